@@ -24,9 +24,8 @@ from machine import gigahertz, record, recorded
 from script import Run, grouped, script, table, turns
 
 from gpusudoku import formats
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.places import Origin, Places
 from gpusudoku.cli.records import FORMS
 from gpusudoku.cli.writers import AnswerRecords
 from gpusudoku.results import ContractionStats, ResultBlock

@@ -48,7 +48,6 @@ ALSO = {
     "kernels/search": ["tests/search"],
     "kernels/search/cuda.py": ["tests/engines/cuda", "tests/ptx"],
     "kernels/search/cuda_thread.py": ["tests/engines/cuda", "tests/ptx"],
-    "kernels/text": ["tests/formats"],
 }
 """Where else than in the folder of its name tests of a room are: first those of kernels, which are
 told from results, and those of one module."""

@@ -39,12 +39,12 @@ Do = Callable[[Batch, bool], Generator[Any, None, None]]
 """Gives the results of a block in its order.
 
 Either all threads work on it together; or only the thread that calls does, *alone*, while others
-work on other blocks: what is better done by all threads is then given as ``Later``.
+work on other blocks: what is better done by all threads is then given as ``Deferred``.
 """
 
 
 @dataclass(frozen=True)
-class Later(Generic[Result]):
+class Deferred(Generic[Result]):
     """Results that all threads are to work out together, as they are asked for."""
 
     results: Generator[Result, None, None]
@@ -131,7 +131,7 @@ def in_blocks(
             if cut.size == pace.size:
                 pace.took(done.seconds * BLOCK_SECONDS / THREAD_SECONDS, full=cut.full)
             for piece in done.result:
-                if isinstance(piece, Later):
+                if isinstance(piece, Deferred):
                     yield from piece.results
                 else:
                     yield piece

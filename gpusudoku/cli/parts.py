@@ -7,9 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
-from gpusudoku.board.places import Origin, Places
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import OutputOptions
 from gpusudoku.cli.output import Output, refuse

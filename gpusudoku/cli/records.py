@@ -16,8 +16,7 @@ from operator import add
 from typing import Any
 
 from gpusudoku import formats
-from gpusudoku.board.batch import Batch
-from gpusudoku.board.places import Origin, Places
+from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.errors import BadEntry
 
 FORMS = ("csv", "tsv", "jsonl")

@@ -12,10 +12,9 @@ from typing import Any
 import click
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.places import Origin
 from gpusudoku.cli.records import RecordWriter, as_rows
 from gpusudoku.cli.source import place_of
 from gpusudoku.errors import InputError

@@ -17,10 +17,9 @@ import click
 import numpy as np
 
 from gpusudoku import collection, formats
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.places import Origin, Places
 from gpusudoku.cli.messages import complain, note, quietly
 from gpusudoku.cli.options import InputOptions
 from gpusudoku.errors import BadEntry, InputError, printable, shown

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku import formats
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.places import Origin
 from gpusudoku.board.text import DIGITS
 from gpusudoku.cli.messages import naming
 from gpusudoku.cli.options import OutputOptions

@@ -18,10 +18,9 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
-from gpusudoku.board.places import Origin
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.lines import GUESSED

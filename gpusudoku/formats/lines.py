@@ -9,10 +9,9 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
-from gpusudoku.board.places import Origin, Places
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
 from gpusudoku.formats.rows import Row, board_of, is_rule
@@ -27,7 +26,6 @@ from gpusudoku.formats.source import (
     single,
 )
 from gpusudoku.formats.symbols import CHARACTERS, WITHOUT_ZERO, as_symbols, character_values
-from gpusudoku.kernels.text.values import DASH
 
 GUESSED = {n: box for n in range(1, MAX_DIGITS + 1) if (box := Geometry.of_cells(n * n))}
 """The geometry of every board whose boxes can be guessed, by its number of digits."""
@@ -104,7 +102,7 @@ def plain_boards(symbols: NDArray[np.uint8], n: int) -> NDArray[np.uint8]:
             return values
     table = WITHOUT_ZERO if n == 16 else CHARACTERS
     values = np.frombuffer(bytearray(symbols).translate(table), np.uint8).reshape(symbols.shape)
-    plain = (values.max(axis=1) <= n) & (values.any(axis=1) | (symbols != DASH).all(axis=1))
+    plain = (values.max(axis=1) <= n) & (values.any(axis=1) | (symbols != ord("-")).all(axis=1))
     return values if plain.all() else values[: plain.argmin()]
 
 

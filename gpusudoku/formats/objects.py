@@ -16,9 +16,8 @@ from itertools import chain
 from typing import Any
 from xml.parsers import expat
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.places import Origin
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.grids import SECTION, Head
 from gpusudoku.formats.lines import LineParser, LinesTogether

@@ -25,10 +25,9 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.places import Origin, Places
 from gpusudoku.errors import (
     MOST_OF_BOARD,
     BadEntry,

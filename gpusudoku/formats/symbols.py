@@ -29,16 +29,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.text import DIGITS
-from gpusudoku.kernels.text.values import UNKNOWN, value_of
 
 HEX_DIGITS = b"0123456789ABCDEF"
 _SIGNS = b".*_-?"
 BLANKS = b"0" + _SIGNS
 """The signs for an empty cell."""
-CHARACTERS = bytes(value_of(symbol, 0) for symbol in range(256))
+UNKNOWN = 255
+"""The value of a byte that is no symbol: it is above every digit, so that no board accepts it."""
+_VALUES = dict.fromkeys(_SIGNS, 0) | {
+    symbol: value + 1 for digits in (DIGITS, DIGITS.lower()) for value, symbol in enumerate(digits)
+}
+WITHOUT_ZERO = bytes(_VALUES.get(symbol, UNKNOWN) for symbol in range(256))
+"""The value of every byte but ``0``: a board of 16 digits without it is never hexadecimal."""
+CHARACTERS = bytes((_VALUES | {ord("0"): 0}).get(symbol, UNKNOWN) for symbol in range(256))
 """The value of every byte."""
-WITHOUT_ZERO = bytes(value_of(symbol, UNKNOWN) for symbol in range(256))
-"""The characters without ``0``: a board of 16 digits without it is never hexadecimal."""
 _HEXADECIMAL = bytes(
     1 if symbol == ord("0") else value + 1 if 0 < value < 16 else UNKNOWN if value else 0
     for symbol, value in enumerate(WITHOUT_ZERO)

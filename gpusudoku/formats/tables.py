@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
-from gpusudoku.board.places import Origin
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.grids import Head, is_one_per_line
 from gpusudoku.formats.lines import LineParser, LinesTogether

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import Later, in_blocks
+from gpusudoku.board.blocks import Deferred, in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.nine.batch import contract_cheap
 from gpusudoku.contraction.prepare import is_nine
@@ -71,7 +71,7 @@ def count_block(
     engine: Engine,
     searcher: Engine | None = None,
     most_seconds: float = inf,
-) -> Generator[ResultBlock | Later[ResultBlock], None, None]:
+) -> Generator[ResultBlock | Deferred[ResultBlock], None, None]:
     """Count boards of one geometry; those that take long one by one, as they are asked for.
 
     If another engine is to search them together, those that take long are left for later.
@@ -94,7 +94,7 @@ def count_block(
         many = searched.numbers >= few
         rest = _mixed(block, searched, many, options, engine, most_seconds)
         if searcher is not engine and many.any():
-            yield Later(rest)
+            yield Deferred(rest)
         else:
             yield from rest
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch, sort_keys
-from gpusudoku.board.blocks import Later, in_blocks
+from gpusudoku.board.blocks import Deferred, in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
@@ -197,7 +197,7 @@ def list_batches(
 
 def _list(
     block: Batch, options: Options, engine: Engine, alone: bool
-) -> Generator[Listed | Later[Listed], None, None]:
+) -> Generator[Listed | Deferred[Listed], None, None]:
     rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine)
     counts = np.bincount(roots, minlength=len(block))
     order = np.argsort(roots, kind="stable")
@@ -207,7 +207,7 @@ def _list(
         order[several] = these[np.lexsort((sort_keys(rows[these]), roots[these]))]
     results = _in_turn(block, rows[order], counts, options.limit)
     if alone and (counts >= FEW).any():
-        yield Later(results)
+        yield Deferred(results)
     else:
         yield from results
 

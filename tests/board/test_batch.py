@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.places import Origin, Places
 from tests.boards import puzzle
 
 

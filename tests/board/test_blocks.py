@@ -15,7 +15,7 @@ import pytest
 
 from gpusudoku.board import blocks
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, Later, in_blocks
+from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, Deferred, in_blocks
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.jobs.cancel import check_cancelled
@@ -78,11 +78,11 @@ def alone(block: Batch, by_one: bool) -> Generator[Batch, None, None]:
     yield block
 
 
-def work(block: Batch, by_one: bool) -> Generator[list[int] | Later[list[int]], None, None]:
+def work(block: Batch, by_one: bool) -> Generator[list[int] | Deferred[list[int]], None, None]:
     """The numbers; those of a board whose number ends in 77 are given by all threads."""
     some = numbers(block)
     if by_one and any(number % 100 == 77 for number in some):
-        yield Later(part for part in (some[:1], some[1:]))
+        yield Deferred(part for part in (some[:1], some[1:]))
     else:
         yield some
 

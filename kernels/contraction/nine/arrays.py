@@ -48,7 +48,7 @@ MULTIPLICITY = 3
 
 
 class Tables(Group):
-    """What holds for every board; see ``gpusudoku.contraction.nine.tables``."""
+    """What holds for every board; see ``gpusudoku.contraction.nine.sum``."""
 
     partition_of: NDArray[np.int16]
     """int16 (3^9): the partition of every code, or -1 if its sets do not have three digits each."""

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from gpusudoku.formats.lines import plain_boards
-from gpusudoku.formats.symbols import CHARACTERS, WITHOUT_ZERO
-from gpusudoku.kernels.text.values import UNKNOWN, value_of
+from gpusudoku.formats.symbols import CHARACTERS, UNKNOWN, WITHOUT_ZERO
 from tests.boards import LINE_4X4
 
 
@@ -19,7 +18,7 @@ def test_the_value_of_every_byte() -> None:
     for symbol in range(256):
         character = chr(symbol).upper() if symbol < 128 else "\0"
         expected = 0 if character in ".*_-?" else digits.find(character) + 1 or UNKNOWN
-        assert WITHOUT_ZERO[symbol] == value_of(symbol, UNKNOWN) == expected
+        assert WITHOUT_ZERO[symbol] == expected
         assert CHARACTERS[symbol] == (0 if character == "0" else expected)
 
 
