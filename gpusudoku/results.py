@@ -478,7 +478,7 @@ class Results(Generic[Row]):
     """An iterator over the results of many boards, in their order.
 
     Boards are worked on in blocks, and an object for a board is made only when it is asked for:
-    ``blocks`` and ``numbers`` make none. ``close`` stops the work on boards that nobody asked for,
+    ``blocks`` and ``numbers`` make none. ``close`` stops the work on boards not asked for yet,
     and so does the token that the call was given. ``len`` is the number of all boards, a TypeError
     if that is not known before they are read. Results can be read once: a second loop gives
     nothing, with a RuntimeWarning. After an error, and for ``blocks`` and ``numbers``, this is an
@@ -524,7 +524,7 @@ class Results(Generic[Row]):
         try:
             check_cancelled(self._cancel)
         except Cancelled:
-            self.close()  # whoever keeps the error keeps this, too, and would keep its threads
+            self.close()  # a kept error keeps this, too, and would keep its threads
             raise
         while True:
             for one in self._objects:
@@ -567,7 +567,7 @@ class Results(Generic[Row]):
             block = block.part(self._taken, len(block))
         else:
             block = self._next_block()
-        while block is not None:  # which goes on when nobody asks for the rest here
+        while block is not None:  # the caller may stop here, and ask again later
             self._given += len(block)
             yield block
             block = self._next_block()

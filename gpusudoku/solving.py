@@ -35,7 +35,7 @@ def solve(
     cancel: CancelToken | None = None,
     **options: Unpack[OptionFields],
 ) -> Solution:
-    """Find a solution and, unless told not to, say whether it is the only one.
+    """Find a solution and, by default, whether it is the only one.
 
     Parameters
     ----------

@@ -229,7 +229,7 @@ def checkpoint(command: str) -> Callable[[Command], Command]:
         metavar="FILE",
         callback=_file_to_save,
         shell_complete=complete_files,
-        help="Save every few seconds in FILE how far it is; the same command goes on from there.",
+        help="Save progress in FILE every few seconds; the same command, or resume, continues it.",
     )
 
 

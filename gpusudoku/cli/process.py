@@ -83,7 +83,7 @@ def main() -> NoReturn:
         status = _say(str(error), interrupt_status())
     except GpusudokuError as error:
         status = _say(str(error), error.exit_status)
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:  # the reader of our output has seen enough
         status = 1  # as click does where it meets the closed pipe itself
     except OSError as error:
         whose = error.filename or "stdout: cannot be written"  # of a help page: click writes it

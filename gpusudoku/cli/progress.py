@@ -307,7 +307,7 @@ def expect_solutions(
 
 def _on_workers(seconds: float, engine: Engine) -> tuple[float, str]:
     """Return the seconds of the workers for so much work of one core, and name them."""
-    if engine.name != "cpu":  # how much quicker a GPU is nobody knows
+    if engine.name != "cpu":  # no GPU was measured
         return seconds, "on one core of a CPU"
     threads = "1 thread" if engine.workers == 1 else f"{engine.workers} threads"
     return seconds / engine.workers, f"on {threads}"

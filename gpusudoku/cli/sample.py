@@ -61,7 +61,7 @@ _INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N
     "--seed",
     type=Integer(0, (1 << 128) - 1),
     metavar="S",
-    help="The same seed draws the same solutions.  [default: a new one, told on stderr and in"
+    help="The same seed draws the same solutions.  [default: a new one, on stderr and in"
     " csv, tsv and jsonl]",
 )
 @own("--distinct", is_flag=True, help="Draw no solution of a board twice.")
