@@ -17,7 +17,7 @@ from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import count_batches, count_board
 from gpusudoku.planning.plan import Plan
-from gpusudoku.results import Count, ResultBlock, Results, recording
+from gpusudoku.results import Count, ResultBlock, Results, with_bad_boards
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -153,7 +153,7 @@ def count_many(
                 return count_batches(batches, chosen, engine_for(chosen, engine))
             return _count_many_on(cluster, batches, chosen)
 
-        return Results(recording(found, counts, on_error), cancel, boards)
+        return Results(with_bad_boards(found, counts, on_error), cancel, boards)
 
 
 def _count_many_on(

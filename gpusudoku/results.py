@@ -412,7 +412,7 @@ class BadBoard:
         return self
 
 
-def recording(
+def with_bad_boards(
     found: Iterable[Batch | InputError],
     work: Callable[[Iterator[Batch]], Generator[ResultBlock, None, None]],
     on_error: str,

@@ -21,7 +21,7 @@ from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import find_solutions
-from gpusudoku.results import ResultBlock, Results, Solution, recording
+from gpusudoku.results import ResultBlock, Results, Solution, with_bad_boards
 
 
 @takes_options
@@ -95,7 +95,7 @@ def solve_many(
             device = engine_for(chosen, engine)
             return solve_batches(batches, chosen, device, check_unique=check_unique)
 
-        return Results(recording(found, solved, on_error), cancel, boards)
+        return Results(with_bad_boards(found, solved, on_error), cancel, boards)
 
 
 def solve_board(

@@ -35,7 +35,7 @@ from gpusudoku.cli.usage import Choice, Integer, Sectioned, WhichPart
 from gpusudoku.cli.writers import count_writer
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
-from gpusudoku.results import BadBoard, ResultBlock, recording
+from gpusudoku.results import BadBoard, ResultBlock, with_bad_boards
 
 WANTED = {
     "unique": lambda count: count == 1,
@@ -118,9 +118,9 @@ def count(
         others |= {"--cross-check": cross_check, "--log": asked.log}
         name = "--part" if part else "--cluster" if cluster else "--checkpoint"
         asked.refuse_with(f"{name} of one board", others)
-        from gpusudoku.cli.in_tasks import count_in_tasks
+        from gpusudoku.cli.in_tasks import count_and_write
 
-        count_in_tasks(source, options, asked, part, cluster, boards)
+        count_and_write(source, options, asked, part, cluster, boards)
         return
     each = asked.stats and (asked.form == "jsonl" or asked.log is not None)
     if cluster is not None:
@@ -144,7 +144,7 @@ def count(
                 source, machine, asked, boards, writer, "counted",
                 line=line, wanted=wanted, part=piece,
             ) as sink,
-            closing(recording(source.found(), work, "record")) as found,
+            closing(with_bad_boards(source.found(), work, "record")) as found,
         ):  # fmt: skip
             for results in found:
                 if isinstance(results, BadBoard):

@@ -42,7 +42,7 @@ from gpusudoku.cli.progress import (
     expect_solutions,
 )
 from gpusudoku.cli.saving import is_resumed
-from gpusudoku.cli.sink import Sink, open_sink
+from gpusudoku.cli.sink import LineSink, open_sink
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.cli.summary import Totals, show_listing, show_search
 from gpusudoku.cli.usage import Integer, WhichPart, number_of
@@ -250,7 +250,7 @@ class Lister:
         options: Options,
         selection: Selection,
         engine: Engine,
-        sink: Sink,
+        sink: LineSink,
         writer: SolutionWriter,
         totals: Totals | None,
     ) -> None:

@@ -49,7 +49,7 @@ MOST_MEASURED = 1 << 20
 """The most bytes of these fields."""
 
 
-def count_in_tasks(
+def count_and_write(
     source: Source,
     options: Options,
     asked: OutputOptions,
@@ -58,8 +58,7 @@ def count_in_tasks(
     inputs: Sequence[str],
 ) -> None:
     """Count the only board of a source, and write the count, or the record of a part of it."""
-    from gpusudoku.runs.counting import How
-    from gpusudoku.runs.counting import count_in_tasks as counted
+    from gpusudoku.runs.counting import How, count_in_tasks
 
     [board] = source.singles()
     how = How(
@@ -77,14 +76,14 @@ def count_in_tasks(
                 source, machine, asked, inputs, writer, "counted", line=line
             ) as sink:
                 with line.working_on(board):
-                    found = counted(board[0], options, machine, how)
+                    found = count_in_tasks(board[0], options, machine, how)
                 results = ResultBlock.of(board, found.count, None)
                 sink.write(results)
                 if asked.stats:
                     show_stats(results.counts())
             return
         with line, line.working_on(board):
-            found = counted(board[0], options, machine, how)
+            found = count_in_tasks(board[0], options, machine, how)
         if part is None:
             text = writer.header() + writer.text(ResultBlock.of(board, found.count, None))
         else:
@@ -114,7 +113,7 @@ def resume_count(path: str, kept: Kept, settings: Settings) -> None:
     asked = OutputOptions(form, output, force, path, errors=errors)
     part = None if before.part is None else WhichPart(*before.part)
     source = Source([board], InputOptions())
-    count_in_tasks(source, before.options, asked, part, settings.cluster, ())
+    count_and_write(source, before.options, asked, part, settings.cluster, ())
 
 
 def _checkpoint_of(
@@ -164,7 +163,9 @@ def _check_written(output: str, text: bytes) -> None:
     except OSError as error:
         raise InputError(f"{output}: cannot be read: {error.strerror}") from None
     if _without_measured(found) != _without_measured(text):
-        raise InputError(f"{output}: is not what was written, and nothing is left to do")
+        raise InputError(
+            f"{output}: is not what was written; delete it, and the same command writes it again"
+        )
 
 
 def _without_measured(text: bytes) -> Any:

@@ -25,7 +25,7 @@ from gpusudoku.cli.options import (
 from gpusudoku.cli.parts import PartWriter
 from gpusudoku.cli.progress import DRAWN_PER_SECOND, expect_solutions
 from gpusudoku.cli.saving import is_resumed
-from gpusudoku.cli.sink import Sink, open_sink
+from gpusudoku.cli.sink import LineSink, open_sink
 from gpusudoku.cli.source import Source, conflict_in, place_of
 from gpusudoku.cli.usage import Integer, WhichPart
 from gpusudoku.cli.writers import SolutionWriter
@@ -150,7 +150,7 @@ def _drawn(
     distinct: bool,
     options: Options,
     engine: Engine,
-    sink: Sink,
+    sink: LineSink,
 ) -> Iterator[tuple[int, NDArray[np.uint8]]]:
     """Draw solutions of a board in blocks, each with the number of its first.
 

@@ -4,7 +4,8 @@ While a command writes, it saves every few seconds its position, in the file tha
 names: first it syncs the output to the disk, then it saves the size together with the number of
 boards and solutions that are done. So however the process ends, and even if the
 machine loses power, the output file has at least what was saved. A resumed command cuts the file to
-that size, and passes over what is done.
+that size, and passes over what is done. (A count of one board is saved by ``runs`` instead: its
+answer is written at the end.)
 """
 
 from __future__ import annotations

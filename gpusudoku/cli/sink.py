@@ -1,7 +1,8 @@
 """Sinks: the way of a command's results to stdout or a file, to the log, and to the last lines.
 
 A command is a loop, ``for block in results: sink.write(block)``. The sink writes whole lines, tells
-the checkpoint how far it is, and says at an interrupt what was written.
+the checkpoint how far it is, and says at an interrupt what was written. An ``AnswerSink`` takes
+blocks of answers, one for each board; a ``LineSink`` takes text, of any number for each board.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _BAD_BOARDS = "bad"
 """The note of how many bad boards are done."""
 
 
-class Sink:
+class LineSink:
     """Writes whole lines, and notes how many boards and solutions are done with them."""
 
     def __init__(self, source: Source, journal: Journal, line: ProgressLine) -> None:
@@ -82,7 +83,7 @@ def open_sink(
     portion: Portion | None = None,
     part: PartWriter | None = None,
     by_boards: bool = False,
-) -> Iterator[Sink]:
+) -> Iterator[LineSink]:
     """Open the output of a command, and end the command once all is written.
 
     ``inputs`` are the arguments that name inputs, and ``header`` returns the text before all
@@ -91,7 +92,7 @@ def open_sink(
     """
     with journaled(asked, inputs, facts, portion) as journal:
         line = ProgressLine(listing=journal.output.to_stdout)
-        sink = Sink(source, journal, line)
+        sink = LineSink(source, journal, line)
         source.skip(sink.start.boards)
         source.lacks_answers = bool(journal.notes.get(_UNANSWERED))
         journal.output.write_header(header)

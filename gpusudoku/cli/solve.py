@@ -37,7 +37,7 @@ from gpusudoku.cli.writers import (
 )
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
-from gpusudoku.results import ResultBlock, SearchStats, recording
+from gpusudoku.results import ResultBlock, SearchStats, with_bad_boards
 
 
 @click.command()
@@ -109,7 +109,7 @@ def solve(
     writer = SolvedOnTerminal() if on_terminal else _writer(source, asked)
     with (
         open_answer_sink(source, engine, asked, boards, writer, "solved", part=piece) as sink,
-        closing(recording(source.found(), work, "record")) as found,
+        closing(with_bad_boards(source.found(), work, "record")) as found,
     ):
         for results in found:
             sink.write(results)

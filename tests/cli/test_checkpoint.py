@@ -169,7 +169,7 @@ def test_the_output_of_one_board_is_written_again(run, path, tmp_path, file):
     output.write_text("mine\n")
     status, _, err = run("resume", path, "-q")
     assert (status, err.count("\n")) == (2, 1)
-    assert "is not what was written, and nothing is left to do" in err
+    assert "is not what was written; delete it" in err
 
 
 def test_a_signal_saves_and_says_how_to_go_on(start, run, path):

@@ -42,7 +42,8 @@ class TestFinished:
         output.write_text(text)
         for status, out, err in again():
             assert (status, out) == (2, "")
-            assert err.endswith(f"{output}: is not what was written, and nothing is left to do\n")
+            again = "delete it, and the same command writes it again"
+            assert err.endswith(f"{output}: is not what was written; {again}\n")
         assert output.read_text() == text
 
     def test_a_file_that_is_gone_is_written_again(self, again, output, more):
