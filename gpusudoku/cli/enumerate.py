@@ -41,7 +41,7 @@ from gpusudoku.cli.progress import (
     expect_listing,
     expect_solutions,
 )
-from gpusudoku.cli.saving import is_resumed
+from gpusudoku.cli.saving import SavedJournal, is_resumed
 from gpusudoku.cli.sink import LineSink, open_sink
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.cli.summary import Totals, show_listing, show_search
@@ -388,6 +388,7 @@ class Lister:
         """List what is left of the search of the only board, and save it step by step."""
         board, journal, writing = self._source.board, self._sink.journal, threading.Lock()
         assert board is not None
+        assert isinstance(journal, SavedJournal)  # else there would be no steps
         self.tasks = portion.tasks, plan.tasks()
 
         def write(rows: Any, _: Any) -> None:  # by any of the workers, one at a time

@@ -1,8 +1,8 @@
 """The option ``--checkpoint``: a command with its results in a file can be resumed.
 
-While a command writes, it saves every few seconds its position, in the file that ``--checkpoint``
-names: first it syncs the output to the disk, then it saves the size together with the number of
-boards and solutions that are done. So however the process ends, and even if the
+While a command writes, a thread saves every few seconds its position, in the file that
+``--checkpoint`` names: first it syncs the output to the disk, then it saves the size together with
+the number of boards and solutions that are done. So however the process ends, and even if the
 machine loses power, the output file has at least what was saved. A resumed command cuts the file to
 that size, and passes over what is done. (A count of one board is saved by ``runs`` instead: its
 answer is written at the end.)
@@ -11,6 +11,7 @@ answer is written at the end.)
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -24,6 +25,7 @@ from gpusudoku.cli.options import OutputOptions
 from gpusudoku.cli.output import Output, is_same_file, refuse
 from gpusudoku.errors import GpusudokuError, InputError, printable
 from gpusudoku.jobs.interrupts import patient_interrupts
+from gpusudoku.jobs.threads import start_thread
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
@@ -51,27 +53,17 @@ class Start(NamedTuple):
 
 
 class Journal:
-    """The output of a command and the position in it, saved every few seconds if there is a store.
+    """The output of a command, and the position in it: here nothing is saved.
 
     ``notes`` are further state that a resumed command needs, as JSON; commands write them.
     """
 
-    def __init__(self, output: Output, store: SqliteRunStore | None = None) -> None:
-        self.output, self._store = output, store
-        self.start, self.seconds, self._found = Start(), 0.0, 0
+    def __init__(self, output: Output) -> None:
+        self.output = output
+        self.start, self.seconds = Start(), 0.0
         self.notes: dict[str, Any] = {}
         self.hint = ""
         """The end of the message of an interrupt, which says how to resume."""
-        if store is not None:
-            before = store.position
-            self.start = Start(before.boards, before.solutions)
-            self.seconds, self._found, self.hint = store.seconds, store.count, store.hint
-            self.notes = {**before.notes, _OUTPUT: output.real_path}
-        self._boards, self._solutions = self.start
-        self._position: Position | None = None
-        """The end of what was written when ``advance`` was called: text behind it may be cut."""
-        self._share: float | None = None
-        self._since, self._pause = time.perf_counter(), 0.0
 
     def advance(
         self, *, boards: int = 0, solutions: int = 0, found: int = 0, share: float | None = None
@@ -79,33 +71,70 @@ class Journal:
         """Note that what was written completes so many more boards, or solutions of the next.
 
         ``found`` solutions count for the total; ``share`` is that of all work done, if known. A
-        WriteError or SaveError if the position is to be saved, and cannot be.
+        WriteError or SaveError if the last save failed.
         """
-        self._boards += boards
-        self._solutions = solutions + (0 if boards else self._solutions)
-        self._found += found
-        self._share = None if share == 1 else share  # if all is read, not all of that is done
-        if self._store is None:
-            return
-        self._position = self._position_now(self._solutions)
-        if time.perf_counter() - self._since >= self._pause:
-            start = time.thread_time()
-            self.save()
-            self._pause = max(EVERY_SECONDS, WORTH * (time.thread_time() - start))
 
-    def save(self, *, finished: bool = False) -> None:
-        """Save the position, once all that was written before it is on the disk."""
-        assert self._store is not None
-        assert self._position is not None
-        self.output.sync()
-        seconds, self._since = time.perf_counter() - self._since, time.perf_counter()
-        self._store.move(
-            self._position,
-            count=self._found,
-            seconds=seconds,
-            done=self._share,
-            finished=finished,
+
+class _Here(NamedTuple):
+    """The state of the output when ``advance`` was called: text behind it may be cut."""
+
+    position: Position
+    found: int
+    share: float | None
+
+
+class SavedJournal(Journal):
+    """An output whose position a thread saves again and again. A context manager.
+
+    The thread saves what is done even while the next board takes days.
+    """
+
+    def __init__(self, output: Output, store: SqliteRunStore) -> None:
+        super().__init__(output)
+        before = store.position
+        self.start, self.seconds = Start(before.boards, before.solutions), store.seconds
+        self.notes, self.hint = {**before.notes, _OUTPUT: output.real_path}, store.hint
+        self._store = store
+        self._here = self._saved = _Here(before, store.count, None)
+        self._since = time.perf_counter()
+        self._error: Exception | None = None
+        self._ended, self._saving = threading.Event(), threading.Lock()
+        self._thread = threading.Thread(target=self._save_again_and_again, daemon=True)
+
+    def __enter__(self) -> SavedJournal:
+        self.output.open()
+        self.advance()
+        self._save()
+        start_thread(self._thread)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        if kind is None:
+            self.output.begin()  # even if there is nothing but what stands before all results
+            self.advance()
+            self._save(finished=True)
+        elif self._error is None:
+            with suppress(GpusudokuError):  # there is an error, and the last save stands
+                self._save()
+
+    def advance(
+        self, *, boards: int = 0, solutions: int = 0, found: int = 0, share: float | None = None
+    ) -> None:
+        """See ``Journal``."""
+        if self._error is not None:
+            raise self._error
+        before, total, _ = self._here
+        position = replace(
+            before,
+            boards=before.boards + boards,
+            solutions=solutions + (0 if boards else before.solutions),
+            size=self.output.size,
+            notes=dict(self.notes),
         )
+        # Once all is read, the share of what is done is unknown.
+        self._here = _Here(position, total + found, None if share == 1 else share)
 
     def search(self, plan: SearchPlan, engine: Engine, write: Callable[[Any, Any], None]) -> None:
         """Search what is left in steps; ``write`` is given solutions, by any thread.
@@ -115,29 +144,40 @@ class Journal:
         """
         from gpusudoku.runs.local import work
 
-        store = self._store
-        assert store is not None  # else there would be no steps
-
         def save(number: int, step: StepResult) -> None:
-            self.output.sync()
-            self._found += step.count
-            self._position = self._position_now(0)
-            store.save(number, step, position=self._position)
-            self._since = time.perf_counter()
+            with self._saving:
+                self.output.sync()
+                position = replace(self._here.position, size=self.output.size)
+                self._store.save(number, step, position=position)
+                self._here = self._saved = _Here(position, self._here.found + step.count, None)
+                self._since = time.perf_counter()
 
-        work(plan, engine, store, on_solutions=write, save=save)
+        work(plan, engine, self._store, on_solutions=write, save=save)
         self.advance(boards=1)
 
-    def _position_now(self, solutions: int) -> Position:
-        """Make the position after all that is written, with so many solutions of the next board."""
-        assert self._store is not None
-        return replace(
-            self._store.position,
-            boards=self._boards,
-            solutions=solutions,
-            size=self.output.size,
-            notes=dict(self.notes),
-        )
+    def _save_again_and_again(self) -> None:
+        pause = EVERY_SECONDS
+        while not self._ended.wait(pause):
+            start = time.thread_time()
+            try:
+                self._save()
+            except Exception as error:  # for the thread that writes
+                self._error = error
+                return
+            pause = max(EVERY_SECONDS, WORTH * (time.thread_time() - start))
+
+    def _save(self, *, finished: bool = False) -> None:
+        """Save the position, if it is new, once all that was written before it is on the disk."""
+        with self._saving:
+            here, now = self._here, time.perf_counter()
+            if here is self._saved and not finished:
+                return
+            self.output.sync()
+            seconds = now - self._since
+            self._store.move(
+                here.position, count=here.found, seconds=seconds, done=here.share, finished=finished
+            )
+            self._saved, self._since = here, now
 
 
 @contextmanager
@@ -176,21 +216,11 @@ def journaled(
         with (
             patient_interrupts(PATIENCE_SECONDS),
             Output(path, force, inputs, _size_before(ledger, path)) as out,
+            SavedJournal(out, ledger) as journal,
         ):
-            journal = Journal(out, ledger)
-            out.open()
-            journal.advance()
             if finished:
                 note(f"{ledger.path}: finished before")
-            try:
-                yield journal
-            except BaseException:
-                with suppress(GpusudokuError):  # there is an error, and the last save stands
-                    journal.save()
-                raise
-            out.begin()  # even if there is nothing but what stands before all results
-            journal.advance()
-            journal.save(finished=True)
+            yield journal
 
 
 def _size_before(ledger: SqliteRunStore, path: str) -> int | None:
