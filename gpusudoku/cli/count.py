@@ -110,8 +110,7 @@ def count(
         )
     if asked.checkpoint:
         asked.refuse_with("--checkpoint", {"--cross-check": cross_check})
-    table = asked.form in ("csv", "tsv")
-    source = Source(boards, reading, saved=bool(asked.checkpoint or part), table=table)
+    source = Source(boards, reading, asked, saved=part is not None)
     if source.board is not None and (asked.checkpoint or part or cluster):
         others = {"--limit": limit, "--only": only, "--exit-code": asked.exit_code}
         others |= {"--solution": asked.solution}

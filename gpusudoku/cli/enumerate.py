@@ -128,7 +128,7 @@ def enumerate_(
     """
     asked = OutputOptions.take(given)
     options, form, saved = Options(**given), asked.form or "line", asked.checkpoint is not None
-    source = Source(boards, reading, saved=bool(saved or part), table=form in ("csv", "tsv"))
+    source = Source(boards, reading, asked, saved=part is not None)
     writer = SolutionWriter(form, source.origin)
     selection = Selection(in_order, first, last, part if source.single else None, options.limit)
     if saved:
@@ -258,8 +258,8 @@ class Lister:
         self._engine, self._sink, self._writer, self._totals = engine, sink, writer, totals
         self._resumed_at = sink.start.solutions
         """Solutions of the first board that are listed already."""
-        self._beyond: list[int] = []
-        """The counts of boards whose solutions all come before the first number selected."""
+        self._beyond, self._count_beyond = 0, 0
+        """Boards whose solutions all come before the first number selected; the count of one."""
         self.tasks: tuple[tuple[range, ...], int] | None = None
         """The tasks of a part of a single board that is searched, and the number of all."""
         self._single: Solutions | None = None
@@ -366,7 +366,7 @@ class Lister:
             sink.write(text, lines)
             sink.done(solutions=number, found=number)
         if not (head or done) and selection.is_beyond(solutions):
-            self._beyond.append(solutions.count)
+            self._beyond, self._count_beyond = self._beyond + 1, solutions.count
         seconds = time.perf_counter() - start
         if self._totals is not None and self._source.single:
             show_listing(board[0], selection.order, seconds)
@@ -402,9 +402,9 @@ class Lister:
         """Say how many boards have too few solutions for the first number selected."""
         if not self._beyond:
             return
-        none, boards = f"no solution from number {self._selection.first} on", len(self._beyond)
+        none, boards = f"no solution from number {self._selection.first} on", self._beyond
         if self._source.single:
-            note(f"{none}: there are {self._beyond[0]}")
+            note(f"{none}: there are {self._count_beyond}")
         else:
             note(f"{boards} board{'s have' if boards > 1 else ' has'} {none}")
 

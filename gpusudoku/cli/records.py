@@ -175,15 +175,17 @@ def _each(column: Any) -> Iterable[Any]:
 
 def _objects_of_columns(places: Places, others: Sequence[tuple[str, ...]]) -> list[str]:
     """Write the other columns of every board as they stand at the end of its JSON object."""
-    columns = []
-    for origin in places.origins:
+    indices: list[int] = places.origin_of.tolist()
+    columns = {}
+    for index in set(indices):  # a part of a batch has all origins of the batch
         texts = [
-            f"{in_quotes(name)}: ".replace("%", "%%") + "%s" for name in distinct(origin.columns)
+            f"{in_quotes(name)}: ".replace("%", "%%") + "%s"
+            for name in distinct(places.origins[index].columns)
         ]
-        columns.append(f', "columns": {{{", ".join(texts)}}}' if texts else "")
+        columns[index] = f', "columns": {{{", ".join(texts)}}}' if texts else ""
     return [
         columns[index] % tuple(map(in_quotes, texts))
-        for index, texts in zip(places.origin_of.tolist(), others, strict=True)
+        for index, texts in zip(indices, others, strict=True)
     ]
 
 

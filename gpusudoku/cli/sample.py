@@ -97,8 +97,7 @@ def sample(
     """
     asked = OutputOptions.take(given)
     options, form = Options(**given), asked.form or "line"
-    saved = bool(asked.checkpoint or part)
-    source = Source(boards, reading, saved=saved, table=form in ("csv", "tsv"))
+    source = Source(boards, reading, asked, saved=part is not None)
     numbers, piece = range(number), None
     if part is not None:
         if seed is None:

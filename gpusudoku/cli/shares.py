@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +119,7 @@ def shares(
         raise InputError(f"--halving {halving}: lists placements as a text, not as {form}")
     form = form if halving is None else "text"
     _check_plot(plot, asked, boards)
-    source = Source(boards, reading, saved=bool(asked.checkpoint or part))
+    source = Source(boards, reading, replace(asked, form=None), saved=part is not None)
     if plot is not None and not source.single:
         raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
     if asked.checkpoint is not None and source.single:
@@ -138,25 +140,25 @@ def shares(
     with open_sink(source, asked, boards, writer.header, part=piece, by_boards=True) as sink:
         if isinstance(writer, ShareTable):
             writer.digits = sink.notes.get(_DIGITS, 0)
-        blocks = share_batches(source.batches(), options, start_engine(options))
-        for block in sink.line.waiting(blocks) if source.single else blocks:
-            assert block.shares is not None
-            assert block.errors is not None
-            for index, board in enumerate(block.boards.singles()):
-                count = int(block.numbers[index])
-                if (error := block.errors[index]) is not None:
-                    sink.line.clear()
-                    source.unanswered(f"{place_of(board, 0)}{error}")
-                else:
-                    if not count:
-                        source.warn_conflicts(board)
-                    found = Shares(board, block.shares[index])
-                    sink.write(writer.text(found))
-                    if plot is not None:
-                        _draw(found, plot, asked.force)
-                if isinstance(writer, ShareTable):
-                    sink.notes[_DIGITS] = writer.digits
-                sink.done(boards=1, found=count)
+        with closing(share_batches(source.batches(), options, start_engine(options))) as blocks:
+            for block in sink.line.waiting(blocks) if source.single else blocks:
+                assert block.shares is not None
+                assert block.errors is not None
+                for index, board in enumerate(block.boards.singles()):
+                    count = int(block.numbers[index])
+                    if (error := block.errors[index]) is not None:
+                        sink.line.clear()
+                        source.unanswered(f"{place_of(board, 0)}{error}")
+                    else:
+                        if not count:
+                            source.warn_conflicts(board)
+                        found = Shares(board, block.shares[index])
+                        sink.write(writer.text(found))
+                        if plot is not None:
+                            _draw(found, plot, asked.force)
+                    if isinstance(writer, ShareTable):
+                        sink.notes[_DIGITS] = writer.digits
+                    sink.done(boards=1, found=count)
 
 
 def _part_of(batch: Batch, piece: PartWriter, options: Options) -> bytes:

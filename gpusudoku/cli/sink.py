@@ -7,6 +7,7 @@ blocks of answers, one for each board; a ``LineSink`` takes text, of any number 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -68,8 +69,10 @@ class LineSink:
             share = self._solutions / self.total if self.total else None
         self.notes[_UNANSWERED] = source.lacks_answers
         self.journal.advance(boards=boards, solutions=solutions, found=found, share=share)
-        if boards and not source.single:
+        if not source.single:
             self.line.boards(self.boards, source.share)
+        elif share is not None:
+            self.line.share(share, f"{self._solutions:,} solutions")
 
 
 @contextmanager
@@ -118,90 +121,90 @@ class AnswerSink:
         self,
         source: Source,
         engine: Engine,
-        asked: OutputOptions,
         journal: Journal,
         log: Log | None,
         writer: AnswerWriter,
         line: ProgressLine,
         wanted: Callable[[Any], Any] | None,
+        log_details: bool,
     ) -> None:
         self._source, self._journal, self._log = source, journal, log
         self._writer, self._line, self._wanted = writer, line, wanted
-        self._with_errors = asked.errors
-        details = source.single or asked.stats
-        self._records = AnswerRecords("jsonl", source.origin, details=details)
+        self._records = AnswerRecords("jsonl", source.origin, details=log_details)
         self.tally = Tally(journal.notes.get("tally"), journal.seconds)
         self.totals = Totals(engine)
-        self._begun = journal.output.size > 0
+        self.begun = journal.output.size > 0
         """True once something is written: the next text stands behind it."""
 
     def write(self, found: ResultBlock | BadBoard) -> None:
-        """Write results, or the record of a bad board."""
+        """Write results, or the record of a bad board; an interrupt leaves whole boards."""
         self._line.clear()
         if isinstance(found, BadBoard):
-            with held_interrupts():
-                self._write_bad(found)
+            entry = found.error.entry
+            assert entry is not None  # whatever a command reads has one
+            with held_interrupts():  # so that output, log and tally agree
+                text, output = self._writer.bad(entry), self._journal.output
+                lead = self._lead(text)
+                before = output.lines + line_ends(lead + text)
+                output.write(lead + text)
+                if output.lines == before:  # else interrupted: a checkpoint resumes before it
+                    self._log_lines(self._records.bad(entry))
+                    self._journal.notes[_BAD_BOARDS] = self._journal.notes.get(_BAD_BOARDS, 0) + 1
+                    self._journal.advance(share=self._source.share)
             return
         keep = None if self._wanted is None else self._wanted(found.numbers)
-        text = self._writer.text(found if keep is None else found.chosen(keep))
+        shown = found if keep is None else found.chosen(keep)
+        text = self._writer.text(shown)
         self._source.warn_conflicts(found.boards.chosen(found.numbers == 0))
-        with held_interrupts():  # so that output, log and tally agree
-            self._write_block(found, keep, text)
+        with held_interrupts():
+            self._write_block(found, shown, keep, text)
         self.totals.add(len(found), found.stats, continued=found.continued)
         if not self._source.single:
             self._line.boards(self.tally.boards, self._source.share)
 
-    def _write_bad(self, board: BadBoard) -> None:
-        entry = board.error.entry
-        if self._with_errors and entry is not None:
-            text = self._writer.bad(entry)
-            self._lead(text)
-            before = self._journal.output.lines
-            self._journal.output.write(text)
-            if self._journal.output.lines - before < line_ends(text):
-                return  # interrupted: a checkpoint resumes before it
-            if self._log is not None:
-                self._log.write(self._records.bad(entry))
-        notes = self._journal.notes
-        notes[_BAD_BOARDS] = notes.get(_BAD_BOARDS, 0) + 1
-        self._journal.advance(share=self._source.share)
-
-    def _write_block(self, block: ResultBlock, keep: NDArray[np.bool_] | None, text: bytes) -> None:
+    def _write_block(
+        self, block: ResultBlock, shown: ResultBlock, keep: NDArray[np.bool_] | None, text: bytes
+    ) -> None:
         logged = b"" if self._log is None else self._records.text(block)
-        self._lead(text)
-        before, whole = self._journal.output.lines, len(block)
+        output, total, whole = self._journal.output, line_ends(text), len(block)
+        lead = self._lead(text)
+        before = output.lines + line_ends(lead)
         try:
-            self._journal.output.write(text)
+            output.write(lead + text)  # at once: a signal between them would lose one of them
         finally:  # after an error, too, log and tally have the boards that are written
-            lines = self._journal.output.lines - before
-            if lines < line_ends(text):
-                whole = self._boards_in(block, keep, lines)
-            if self._log is not None:
-                self._log.write(b"".join(logged.splitlines(keepends=True)[:whole]))
+            lines = output.lines - before
+            if lines < total:
+                whole = self._boards_in(shown, lines, total)
+                if keep is not None:  # all before the first that should have been written
+                    whole = int(np.append(np.flatnonzero(keep), len(keep))[whole])
+            self._log_lines(b"".join(logged.splitlines(keepends=True)[:whole]))
             self.tally.add(block.part(0, whole))
         if whole == len(block):  # else interrupted: a checkpoint resumes before these
             self._journal.notes["tally"] = self.tally.notes
-            total, share = _sum(block.numbers), self._source.share
-            self._journal.advance(boards=whole, found=total, share=share)
+            found, share = _sum(block.numbers), self._source.share
+            self._journal.advance(boards=whole, found=found, share=share)
 
-    def _lead(self, text: bytes) -> None:
-        """Write what stands before a text, the header or a separator."""
+    def _lead(self, text: bytes) -> bytes:
+        """Return what stands before a text: the header, or a separator."""
         if not text:
-            return
-        if not self._begun:
-            self._journal.output.begin()
-        elif self._writer.between:
-            self._journal.output.write(self._writer.between)
-        self._begun = True
+            return b""
+        lead = self._writer.between if self.begun else self._writer.header()
+        self.begun = True
+        return lead
 
-    def _boards_in(self, block: ResultBlock, keep: NDArray[np.bool_] | None, lines: int) -> int:
-        """Count the boards whose text lies within the first lines of the text of a block."""
-        for index in range(len(block)):
-            if keep is None or keep[index]:
-                lines -= line_ends(self._writer.text(block.part(index, index + 1)))
-            if lines < 0:
-                return index
-        return len(block)
+    def _boards_in(self, shown: ResultBlock, lines: int, total: int) -> int:
+        """Count the boards whose text lies within the first of all lines of their text."""
+        if total == len(shown):
+            return max(0, lines)
+        return bisect_right(
+            range(1, len(shown) + 1),
+            lines,
+            key=lambda boards: line_ends(self._writer.text(shown.part(0, boards))),
+        )
+
+    def _log_lines(self, text: bytes) -> None:
+        if self._log is not None:
+            self._log.write(text)
 
 
 @contextmanager
@@ -225,8 +228,8 @@ def open_answer_sink(
     line = ProgressLine() if line is None else line
     with journaled(asked, inputs) as journal, open_log(asked.log, inputs) as log:
         source.skip(journal.start.boards, journal.notes.get(_BAD_BOARDS, 0))
-        journal.output.write_header(writer.header)
-        sink = AnswerSink(source, engine, asked, journal, log, writer, line, wanted)
+        details = source.single or asked.stats
+        sink = AnswerSink(source, engine, journal, log, writer, line, wanted, details)
         tally = sink.tally
         try:
             with line:
@@ -236,6 +239,8 @@ def open_answer_sink(
                 raise
             said = f"interrupted: {tally.boards} boards {done}{journal.hint}"
             raise Interrupted(said, tally.boards) from None
+        if not sink.begun:
+            journal.output.write(writer.header())
     if part is not None:
         status = source.status or (tally.status if asked.exit_code else 0)
         ending = Ending(status, source.unreadable, tally.notes, tally.seconds)

@@ -87,8 +87,7 @@ def solve(
         raise InputError("--exit-code needs to know whether there is another solution: no --first")
     options = Options(**given, limit=1 if first_only else 2)
     refuse_output(asked, boards)
-    table = asked.form in ("csv", "tsv")
-    source = Source(boards, reading, saved=bool(asked.checkpoint or part), table=table)
+    source = Source(boards, reading, asked, saved=part is not None)
     if part is not None and source.single:
         raise InputError("--part is for batches here: one solution has no parts")
     piece = None

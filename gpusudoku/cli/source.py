@@ -21,7 +21,7 @@ from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.messages import complain, note, quietly
-from gpusudoku.cli.options import InputOptions
+from gpusudoku.cli.options import InputOptions, OutputOptions
 from gpusudoku.errors import BadEntry, InputError, printable, shown
 
 _CELL = re.compile(r"[0-9.*_?x\s|,;-]")
@@ -56,19 +56,22 @@ class Source:
 
     A bad board ends the reading by an ``InputError`` after all boards before it; or, if the
     command is to keep going, it is reported on stderr at once and counted. Where progress is
-    ``saved``, an input of which nothing can be read ends the command in any case. Where ``one``
-    board is expected, none is passed over. In a ``table`` all boards have the same other columns.
+    ``saved``, as for a checkpoint, an input of which nothing can be read ends the command in any
+    case. If ``one`` board is expected, a bad one always ends it. In a table all boards have the
+    same other columns; where bad boards have records, their errors are given, too.
     """
 
     def __init__(
         self,
         names: Iterable[str | Batch],
         reading: InputOptions,
+        asked: OutputOptions | None = None,
         *,
         saved: bool = False,
         one: bool = False,
-        table: bool = False,
     ) -> None:
+        asked = asked or OutputOptions()
+        saved = saved or asked.checkpoint is not None
         self.unreadable = 0
         """Bad boards that were reported."""
         self.lacks_answers = False
@@ -79,7 +82,8 @@ class Source:
         self._to_the_end = True
         """True if errors after the last wanted board belong to it."""
         self._skipped = (0, 0)
-        self._names, self._reading, self._one, self._table = list(names), reading, one, table
+        self._names, self._reading, self._one = list(names), reading, one
+        self._table, self._errors = asked.form in ("csv", "tsv"), asked.errors
         self._keep_going = reading.keep_going
         self._meter = formats.Meter([name for name in self._names if is_file(name)])
         found = chain.from_iterable(_read(name, reading, self._meter) for name in self._names)
@@ -148,7 +152,7 @@ class Source:
         self._skipped = boards, bad
 
     def found(self) -> Iterator[Batch | InputError]:
-        """Read all boards, in batches, and the errors of bad ones."""
+        """Read all boards, in batches, and the errors of bad ones if they are wanted."""
         passed, given, bad, wanted = 0, 0, 0, self._wanted
         boards_done, bad_done = self._skipped
         for found in self._found:
@@ -165,10 +169,9 @@ class Source:
                     whole = rest == 0 and end == len(found)
                     yield found if whole else found.part(rest, end)
             elif wanted is None or passed in wanted or (self._to_the_end and passed >= wanted.stop):
-                with self.passing_bad():
-                    raise found
+                self._pass_bad(found)
                 bad += 1
-                if bad > bad_done:
+                if self._errors and bad > bad_done:
                     yield found
             if wanted is not None and passed >= wanted.stop and not self._to_the_end:
                 return
@@ -201,10 +204,13 @@ class Source:
         try:
             yield
         except InputError as error:
-            if not self._keep_going:
-                raise self._ending(error, not self.single) from None
-            self.unreadable += 1
-            complain(str(error))
+            self._pass_bad(error)
+
+    def _pass_bad(self, error: InputError) -> None:
+        if not self._keep_going:
+            raise self._ending(error, not self.single) from None
+        self.unreadable += 1
+        complain(str(error))
 
     def _ending(self, error: InputError, has_more: bool = True) -> InputError:
         """Return the error that ends the command, with the option that would pass over it."""

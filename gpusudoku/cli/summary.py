@@ -165,13 +165,14 @@ class Totals:
         self._boards = Counter[str]()
         self._searches: dict[str, float] = defaultdict(int)
         self._contractions: dict[str, float] = defaultdict(int)
-        self._listings: list[float] = []
-        """The seconds of boards that were listed by number."""
+        self._listed, self._listing_seconds = 0, 0.0
+        """Boards that were listed by number."""
         self._deepest = 0
 
     def add_listed(self, seconds: float) -> None:
         """Add a board that was listed by number."""
-        self._listings.append(seconds)
+        self._listed += 1
+        self._listing_seconds += seconds
 
     def add(self, boards: int, stats: Stats, *, continued: bool = False) -> None:
         """Add boards; if ``continued``, the statistics are counted already."""
@@ -190,7 +191,7 @@ class Totals:
 
     def show(self) -> None:
         """Print a line for each on stderr: of all boards, of the searches, of the contractions."""
-        boards = self._boards.total() + len(self._listings)
+        boards = self._boards.total() + self._listed
         device = _workers(self._engine.name, self._engine.workers)
         _show({"device": device, "boards": f"{boards:,}"})
         if self._boards["search"]:
@@ -215,11 +216,11 @@ class Totals:
                     "seconds of blocks": f"{sums['seconds']:.6f}",
                 }
             )
-        if self._listings:
+        if self._listed:
             _show(
                 {
-                    "listed by number": f"{len(self._listings):,} boards",
-                    "seconds": f"{sum(self._listings):.6f}",
+                    "listed by number": f"{self._listed:,} boards",
+                    "seconds": f"{self._listing_seconds:.6f}",
                 }
             )
 
