@@ -14,6 +14,7 @@ from gpusudoku.orders import sampling
 from gpusudoku.runs import local
 from gpusudoku.runs.kept import read_run
 from gpusudoku.runs.ledger import SqliteRunStore
+from tests.boards import UNIQUE
 from tests.waiting import until
 
 BOARD = "1....2....3....."
@@ -277,3 +278,36 @@ def test_a_part_of_a_batch(checkpointed, full, tmp_path, command):
         assert again() == (0, "", "")
         assert this.out.read_text() == wanted
         assert untimed(record) == untimed(tmp_path / "plain.txt.part.json")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.97])
+@pytest.mark.parametrize("command", ["solve --format grid", "count --format csv"])
+def test_an_interrupt_within_a_block(checkpointed, monkeypatch, tmp_path, command, share):
+    """It leaves whole boards, the same in output and log, and nothing is lost when it goes on."""
+    boards = f"{UNIQUE}\n" * 60 + "bad\n" * 3 + f"{UNIQUE}\n" * 60
+    this = checkpointed([*command.split(), "--keep-going"], boards)
+    plain, log, write, signals = tmp_path / "plain", tmp_path / "log", os.write, []
+    this._run(*this.command, "-o", plain, "-q")
+    wanted = plain.read_text()
+
+    def interrupted(descriptor, data):
+        is_output = this.out.exists() and os.path.samestat(os.fstat(descriptor), this.out.stat())
+        if not is_output or signals or len(data) < 500:
+            return write(descriptor, data)
+        signals.append(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        return write(descriptor, bytes(data)[: int(len(data) * share)])
+
+    monkeypatch.setattr(os, "write", interrupted)
+    assert this._run(*this.command, "-o", this.out, "--log", log, "-q")[0] == 130
+    found = this.out.read_text() if this.out.exists() else ""
+    logged = log.read_text().splitlines()
+    assert wanted.startswith(found)
+    grids = len(list(filter(None, found.split("\n\n"))))
+    assert len(logged) == (grids if "grid" in command else max(0, len(found.splitlines()) - 1))
+    this.out.unlink(missing_ok=True)
+    signals.clear()
+    assert this()[0] == 130
+    assert len(signals) == 1
+    assert this.resume()[0] == 2  # because of the bad boards
+    assert this.out.read_text() == wanted
