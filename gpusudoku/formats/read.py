@@ -96,13 +96,10 @@ def read_text(
     geometry: Geometry | None = None,
     source: str = _TEXT,
     column: str | None = None,
+    near: Geometry | None = None,
 ) -> Iterator[Board]:
     """Read every board of a text, up to the first error, which is raised."""
-    return _boards(text, Way(source, geometry, column))
-
-
-def _boards(text: str, way: Way) -> Iterator[Board]:
-    for found in read_text_batches(text, way):
+    for found in read_text_batches(text, Way(source, geometry, column, near)):
         if isinstance(found, InputError):
             raise found
         yield from found
@@ -126,12 +123,12 @@ def parse(text: str, box: Geometry | str | None = None) -> Board:
     if not isinstance(text, str):
         raise InputError(f"expected the text of a board, found {described(text)}")
     geometry = Geometry.parse(box) if isinstance(box, str) else box
-    return _one(_boards(text, Way(_TEXT, geometry)))
+    return _one(read_text(text, geometry=geometry))
 
 
 def parse_near(text: str, near: Geometry) -> Board:
     """Read one board; ``near`` is the shape of its boxes if the text leaves that open."""
-    return _one(_boards(text, Way(_TEXT, near=near)))
+    return _one(read_text(text, near=near))
 
 
 def _one(found: Iterable[Board]) -> Board:

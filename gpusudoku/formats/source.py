@@ -16,7 +16,7 @@ import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -148,8 +148,13 @@ class Meter:
     """Measures how much of some files has been read, in bytes as they are stored."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        sizes = [_size(path) for path in paths]
-        self._total = None if None in sizes else sum(size for size in sizes if size is not None)
+        sizes = []
+        for path in paths:
+            with suppress(OSError, ValueError, AttributeError):
+                found = os.fstat(sys.stdin.fileno()) if path == STDIN else os.stat(path)  # noqa: PTH116
+                if stat.S_ISREG(found.st_mode):
+                    sizes.append(found.st_size)
+        self._total = sum(sizes) if len(sizes) == len(paths) else None
         self._before = 0
         """The bytes of the files that have been read."""
         self._file: int | None = None
@@ -172,15 +177,6 @@ class Meter:
         if self._file is not None:
             self._before += os.fstat(self._file).st_size
             self._file = None
-
-
-def _size(path: str) -> int | None:
-    """Return the bytes of a file, None if it is no regular file."""
-    try:
-        found = os.fstat(sys.stdin.fileno()) if path == STDIN else os.stat(path)  # noqa: PTH116
-    except (OSError, ValueError, AttributeError):
-        return None
-    return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
 @contextmanager
@@ -292,15 +288,6 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield b"".join(ready)
 
 
-def _as_utf8(start: bytes, read: Callable[[int], bytes], encoding: str) -> Iterator[bytes]:
-    """Yield a text in another encoding, with U+FFFD for damaged characters."""
-    decoder = codecs.getincrementaldecoder(encoding)("replace")
-    yield decoder.decode(start).encode()
-    while data := read(BUFFER_BYTES):
-        yield decoder.decode(data).encode()
-    yield decoder.decode(b"", True).encode()
-
-
 class _Joined(io.RawIOBase):
     """A stream of pieces."""
 
@@ -371,34 +358,34 @@ class NumberedLines(Lines):
         """True once nothing came when the stream was asked for more."""
 
     def _numbered(self) -> Iterator[NumberedLine]:
-        for line in self._whole():
-            self._number += 1
-            if len(line) >= LONGEST_LINE:
-                raise UnreadableError(
-                    f"a line of {LONGEST_LINE} bytes or more, expected text", self._number
-                )
-            yield self._number, b"\n" if is_fence(line) else line
-
-    def _whole(self) -> Iterator[bytes]:
         line, rest = self._take(LONGEST_LINE), b""
-        encoding = _utf_16_of(line)
-        if encoding is not None:  # begin again
+        nul = bytes(not byte for byte in line[:4])
+        encoding = {b"\0\1\0\1": "utf-16-le", b"\1\0\1\0": "utf-16-be"}.get(nul)
+        if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            encoding = None if line.startswith(codecs.BOM_UTF32_LE) else "utf-16"
+        if encoding is not None:  # begin again, with U+FFFD for damaged characters
             taken = line + self._data[self._place :]
-            self._begin(_joined(_as_utf8(taken, self._read, encoding)))
+            data = chain([taken], iter(partial(self._read, BUFFER_BYTES), b""))
+            texts = codecs.iterdecode(data, encoding, "replace")
+            self._begin(_joined(text.encode() for text in texts))
             line = self._take(LONGEST_LINE)
         line = line.removeprefix(codecs.BOM_UTF8)
         while line or rest:
             is_end, line, rest = not line, rest + line, b""
+            lines = [line]
             # The last return may belong to a line feed that has not been read.
             if b"\r" in line[:-2] or (line[-2:-1] == b"\r" and line[-1:] != b"\n"):
                 lines = line.splitlines(keepends=True)
                 if not is_end and not line.endswith(b"\n"):
                     rest = lines.pop()
                 self._in_split = True
-                yield from lines
-                self._in_split = False
-            else:
-                yield line
+            for each in lines:
+                self._number += 1
+                if len(each) >= LONGEST_LINE:
+                    message = f"a line of {LONGEST_LINE} bytes or more, expected text"
+                    raise UnreadableError(message, self._number)
+                yield self._number, b"\n" if is_fence(each) else each
+            self._in_split = False
             line = b"" if is_end else self._take(LONGEST_LINE - len(rest))
 
     def _take(self, most: int) -> bytes:
@@ -431,14 +418,6 @@ class NumberedLines(Lines):
         self._place += size
         self._number += lines
         return self._number - lines + 1
-
-
-def _utf_16_of(line: bytes) -> str | None:
-    """Return the encoding of a text that certainly is UTF-16, by its first two characters."""
-    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return None if line.startswith(codecs.BOM_UTF32_LE) else "utf-16"
-    nul = bytes(not byte for byte in line[:4])
-    return {b"\0\1\0\1": "utf-16-le", b"\1\0\1\0": "utf-16-be"}.get(nul)
 
 
 def is_fence(line: bytes) -> bool:
