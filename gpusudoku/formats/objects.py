@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
@@ -133,11 +134,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object of some pairs, no two of one name."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = set[str]()
-        for name, _ in pairs:
-            if name in names:
-                raise FormatError(f"a JSON object with two values of {shown(name)}")
-            names.add(name)
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise FormatError(f"a JSON object with two values of {shown(twice)}")
     return found
 
 
