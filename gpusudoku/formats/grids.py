@@ -28,6 +28,7 @@ from gpusudoku.formats.rows import LAYOUTS, Row, board_of, is_rule
 from gpusudoku.formats.source import (
     LONGEST_ROW,
     FormatError,
+    Lines,
     NumberedLine,
     UnreadableError,
     Way,
@@ -211,8 +212,6 @@ class Head(NamedTuple):
     lines: list[NumberedLine]
     comment: NumberedLine = (0, b"")
     """The last comment before them."""
-    taken: Sequence[NumberedLine] = ()
-    """The same lines with the comments between them, to be put back."""
     binary: UnreadableError | None = None
     """The error to raise if no board is found: they have a control character."""
 
@@ -222,8 +221,8 @@ class Head(NamedTuple):
         return content(self.lines[0][1])
 
 
-def take_head(lines: Iterator[NumberedLine]) -> Head:
-    """Take the first block off the lines, or enough of it to recognise the form."""
+def head_of(lines: Lines) -> Head:
+    """Return the first block, or enough of it to recognise the form, and leave it to be read."""
     comment = (0, b"")
     head: list[NumberedLine] = []
     taken: list[NumberedLine] = []
@@ -254,11 +253,12 @@ def take_head(lines: Iterator[NumberedLine]) -> Head:
             break
     if not head:
         raise UnreadableError("no board found")
+    lines.put_back(taken)
     for number, line in head:
         if found := _CONTROL.search(line):
             what = f"binary data (byte {found[0][0]:#04x}), expected text"
-            return Head(head, comment, taken, UnreadableError(what, number))
-    return Head(head, comment, taken)
+            return Head(head, comment, UnreadableError(what, number))
+    return Head(head, comment)
 
 
 def is_one_per_line(head: Head, way: Way) -> bool:

@@ -211,7 +211,7 @@ def unfold(lines: Lines, way: Way) -> Lines:
     """Return the lines that lists or games stand for; their columns are not those of the file."""
     first = next(lines)
     lines.put_back([first])
-    return Lines((_games if first[1].lstrip().startswith(b"<") else _rows)(lines, way))
+    return Lines.of((_games if first[1].lstrip().startswith(b"<") else _rows)(lines, way))
 
 
 def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:

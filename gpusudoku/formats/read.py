@@ -27,7 +27,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described
-from gpusudoku.formats.grids import Head, is_one_per_line, read_grids, take_head
+from gpusudoku.formats.grids import Head, head_of, is_one_per_line, read_grids
 from gpusudoku.formats.lines import read_lines
 from gpusudoku.formats.objects import is_list, is_object, read_objects, unfold
 from gpusudoku.formats.source import (
@@ -35,7 +35,6 @@ from gpusudoku.formats.source import (
     FormatError,
     Lines,
     Meter,
-    NumberedLines,
     UnreadableError,
     Way,
     opened,
@@ -72,10 +71,9 @@ def read_stream(stream: BinaryIO, way: Way) -> Iterator[Batch | InputError]:
     board comes its error, and others follow; after an error in the whole input, such as mixed
     formats, nothing follows.
     """
-    lines: Lines = NumberedLines(stream)
     try:
         first = None
-        for first in _entries(lines, way):
+        for first in _entries(Lines(stream), way):
             yield first
         if first is None:
             raise UnreadableError("no board found")
@@ -140,8 +138,7 @@ def _one(found: Iterable[Board]) -> Board:
 
 def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read an input of any form; binary data is one error."""
-    head = take_head(lines)
-    lines.put_back(head.taken)
+    head = head_of(lines)
     if head.binary is None:
         return _entries_of_form(head, lines, way)
     # A line with a control character is one bad board, if there are good ones.
@@ -161,8 +158,7 @@ def _entries_of_form(head: Head, lines: Lines, way: Way) -> Iterator[Batch | Inp
         return read_objects(lines, way)
     if is_list(head):
         lines = unfold(lines, way)
-        head = take_head(lines)
-        lines.put_back(head.taken)
+        head = head_of(lines)
     else:
         header = find_header(head, way)
         if header is not None:

@@ -15,7 +15,7 @@ import stat
 import sys
 import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
@@ -310,11 +310,26 @@ def _joined(pieces: Iterator[bytes]) -> io.BufferedReader:
 
 
 class Lines:
-    """Numbered lines, of which some can be put back. An iterator."""
+    r"""Every line of a stream with its number, without a byte-order mark; some can be put back.
 
-    def __init__(self, lines: Iterable[NumberedLine]) -> None:
-        self._lines = iter(lines)
+    Lines end in ``\n``, ``\r\n`` or ``\r``. A fence around code comes as a blank line. Iterating
+    raises an UnreadableError if the stream is no text.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._lines = self._numbered()
         self._again: deque[NumberedLine] = deque()
+        self._number = 0
+        self._in_split = False
+        """True while lines come that ended in a carriage return alone."""
+        self._begin(stream)
+
+    @classmethod
+    def of(cls, lines: Iterator[NumberedLine]) -> Lines:
+        """Return lines that come from no stream, such as those that lists stand for."""
+        found = cls(io.BytesIO())
+        found._lines = lines
+        return found
 
     def __iter__(self) -> Iterator[NumberedLine]:
         return self
@@ -325,29 +340,6 @@ class Lines:
     def put_back(self, lines: Sequence[NumberedLine]) -> None:
         """Put lines back that were taken: they come again, before all others."""
         self._again.extendleft(reversed(lines))
-
-    def at_hand(self) -> NDArray[np.uint8]:
-        """Return whole lines that have been read of a buffered stream, if none were put back."""
-        return _NOTHING
-
-    def skip(self, lines: int, size: int) -> int:
-        """Pass over lines at hand, ``size`` bytes in all; return the number of the first."""
-        raise NotImplementedError
-
-
-class NumberedLines(Lines):
-    r"""Every line of a stream with its number, without a byte-order mark.
-
-    Lines end in ``\n``, ``\r\n`` or ``\r``. A fence around code comes as a blank line. It raises an
-    UnreadableError if the stream is no text.
-    """
-
-    def __init__(self, stream: BinaryIO) -> None:
-        super().__init__(self._numbered())
-        self._number = 0
-        self._in_split = False
-        """True while lines come that ended in a carriage return alone."""
-        self._begin(stream)
 
     def _begin(self, stream: Any) -> None:
         self._is_buffered = hasattr(stream, "peek")
@@ -406,7 +398,7 @@ class NumberedLines(Lines):
             self._data, self._place = self._data[self._place :] + more, 0
 
     def at_hand(self) -> NDArray[np.uint8]:
-        """See the base class."""
+        """Return whole lines that have been read of a buffered stream, if none were put back."""
         if self._again or self._in_split or not self._is_buffered:
             return _NOTHING
         self._fill(LONGEST_LINE)
@@ -414,7 +406,7 @@ class NumberedLines(Lines):
         return np.frombuffer(self._data, np.uint8)[self._place : end] if end else _NOTHING
 
     def skip(self, lines: int, size: int) -> int:
-        """See the base class."""
+        """Pass over lines at hand, ``size`` bytes in all; return the number of the first."""
         self._place += size
         self._number += lines
         return self._number - lines + 1
