@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
@@ -50,8 +50,7 @@ class Deferred(Generic[Result]):
     results: Generator[Result, None, None]
 
 
-@dataclass(frozen=True)
-class _Cut:
+class _Cut(NamedTuple):
     """A block as it was read."""
 
     block: Batch
@@ -59,10 +58,6 @@ class _Cut:
     """The boards that it was to have."""
     seconds: float
     """The time that reading it took."""
-
-    @property
-    def full(self) -> bool:
-        return len(self.block) == self.size
 
 
 def in_blocks(
@@ -115,7 +110,7 @@ def in_blocks(
                 if result is end:
                     break
                 yield result
-        pace.took(seconds, full=cut.full)
+        pace.took(seconds, full=len(cut.block) == cut.size)
         # Threads that wait for a core, or for others, would take less alone.
         quick = threads > 1 and on_cores < QUICK_SECONDS
         costs.setdefault(cut.block.geometry, Cost())
@@ -129,7 +124,8 @@ def in_blocks(
             costs[cut.block.geometry].took(done.seconds, len(cut.block))
             # Blocks that were cut before the pace changed say nothing of the size that it has.
             if cut.size == pace.size:
-                pace.took(done.seconds * BLOCK_SECONDS / THREAD_SECONDS, full=cut.full)
+                seconds = done.seconds * BLOCK_SECONDS / THREAD_SECONDS
+                pace.took(seconds, full=len(cut.block) == cut.size)
             for piece in done.result:
                 if isinstance(piece, Deferred):
                     yield from piece.results

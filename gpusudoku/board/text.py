@@ -49,7 +49,16 @@ def write_lines(
             [b"%b%b\n" % (",".join(map(str, row)).encode(), tails[index]) for row, index in rows]
         )
     ends = np.array([tail + b"\n" for tail in tails])
-    lines = as_characters(cells, room=ends.itemsize)
+    lines = np.empty((len(cells), size + ends.itemsize), np.uint8)
+    for start in range(0, len(cells), _TOGETHER):
+        part = lines[start : start + _TOGETHER]
+        part[:, :size] = cells[start : start + _TOGETHER]
+        codes = part.reshape(-1)  # arithmetic on one row of bytes is a few bytes a cycle quicker
+        empty = (codes == 0).view(np.uint8)
+        if size > 9 * 9:
+            codes += (ord("A") - ord("9") - 1) * (codes > 9).view(np.uint8)
+        codes += ord("0")
+        codes -= (ord("0") - ord(".")) * empty
     lines[:, size:].view(ends.dtype)[:, 0] = ends[0] if which is None else ends.take(which)
     text = lines.tobytes()
     return text if len(ends) == 1 else text.replace(b"\0", b"")  # that fills up shorter ends
@@ -67,22 +76,6 @@ def write_candidates(masks: NDArray[np.uint64], n: int) -> str:
         for mask in masks.tolist()
     )
     return "".join(f"{{{cell}}}" for cell in cells)
-
-
-def as_characters(cells: NDArray[np.uint8], room: int = 0) -> NDArray[np.uint8]:
-    """Return the characters of boards, uint8 (B, n * n), and some room behind each, not filled."""
-    boards, size = cells.shape
-    lines = np.empty((boards, size + room), np.uint8)
-    for start in range(0, boards, _TOGETHER):
-        part = lines[start : start + _TOGETHER]
-        part[:, :size] = cells[start : start + _TOGETHER]
-        codes = part.reshape(-1)  # arithmetic on one row of bytes is a few bytes a cycle quicker
-        empty = (codes == 0).view(np.uint8)
-        if size > 9 * 9:
-            codes += (ord("A") - ord("9") - 1) * (codes > 9).view(np.uint8)
-        codes += ord("0")
-        codes -= (ord("0") - ord(".")) * empty
-    return lines
 
 
 def draw(

@@ -96,15 +96,16 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             continue
         found, puzzle = dict[str, Any](), ""
         try:
-            found, begun = _object(number, line), True
-            name = _name_of(found, number, way.column)
-            geometry = way.geometry or _box_of(found, number)
+            found, begun = _object(line), True
+            name = _name_of(found, way.column)
+            geometry = way.geometry or _box_of(found)
             parser = parsers.setdefault(geometry, LineParser(geometry, way.near))
             names = tuple(found)
             value = found.pop(name)
             puzzle = _text_of(value)
             board = parser.parse_field(number, _line_of(value, number))
         except FormatError as error:
+            error.line = number
             if not begun:  # no line has been an object: these are not JSON lines
                 raise UnreadableError(error.message, number) from None
             yield error.at(way.source, puzzle, tuple(found), tuple(map(_text_of, found.values())))
@@ -117,16 +118,13 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             yield from together.split(line, board.geometry, origin, fields_of_lines)
 
 
-def _object(number: int, line: bytes) -> dict[str, Any]:
+def _object(line: bytes) -> dict[str, Any]:
     try:
         found = json.loads(line, object_pairs_hook=_once)
-    except FormatError as error:
-        error.line = number
-        raise
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise FormatError("expected a JSON object on every line", number)
+        raise FormatError("expected a JSON object on every line")
     return found
 
 
@@ -142,20 +140,19 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
-def _name_of(found: dict[str, Any], number: int, column: str | None) -> str:
+def _name_of(found: dict[str, Any], column: str | None) -> str:
     """Return the name of the board: a usual one, or the given one."""
     names = [name for name in found if name == column or (column is None and name.lower() in NAMES)]
     if len(names) != 1:
         boards = "two boards" if names else "no board"
         raise FormatError(
             f"a JSON object with {boards}, expected one name such as puzzle or board, or that of "
-            f"--column NAME: {listed_names([*found])}",
-            number,
+            f"--column NAME: {listed_names([*found])}"
         )
     return names[0]
 
 
-def _box_of(found: dict[str, Any], number: int) -> Geometry | None:
+def _box_of(found: dict[str, Any]) -> Geometry | None:
     """Return the shape of the boxes, if the object has it."""
     box = found.get(BOX)
     if box is None:
@@ -164,12 +161,12 @@ def _box_of(found: dict[str, Any], number: int) -> Geometry | None:
         box = "x".join(map(str, box))
     if not isinstance(box, str):
         raise FormatError(
-            f"box {shown(json.dumps(box))}: expected a text such as 2x3, or give --box", number
+            f"box {shown(json.dumps(box))}: expected a text such as 2x3, or give --box"
         )
     try:
         return Geometry.parse(box)
     except InputError as error:
-        raise FormatError(str(error), number) from None
+        raise FormatError(str(error)) from None
 
 
 def _line_of(value: Any, number: int) -> bytes:
@@ -177,11 +174,11 @@ def _line_of(value: Any, number: int) -> bytes:
     if isinstance(value, list):
         if any(isinstance(row, list) or (isinstance(row, str) and len(row) > 2) for row in value):
             if any(not isinstance(row, list | str) or len(row) != len(value) for row in value):
-                raise FormatError(f"{len(value)} rows, not all of {len(value)} cells", number)
+                raise FormatError(f"{len(value)} rows, not all of {len(value)} cells")
             value = [cell for row in value for cell in row]
         value = ",".join(map(_cell, map(str, value)))
     if not isinstance(value, str):
-        raise FormatError(f"{shown(json.dumps(value))}, expected a board as text or list", number)
+        raise FormatError(f"{shown(json.dumps(value))}, expected a board as text or list")
     return _whole_line(number, value)
 
 

@@ -17,7 +17,7 @@ symbols of the digits, :mod:`~gpusudoku.formats.source` expands compressed data.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from io import BufferedReader, BytesIO
 from itertools import chain, islice
@@ -121,16 +121,12 @@ def parse(text: str, box: Geometry | str | None = None) -> Board:
     if not isinstance(text, str):
         raise InputError(f"expected the text of a board, found {described(text)}")
     geometry = Geometry.parse(box) if isinstance(box, str) else box
-    return _one(read_text(text, geometry=geometry))
+    return parse_near(text, None, geometry)
 
 
-def parse_near(text: str, near: Geometry) -> Board:
-    """Read one board; ``near`` is the shape of its boxes if the text leaves that open."""
-    return _one(read_text(text, near=near))
-
-
-def _one(found: Iterable[Board]) -> Board:
-    boards = list(found)
+def parse_near(text: str, near: Geometry | None, geometry: Geometry | None = None) -> Board:
+    """Read one board; ``near`` is the shape of its boxes if nothing else tells it."""
+    boards = list(read_text(text, geometry=geometry, near=near))
     if len(boards) != 1:
         raise InputError(f"{len(boards)} boards where one was expected")
     return boards[0]
