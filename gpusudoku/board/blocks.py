@@ -140,7 +140,6 @@ def cut_blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
     """
     held: list[Batch] = []
     boards = 0
-    error: Exception | None = None
     try:
         asked = time.perf_counter()
         for batch in batches:
@@ -163,9 +162,9 @@ def cut_blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
             asked = time.perf_counter()
     except Interrupted:  # neither it nor Ctrl-C waits for its turn
         raise
-    except Exception as caught:
-        error = caught
+    except Exception:
+        if held:
+            yield Batch.joined(held)
+        raise
     if held:
         yield Batch.joined(held)
-    if error is not None:
-        raise error

@@ -203,23 +203,21 @@ def batches_of(
 def _taken(items: Iterator[Any]) -> Iterator[list[Any]]:
     """Yield items in lists, as many in each as come in a short time."""
     pace = Pace(FIRST_ITEMS, ITEMS_SECONDS, MOST_ITEMS)
-    error: Exception | None = None
-    ended = False
-    while not ended and error is None:
+    full = True
+    while full:
         start = time.perf_counter()
         block: list[Any] = []
         try:
             for item in islice(items, pace.size):
-                block.append(item)  # one by one: those before an error are kept
+                block.append(item)
         except Interrupted:  # at once: Ctrl-C, or a cancellation
             raise
-        except Exception as caught:  # of the user's generator
-            error = caught
-        ended = len(block) < pace.size
-        pace.took(time.perf_counter() - start, full=not ended)
+        except Exception:  # of the user's generator: the items before it are kept
+            yield block
+            raise
+        full = len(block) == pace.size
+        pace.took(time.perf_counter() - start, full=full)
         yield block
-    if error is not None:
-        raise error
 
 
 def _batches(blocks: Iterable[Any], geometry: Geometry | None) -> Iterator[Batch | InputError]:

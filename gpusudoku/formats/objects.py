@@ -341,7 +341,7 @@ def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
             parser.Parse(text)
             if pending > _LONGEST_TAG:
                 what = f"a tag or a comment of {_LONGEST_TAG} bytes or more in XML"
-                error = UnreadableError(what, number)
+                raise UnreadableError(what, number)
         except expat.ExpatError as wrong:
             reason = expat.ErrorString(wrong.code)
             error = UnreadableError(f"XML that cannot be read: {reason}", number)

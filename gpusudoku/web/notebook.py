@@ -107,9 +107,7 @@ class Conversation:
                 self._answered(question, answer.result())
                 self._tell(number, "result", answer.result())
             elif not isinstance(error, Cancelled):
-                failure = Failure("failed", f"not foreseen: {place_of_error(error)}")
-                if isinstance(error, (Failure, GpusudokuError, MemoryError)):
-                    failure = failure_of(error)
+                failure = failure_of(error, f"not foreseen: {place_of_error(error)}")
                 self._tell(number, "error", failure.facts)
 
     def _tell(self, number: int, event: str, data: Json) -> None:
