@@ -264,11 +264,10 @@ def head_of(lines: Lines) -> Head:
 def is_one_per_line(head: Head, way: Way) -> bool:
     """Tell whether every line is a whole board, and not one row of a board.
 
-    A line of 16 cells may be a 4x4 board or a row of a 16x16 board; the same holds for lines of 36
-    or 64 numbers. If the number of lines equals the number of cells on each, any digit too large
-    for the small board decides; if there is none, the input is refused. Otherwise they are small
-    boards, unless most lines have such a digit. What follows a colon does not count. Where one
-    board is read it is the large one.
+    16 cells may be a 4x4 board or a row of a 16x16 board; so may 36 or 64 numbers. Where there are
+    as many lines as cells on each, a digit too large for the small board decides; without one the
+    input is refused, or it is the large board if one is read. Otherwise they are small boards,
+    unless most lines have such a digit. What follows a colon does not count.
     """
     if sum(len(content(line)) for _, line in head.lines) > LONGEST_ROW:
         return True  # no grid has so many bytes
@@ -491,10 +490,9 @@ def _agreement(rows: Sequence[Row]) -> tuple[int, int, int]:
 
 
 def _shown_geometry(block: Block, near: Geometry | None) -> Geometry | None:
-    """Return the geometry that rules and bars show, None if they show no boxes.
+    """Return the geometry that rules and bars show, the one ``near`` if it fits; None for no boxes.
 
-    If they could show several, it is the one ``near``, if that fits. Boxes of a single row or
-    column are refused: such lines may just as well separate all rows or all columns of a table.
+    Boxes of one row or column are refused: the lines may as well separate those of any table.
     """
     n = len(block.rows)
     widths = {

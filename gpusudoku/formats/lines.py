@@ -63,10 +63,9 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
 
 
 class PlainRun:
-    """Reads boards whose characters all have one meaning, many at a time.
+    """Reads boards whose characters all have one meaning, the more at a time the more were so.
 
-    The more of them were plain, the more it takes: looking at many in vain would cost more than
-    parsing the few that are plain.
+    Looking at many in vain would cost more than parsing the few that are plain.
     """
 
     def __init__(self) -> None:
@@ -84,8 +83,8 @@ class PlainRun:
 def plain_boards(symbols: NDArray[np.uint8], n: int) -> NDArray[np.uint8]:
     """Return the boards, uint8 (B, n * n), up to the first that a parser must read.
 
-    One must if it has other characters than the digits up to n and the signs for an empty cell, or
-    those whose value is ambiguous; or if it may be a rule: no digit, but a dash.
+    One must if a character is ambiguous, or no digit up to n nor a sign for an empty cell; or if it
+    may be a rule: no digit, but a dash.
     """
     symbols = np.ascontiguousarray(symbols)
     if n <= 9:  # Mostly there are figures and dots alone, and arithmetic is fastest.
@@ -164,10 +163,7 @@ class LinesTogether:
 
 
 class LineParser:
-    """Reads boards on one line each, all of one geometry if one is given.
-
-    If none is, but one is ``near``, this is the guess for boards with as many cells.
-    """
+    """Reads boards on one line each, of a geometry if it is given, else ``near`` or guessed."""
 
     def __init__(self, geometry: Geometry | None, near: Geometry | None = None) -> None:
         self._geometry, self._near = geometry, near

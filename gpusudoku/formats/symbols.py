@@ -112,10 +112,7 @@ def _has(text: bytes, signs: bytes) -> bool:
 def joined_texts(
     texts: Sequence[str] | Sequence[bytes] | NDArray[Any],
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """Join a list of ``str`` or of ``bytes``, or an array of one dimension of them.
-
-    Return a byte for each character, and the start and the size of each text without its blanks.
-    """
+    """Return a byte for each character of texts, and each one's start and size without blanks."""
     if isinstance(texts, np.ndarray):
         sizes = np.char.str_len(texts).astype(np.int64)
         width = int(sizes.max(initial=1))

@@ -117,10 +117,7 @@ class Answerer:
     def answer(
         self, question: Question, tell: Tell, cancel: CancelToken, waited: float = 0.0
     ) -> Json:
-        """Find the answer; ``cancel`` stops that, and ``waited`` is taken off its seconds.
-
-        Raises a Failure if that takes longer than the question allows, or an error of the library.
-        """
+        """Find the answer, within the question's seconds less those ``waited``, or raise."""
         if question.kind in SEARCHED:
             # Compiling does not count as a part of the question's seconds.
             kernels = search_kernels(question.board().geometry, self._options, self._engine)

@@ -180,11 +180,8 @@ def _numbers(name: str, value: object) -> list[int]:
 
 
 def _integer(name: str, value: object, most: float = inf, words: str = "") -> int:
-    """Read an integer from 0 to the most, which ``words`` name.
-
-    It is a number or text: JavaScript keeps only numbers below 2^53 exactly.
-    """
-    number = -1
+    """Read an integer from 0 to the most, which ``words`` name."""
+    number = -1  # text is read, too: JavaScript keeps only numbers below 2^53 exactly
     if is_integer(value):
         number = int(value)  # type: ignore[call-overload]
     elif isinstance(value, str) and len(value) <= LONGEST_NUMBER and _DIGITS.fullmatch(value):
