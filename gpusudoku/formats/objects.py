@@ -155,16 +155,14 @@ def _name_of(found: dict[str, Any], column: str | None) -> str:
 def _box_of(found: dict[str, Any]) -> Geometry | None:
     """Return the shape of the boxes, if the object has it."""
     box = found.get(BOX)
-    if box is None:
-        return None
     if isinstance(box, list) and len(box) == 2:
         box = "x".join(map(str, box))
-    if not isinstance(box, str):
+    if not isinstance(box, str | None):
         raise FormatError(
             f"box {shown(json.dumps(box))}: expected a text such as 2x3, or give --box"
         )
     try:
-        return Geometry.parse(box)
+        return Geometry.of(box)
     except InputError as error:
         raise FormatError(str(error)) from None
 
