@@ -43,8 +43,6 @@ from gpusudoku.formats.tables import find_header, read_table
 
 _MOST_BAD = 1 << 7
 """Bad boards before the first good one, if there are control characters: more are binary data."""
-_TEXT = "<text>"
-"""The name of a text in errors."""
 
 
 def read_batches(
@@ -92,7 +90,7 @@ def read_text(
     text: str,
     *,
     geometry: Geometry | None = None,
-    source: str = _TEXT,
+    source: str = "<text>",
     column: str | None = None,
     near: Geometry | None = None,
 ) -> Iterator[Board]:
