@@ -65,15 +65,13 @@ def in_blocks(
 ) -> Generator[Any, None, None]:
     """Work on boards in blocks of at most so many, and give the results in the boards' order.
 
-    A block has one geometry and FIRST_BOARDS boards at first. Blocks grow while they are quick;
-    the time in which the caller handles results does not count. Fewer boards come where the
-    geometry changes, at the end, and before an error of reading, which is raised once all boards
-    before it were worked on. Batches are read as they are needed, by the thread that iterates.
+    A block has one geometry; from FIRST_BOARDS on, blocks grow while they are quick, without the
+    caller's time. An error of reading is raised once all boards before it were worked on. The
+    thread that iterates reads batches as they are needed.
 
-    All threads work on the first block of a geometry together: kernels may be compiled. As long as
-    blocks are quick, each thread has one of its own, and the one that reads does those at once that
-    are hardly any work. A block that turns out to take long is done anew by all threads. With one
-    thread, which is the one that iterates, blocks are never worked on side by side.
+    All threads work on the first block of a geometry together: kernels may be compiled. While
+    blocks are quick, each of several threads has one of its own, and the one that reads does those
+    at once that are hardly any work. A block that takes long is done anew by all threads.
     """
     pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, most)
     costs: dict[Geometry, Cost] = {}  # of a board of each shape that there was
@@ -134,10 +132,7 @@ def in_blocks(
 
 
 def cut_blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
-    """Cut and join batches to blocks of the size that the pace has when each is asked for.
-
-    Those that came before a pause wait for no more than one batch after it.
-    """
+    """Cut and join batches to blocks of the pace's size, or less once a batch comes after a pause."""
     held: list[Batch] = []
     boards = 0
     try:

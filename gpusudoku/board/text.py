@@ -65,10 +65,7 @@ def write_lines(
 
 
 def write_candidates(masks: NDArray[np.uint64], n: int) -> str:
-    """Write every cell's candidates in braces, as in ``{123}{4}{59}``, for uint64 (n * n) masks.
-
-    Above 35 digits they are numbers separated by commas.
-    """
+    """Write every cell's candidates in braces, as in ``{123}{4}{59}``, for uint64 (n * n) masks."""
     wide = n > len(DIGITS)
     digits = [str(d) for d in range(1, n + 1)] if wide else list(DIGITS.decode())
     cells = (
@@ -86,8 +83,8 @@ def draw(
 ) -> str:
     """Draw cells, uint8 (n * n), as an HTML table, with thick lines around the boxes.
 
-    It has no colours, so it suits dark and light themes. Those cells that are ``clues``,
-    bool (n * n), are bold, by default all that are filled. The caption, plain text, stands below.
+    It has no colours, so it suits dark and light themes. ``clues``, bool (n * n), are bold, by
+    default all filled cells. The caption is plain text.
     """
     bold = cells > 0 if clues is None else clues
     line, rows = write_cells(cells), []

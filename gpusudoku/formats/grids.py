@@ -107,19 +107,18 @@ class Block:
     def ends_before(self, text: bytes) -> bool:
         """Tell whether the rows are a whole grid, and the next line begins another."""
         n = self.rows[-1].gaps if self.rows else 0
-        grid, below, most = self.rows[-1 - n : -1], Row(0, text), len(self.rows)
+        grid, most = self.rows[-1 - n : -1], len(self.rows)
         # A last row without a cell parts the grid from the row below. If both begin with such a
         # row, it may be another that parts them.
-        if (
-            1 < n == len(grid) >= most - 1 - MOST_TITLES
-            and not grid[0].is_title(n)
-            and not (grid[0].gaps and below.gaps)
-            and all(n in row.counts or row.text.count(b"\t") + 1 == n for row in [*grid, below])
-        ):
-            self.rows.pop()
-            return True
+        if 1 < n == len(grid) >= most - 1 - MOST_TITLES and not grid[0].is_title(n):
+            all_rows = [*grid, Row(0, text)]
+            if not (all_rows[0].gaps and all_rows[-1].gaps) and all(
+                n in row.counts or row.text.count(b"\t") + 1 == n for row in all_rows
+            ):
+                self.rows.pop()
+                return True
         return any(
-            most - MOST_TITLES <= n <= most and below.is_title(n)
+            most - MOST_TITLES <= n <= most and Row(0, text).is_title(n)
             for row in self.rows[-1:]
             for n in row.counts
         ) and not is_rule(text)

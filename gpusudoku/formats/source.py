@@ -167,16 +167,11 @@ class Meter:
         here = 0 if self._file is None else os.lseek(self._file, 0, os.SEEK_CUR)
         return min(1.0, (self._before + here) / self._total)
 
-    def begin(self, stream: BinaryIO) -> None:
-        """Follow a file."""
-        if self._total:
-            self._file = stream.fileno()
-
-    def end(self) -> None:
-        """Take the file that was followed for read."""
+    def follow(self, stream: BinaryIO | None) -> None:
+        """Follow the next file, or none: the one before has been read."""
         if self._file is not None:
             self._before += os.fstat(self._file).st_size
-            self._file = None
+        self._file = stream.fileno() if stream is not None and self._total else None
 
 
 @contextmanager
@@ -194,11 +189,11 @@ def opened(path: str, meter: Meter | None = None) -> Iterator[tuple[BinaryIO, st
             raise InputError(f"{path}: expected a name that a file can have") from None
     try:
         if meter:
-            meter.begin(stream)
+            meter.follow(stream)
         yield expanded(stream, name), name
     finally:
         if meter:
-            meter.end()
+            meter.follow(None)
         if path != STDIN:
             stream.close()
 
