@@ -101,13 +101,18 @@ def question_of(kind: str, given: object) -> Question:
             guess = f"; did you mean {close[0]!r}?" if close else f": expected {', '.join(known)}"
             raise InputError(f"unknown field {shown(name)}{guess}")
     fields = {name: read(name, given.get(name)) for name, read in own.items()}
-    page = given.get("page")
+    seconds, page = given.get("seconds"), given.get("page")
+    if seconds is not None:
+        is_number = is_integer(seconds) or isinstance(seconds, float)
+        if not is_number or not 0 < seconds < inf:
+            raise InputError(f"seconds: expected a number above 0, found {_found(seconds)}")
+        seconds = float(min(seconds, MOST_SECONDS))
     if page is not None and not (isinstance(page, str) and len(page) <= LONGEST_PAGE):
         raise InputError(
             f"page: expected text of up to {LONGEST_PAGE} characters, found {_found(page)}"
         )
     board = cache(partial(_board, given, fields.get("near")))
-    question = Question(kind, board, _seconds(given), page, fields)
+    question = Question(kind, board, seconds, page, fields)
     if kind != "read":
         question.board()
     return question
@@ -142,16 +147,6 @@ def _near(name: str, value: object) -> Geometry | None:
         return Geometry.of(value)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
-
-
-def _seconds(given: dict[str, Any]) -> float | None:
-    seconds = given.get("seconds")
-    if seconds is None:
-        return None
-    is_number = is_integer(seconds) or isinstance(seconds, float)
-    if not is_number or not 0 < seconds < inf:
-        raise InputError(f"seconds: expected a number above 0, found {_found(seconds)}")
-    return float(min(seconds, MOST_SECONDS))
 
 
 def _some(name: str, value: object) -> int:
