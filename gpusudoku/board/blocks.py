@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
@@ -50,8 +50,7 @@ class Deferred(Generic[Result]):
     results: Generator[Result, None, None]
 
 
-@dataclass(frozen=True)
-class _Cut:
+class _Cut(NamedTuple):
     """A block as it was read."""
 
     block: Batch
@@ -60,25 +59,19 @@ class _Cut:
     seconds: float
     """The time that reading it took."""
 
-    @property
-    def full(self) -> bool:
-        return len(self.block) == self.size
-
 
 def in_blocks(
     batches: Iterable[Batch], most: int, do: Do, threads: int = 1
 ) -> Generator[Any, None, None]:
     """Work on boards in blocks of at most so many, and give the results in the boards' order.
 
-    A block has one geometry and FIRST_BOARDS boards at first. Blocks grow while they are quick;
-    the time in which the caller handles results does not count. Fewer boards come where the
-    geometry changes, at the end, and before an error of reading, which is raised once all boards
-    before it were worked on. Batches are read as they are needed, by the thread that iterates.
+    A block has one geometry; from FIRST_BOARDS on, blocks grow while they are quick, without the
+    caller's time. An error of reading is raised once all boards before it were worked on. The
+    thread that iterates reads batches as they are needed.
 
-    All threads work on the first block of a geometry together: kernels may be compiled. As long as
-    blocks are quick, each thread has one of its own, and the one that reads does those at once that
-    are hardly any work. A block that turns out to take long is done anew by all threads. With one
-    thread, which is the one that iterates, blocks are never worked on side by side.
+    All threads work on the first block of a geometry together: kernels may be compiled. While
+    blocks are quick, each of several threads has one of its own, and the one that reads does those
+    at once that are hardly any work. A block that takes long is done anew by all threads.
     """
     pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, most)
     costs: dict[Geometry, Cost] = {}  # of a board of each shape that there was
@@ -115,7 +108,7 @@ def in_blocks(
                 if result is end:
                     break
                 yield result
-        pace.took(seconds, full=cut.full)
+        pace.took(seconds, full=len(cut.block) == cut.size)
         # Threads that wait for a core, or for others, would take less alone.
         quick = threads > 1 and on_cores < QUICK_SECONDS
         costs.setdefault(cut.block.geometry, Cost())
@@ -129,7 +122,8 @@ def in_blocks(
             costs[cut.block.geometry].took(done.seconds, len(cut.block))
             # Blocks that were cut before the pace changed say nothing of the size that it has.
             if cut.size == pace.size:
-                pace.took(done.seconds * BLOCK_SECONDS / THREAD_SECONDS, full=cut.full)
+                seconds = done.seconds * BLOCK_SECONDS / THREAD_SECONDS
+                pace.took(seconds, full=len(cut.block) == cut.size)
             for piece in done.result:
                 if isinstance(piece, Deferred):
                     yield from piece.results
@@ -138,13 +132,9 @@ def in_blocks(
 
 
 def cut_blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
-    """Cut and join batches to blocks of the size that the pace has when each is asked for.
-
-    Those that came before a pause wait for no more than one batch after it.
-    """
+    """Cut and join batches to blocks of the pace's size, or less once a batch comes after a pause."""
     held: list[Batch] = []
     boards = 0
-    error: Exception | None = None
     try:
         asked = time.perf_counter()
         for batch in batches:
@@ -167,9 +157,9 @@ def cut_blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
             asked = time.perf_counter()
     except Interrupted:  # neither it nor Ctrl-C waits for its turn
         raise
-    except Exception as caught:
-        error = caught
+    except Exception:
+        if held:
+            yield Batch.joined(held)
+        raise
     if held:
         yield Batch.joined(held)
-    if error is not None:
-        raise error

@@ -261,10 +261,7 @@ class Board:
 
 
 def array_of(given: ArrayLike) -> NDArray[Any]:
-    """Make an array of nested lists or the like: of integers, or else of objects.
-
-    Where a value is missing, as NaN is, there is None, and whole floats are integers.
-    """
+    """Make an array of nested lists or the like: of integers, or of objects, None where missing."""
     refuse_arrays(given, *(given if isinstance(given, list | tuple) else ()))
     try:
         values = np.asarray(given)

@@ -49,31 +49,8 @@ def write_lines(
             [b"%b%b\n" % (",".join(map(str, row)).encode(), tails[index]) for row, index in rows]
         )
     ends = np.array([tail + b"\n" for tail in tails])
-    lines = as_characters(cells, room=ends.itemsize)
-    lines[:, size:].view(ends.dtype)[:, 0] = ends[0] if which is None else ends.take(which)
-    text = lines.tobytes()
-    return text if len(ends) == 1 else text.replace(b"\0", b"")  # that fills up shorter ends
-
-
-def write_candidates(masks: NDArray[np.uint64], n: int) -> str:
-    """Write every cell's candidates in braces, as in ``{123}{4}{59}``, for uint64 (n * n) masks.
-
-    Above 35 digits they are numbers separated by commas.
-    """
-    wide = n > len(DIGITS)
-    digits = [str(d) for d in range(1, n + 1)] if wide else list(DIGITS.decode())
-    cells = (
-        ("," if wide else "").join(digits[d] for d in range(n) if mask >> d & 1)
-        for mask in masks.tolist()
-    )
-    return "".join(f"{{{cell}}}" for cell in cells)
-
-
-def as_characters(cells: NDArray[np.uint8], room: int = 0) -> NDArray[np.uint8]:
-    """Return the characters of boards, uint8 (B, n * n), and some room behind each, not filled."""
-    boards, size = cells.shape
-    lines = np.empty((boards, size + room), np.uint8)
-    for start in range(0, boards, _TOGETHER):
+    lines = np.empty((len(cells), size + ends.itemsize), np.uint8)
+    for start in range(0, len(cells), _TOGETHER):
         part = lines[start : start + _TOGETHER]
         part[:, :size] = cells[start : start + _TOGETHER]
         codes = part.reshape(-1)  # arithmetic on one row of bytes is a few bytes a cycle quicker
@@ -82,7 +59,20 @@ def as_characters(cells: NDArray[np.uint8], room: int = 0) -> NDArray[np.uint8]:
             codes += (ord("A") - ord("9") - 1) * (codes > 9).view(np.uint8)
         codes += ord("0")
         codes -= (ord("0") - ord(".")) * empty
-    return lines
+    lines[:, size:].view(ends.dtype)[:, 0] = ends[0] if which is None else ends.take(which)
+    text = lines.tobytes()
+    return text if len(ends) == 1 else text.replace(b"\0", b"")  # that fills up shorter ends
+
+
+def write_candidates(masks: NDArray[np.uint64], n: int) -> str:
+    """Write every cell's candidates in braces, as in ``{123}{4}{59}``, for uint64 (n * n) masks."""
+    wide = n > len(DIGITS)
+    digits = [str(d) for d in range(1, n + 1)] if wide else list(DIGITS.decode())
+    cells = (
+        ("," if wide else "").join(digits[d] for d in range(n) if mask >> d & 1)
+        for mask in masks.tolist()
+    )
+    return "".join(f"{{{cell}}}" for cell in cells)
 
 
 def draw(
@@ -93,8 +83,8 @@ def draw(
 ) -> str:
     """Draw cells, uint8 (n * n), as an HTML table, with thick lines around the boxes.
 
-    It has no colours, so it suits dark and light themes. Those cells that are ``clues``,
-    bool (n * n), are bold, by default all that are filled. The caption, plain text, stands below.
+    It has no colours, so it suits dark and light themes. ``clues``, bool (n * n), are bold, by
+    default all filled cells. The caption is plain text.
     """
     bold = cells > 0 if clues is None else clues
     line, rows = write_cells(cells), []

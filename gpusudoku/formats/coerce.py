@@ -66,7 +66,15 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
             raise InputError(f"box {geometry}, but the board has boxes of {given.geometry}")
         return given
     if isinstance(given, os.PathLike):
-        return _board_of_file(_file_name(given), geometry)
+        boards: list[Board] = []
+        for found in batches_of(given, geometry):
+            if isinstance(found, InputError):
+                raise found
+            boards += found
+            if len(boards) > 1:
+                name = os.fsdecode(given)
+                raise InputError(f"{name}: several boards: give count_many this path, in no list")
+        return boards[0]
     item = _plain(given)
     if isinstance(item, str):
         try:
@@ -136,28 +144,6 @@ def _board_of_texts(cells: NDArray[Any], geometry: Geometry | None) -> Board:
     return parse(" ".join(texts), geometry)
 
 
-def _file_name(path: os.PathLike[str]) -> str:
-    """Return the name of a file that is there."""
-    name = os.fsdecode(path)
-    if not os.path.exists(name):  # noqa: PTH110 - of any text
-        raise InputError(f"{name}: no such file")
-    if os.path.isdir(name):  # noqa: PTH112
-        raise InputError(f"{name}: a folder, expected a file")
-    return name
-
-
-def _board_of_file(name: str, geometry: Geometry | None) -> Board:
-    """Return the only board in a file."""
-    boards: list[Board] = []
-    for found in read_batches(name, geometry):
-        if isinstance(found, InputError):
-            raise found
-        boards += found
-        if len(boards) > 1:
-            raise InputError(f"{name}: several boards: give count_many this path, in no list")
-    return boards[0]
-
-
 def _refuse_name(text: str) -> None:
     """Refuse the name of a file, or of a board of ours, where a board is expected."""
     if text.startswith("@"):
@@ -177,7 +163,12 @@ def batches_of(
     """Yield boards in order, and errors of bad ones with their index, or place in the file."""
     geometry = Geometry.of(box)
     if isinstance(boards, os.PathLike):
-        return read_batches(_file_name(boards), geometry)
+        name = os.fsdecode(boards)
+        if not os.path.exists(name):  # noqa: PTH110 - of any text
+            raise InputError(f"{name}: no such file")
+        if os.path.isdir(name):  # noqa: PTH112
+            raise InputError(f"{name}: a folder, expected a file")
+        return read_batches(name, geometry)
     if isinstance(boards, str):
         _refuse_name(boards)
     if isinstance(boards, Board | str | bytes):
@@ -212,23 +203,21 @@ def batches_of(
 def _taken(items: Iterator[Any]) -> Iterator[list[Any]]:
     """Yield items in lists, as many in each as come in a short time."""
     pace = Pace(FIRST_ITEMS, ITEMS_SECONDS, MOST_ITEMS)
-    error: Exception | None = None
-    ended = False
-    while not ended and error is None:
+    full = True
+    while full:
         start = time.perf_counter()
         block: list[Any] = []
         try:
             for item in islice(items, pace.size):
-                block.append(item)  # one by one: those before an error are kept
+                block.append(item)
         except Interrupted:  # at once: Ctrl-C, or a cancellation
             raise
-        except Exception as caught:  # of the user's generator
-            error = caught
-        ended = len(block) < pace.size
-        pace.took(time.perf_counter() - start, full=not ended)
+        except Exception:  # of the user's generator: the items before it are kept
+            yield block
+            raise
+        full = len(block) == pace.size
+        pace.took(time.perf_counter() - start, full=full)
         yield block
-    if error is not None:
-        raise error
 
 
 def _batches(blocks: Iterable[Any], geometry: Geometry | None) -> Iterator[Batch | InputError]:

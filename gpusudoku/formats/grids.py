@@ -28,6 +28,7 @@ from gpusudoku.formats.rows import LAYOUTS, Row, board_of, is_rule
 from gpusudoku.formats.source import (
     LONGEST_ROW,
     FormatError,
+    Lines,
     NumberedLine,
     UnreadableError,
     Way,
@@ -105,31 +106,22 @@ class Block:
 
     def ends_before(self, text: bytes) -> bool:
         """Tell whether the rows are a whole grid, and the next line begins another."""
-        if self._is_parted_from(text):
-            self.rows.pop()  # without a cell
-            return True
-        most = len(self.rows)
+        n = self.rows[-1].gaps if self.rows else 0
+        grid, most = self.rows[-1 - n : -1], len(self.rows)
+        # A last row without a cell parts the grid from the row below. If both begin with such a
+        # row, it may be another that parts them.
+        if 1 < n == len(grid) >= most - 1 - MOST_TITLES and not grid[0].is_title(n):
+            all_rows = [*grid, Row(0, text)]
+            if not (all_rows[0].gaps and all_rows[-1].gaps) and all(
+                n in row.counts or row.text.count(b"\t") + 1 == n for row in all_rows
+            ):
+                self.rows.pop()
+                return True
         return any(
             most - MOST_TITLES <= n <= most and Row(0, text).is_title(n)
             for row in self.rows[-1:]
             for n in row.counts
         ) and not is_rule(text)
-
-    def _is_parted_from(self, text: bytes) -> bool:
-        """Tell whether the last row, without a cell, parts a whole grid from a row below.
-
-        If the grid and the row below both begin with such a row, it may be another that parts them.
-        """
-        n = self.rows[-1].gaps if self.rows else 0
-        grid = self.rows[-1 - n : -1]
-        if not 1 < n == len(grid) >= len(self.rows) - 1 - MOST_TITLES:
-            return False
-        below = Row(0, text)
-        return (
-            not grid[0].is_title(n)
-            and not (grid[0].gaps and below.gaps)
-            and all(n in row.counts or row.text.count(b"\t") + 1 == n for row in [*grid, below])
-        )
 
     def is_blank_row(self, text: bytes) -> bool:
         """Tell whether a line of blanks and tabs is a row like the last one, without a digit."""
@@ -152,17 +144,6 @@ class Block:
             elif len(block.rows) <= MAX_DIGITS:
                 block.rows.append(row)
         return block
-
-    def below(self, titles: int, rows: list[Row]) -> Block:
-        """Return the block without its first rows, with the others split in another way."""
-        rules = [(place - titles, rule) for place, rule in self.rules if place >= titles]
-        return Block(rows[0].line if titles else self.line, rows, rules)
-
-    def with_band(self, band: Block) -> Block:
-        """Return the block and another below it, with a rule between them."""
-        above = len(self.rows)
-        rules = [(above + place, rule) for place, rule in [(0, Row(band.line, b"=")), *band.rules]]
-        return Block(self.line, self.rows + band.rows, self.rules + rules)
 
 
 def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
@@ -204,30 +185,24 @@ def bands_of(found: Iterable[Block], geometry: Geometry | None) -> Iterator[Bloc
     pending: Block | None = None
     height = width = 0
     for block in found:
-        n = _width_of_band(block, geometry)
-        if pending and n == width and len(block.rows) == height:
-            pending = pending.with_band(block)
+        rows = block.rows
+        counts = [geometry.n] if geometry else rows[0].counts
+        wider = [n for n in counts if 1 < len(rows) < n and n % len(rows) == 0]
+        n = next((n for n in wider if all(n in row.counts for row in rows)), 0)
+        if pending and n == width and len(rows) == height:
+            above = len(pending.rows)
+            pending.rules.append((above, Row(block.line, b"=")))
+            pending.rules += [(above + place, rule) for place, rule in block.rules]
+            pending.rows += rows
         else:
             if pending:
                 yield pending
-            pending, height, width = block, len(block.rows), n
+            pending, height, width = block, len(rows), n
         if len(pending.rows) >= width:
             yield pending
             pending = None
     if pending:
         yield pending
-
-
-def _width_of_band(block: Block, geometry: Geometry | None) -> int:
-    """Return the number of cells on each row of a band, 0 if they differ, or are too few."""
-    height = len(block.rows)
-    counts = [geometry.n] if geometry else block.rows[0].counts
-    fitting = (
-        n
-        for n in counts
-        if 1 < height < n and n % height == 0 and all(n in row.counts for row in block.rows)
-    )
-    return next(fitting, 0)
 
 
 class Head(NamedTuple):
@@ -236,8 +211,6 @@ class Head(NamedTuple):
     lines: list[NumberedLine]
     comment: NumberedLine = (0, b"")
     """The last comment before them."""
-    taken: Sequence[NumberedLine] = ()
-    """The same lines with the comments between them, to be put back."""
     binary: UnreadableError | None = None
     """The error to raise if no board is found: they have a control character."""
 
@@ -247,8 +220,8 @@ class Head(NamedTuple):
         return content(self.lines[0][1])
 
 
-def take_head(lines: Iterator[NumberedLine]) -> Head:
-    """Take the first block off the lines, or enough of it to recognise the form."""
+def head_of(lines: Lines) -> Head:
+    """Return the first block, or enough of it to recognise the form, and leave it to be read."""
     comment = (0, b"")
     head: list[NumberedLine] = []
     taken: list[NumberedLine] = []
@@ -279,21 +252,21 @@ def take_head(lines: Iterator[NumberedLine]) -> Head:
             break
     if not head:
         raise UnreadableError("no board found")
+    lines.put_back(taken)
     for number, line in head:
         if found := _CONTROL.search(line):
             what = f"binary data (byte {found[0][0]:#04x}), expected text"
-            return Head(head, comment, taken, UnreadableError(what, number))
-    return Head(head, comment, taken)
+            return Head(head, comment, UnreadableError(what, number))
+    return Head(head, comment)
 
 
 def is_one_per_line(head: Head, way: Way) -> bool:
     """Tell whether every line is a whole board, and not one row of a board.
 
-    A line of 16 cells may be a 4x4 board or a row of a 16x16 board; the same holds for lines of 36
-    or 64 numbers. If the number of lines equals the number of cells on each, any digit too large
-    for the small board decides; if there is none, the input is refused. Otherwise they are small
-    boards, unless most lines have such a digit. What follows a colon does not count. Where one
-    board is read it is the large one.
+    16 cells may be a 4x4 board or a row of a 16x16 board; so may 36 or 64 numbers. Where there are
+    as many lines as cells on each, a digit too large for the small board decides; without one the
+    input is refused, or it is the large board if one is read. Otherwise they are small boards,
+    unless most lines have such a digit. What follows a colon does not count.
     """
     if sum(len(content(line)) for _, line in head.lines) > LONGEST_ROW:
         return True  # no grid has so many bytes
@@ -391,7 +364,9 @@ def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
             ):
                 for chosen in _ways_to_split(rows):
                     if all(size in row.counts and not row.filled == size == 1 for row in chosen):
-                        yield lines.below(titles, chosen)
+                        line = chosen[0].line if titles else lines.line
+                        rules = [(place - titles, r) for place, r in lines.rules if place >= titles]
+                        yield Block(line, chosen, rules)
 
 
 def _is_head(block: Block, row: Row) -> bool:
@@ -455,8 +430,24 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
     is_square = rows is not block.rows and _agreement(rows)[0] > 0
     n = len(rows) if is_square else common_width(rows, [len(rows)])
     n = geometry.n if geometry else n
-    _check_mixture(rows, n, last)
-    _check_title(block.rows[0], block.rows[1:])
+    width = last.n if last and last.cells == n != len(rows) else n
+    whole = [width > 1 and width not in row.counts and width**2 in row.counts for row in rows]
+    if any(whole):  # boards on one line each
+        # If the block begins with such boards, the row after them is out of place.
+        place = 0 if all(whole) else whole.index(not whole[0])
+        row, expected = rows[place], "a row of a grid" if whole[place] else "a board on every line"
+        found = width**2 if whole[place] else row.count_near(width)
+        raise UnreadableError(f"mixed formats: {found} cells, expected {expected}", row.line)
+    title, *below = block.rows
+    numbers = [row.text.strip().isdigit() and b"0" not in row.text for row in block.rows]
+    may_be_title = title.has_letters or (numbers[0] and not all(numbers))
+    is_grid = len(below) > 1 and all(len(below) in row.counts for row in below)
+    if is_grid and may_be_title and title.may_be_row(len(below)):
+        raise FormatError(
+            f"{shown(title.text.strip())} reads two ways, as a title or as a row of {len(below)} "
+            "cells: begin a title with #",
+            title.line,
+        )
     for place, (row, found) in enumerate(
         zip(block.rows, _blank_cells(block.rows), strict=False), 1
     ):
@@ -497,41 +488,10 @@ def _agreement(rows: Sequence[Row]) -> tuple[int, int, int]:
     return widths[len(rows)], most, -abs(width - len(rows))  # then the nearer number is better
 
 
-def _check_title(title: Row, rows: list[Row]) -> None:
-    """Refuse a line above a grid that may be a title or a row."""
-
-    def is_number(row: Row) -> bool:
-        return row.text.strip().isdigit() and b"0" not in row.text
-
-    n = len(rows)
-    is_grid = n > 1 and all(n in row.counts for row in rows)
-    may_be_title = title.has_letters or (is_number(title) and not all(map(is_number, rows)))
-    if is_grid and may_be_title and title.may_be_row(n):
-        raise FormatError(
-            f"{shown(title.text.strip())} reads two ways, as a title or as a row of {n} cells: "
-            "begin a title with #",
-            title.line,
-        )
-
-
-def _check_mixture(rows: Sequence[Row], n: int, last: Geometry | None) -> None:
-    """Refuse boards on one line each among the rows, which have n cells."""
-    if last and last.cells == n != len(rows):
-        n = last.n
-    whole = [n > 1 and n not in row.counts and n * n in row.counts for row in rows]
-    if any(whole):
-        # If the block begins with such boards, the row after them is out of place.
-        place = 0 if all(whole) else whole.index(not whole[0])
-        row, expected = rows[place], "a row of a grid" if whole[place] else "a board on every line"
-        found = n * n if whole[place] else row.count_near(n)
-        raise UnreadableError(f"mixed formats: {found} cells, expected {expected}", row.line)
-
-
 def _shown_geometry(block: Block, near: Geometry | None) -> Geometry | None:
-    """Return the geometry that rules and bars show, None if they show no boxes.
+    """Return the geometry that rules and bars show, the one ``near`` if it fits; None for no boxes.
 
-    If they could show several, it is the one ``near``, if that fits. Boxes of a single row or
-    column are refused: such lines may just as well separate all rows or all columns of a table.
+    Boxes of one row or column are refused: the lines may as well separate those of any table.
     """
     n = len(block.rows)
     widths = {

@@ -48,11 +48,13 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
         try:
             board = parser.parse(number, line)
         except FormatError as error:
-            # After two lines of a grid the rest is unreadable.
-            if parser.is_of_grid(line) and parser.is_of_grid(_coming(lines)):
-                raise UnreadableError(
-                    "mixed formats: a line of a grid, expected one board on every line", number
-                ) from None
+            if parser.is_of_grid(line):
+                coming = next((each for each in lines if content(each[1]).strip()), (0, b""))
+                lines.put_back([coming] if coming[0] else [])
+                if parser.is_of_grid(coming[1]):  # after two such lines the rest is unreadable
+                    raise UnreadableError(
+                        "mixed formats: a line of a grid, expected one board on every line", number
+                    ) from None
             yield error.at(way.source, content(line).strip())
         else:
             if board is not None:
@@ -60,20 +62,10 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
                 yield from together.like(line, board.geometry, origin)
 
 
-def _coming(lines: Lines) -> bytes:
-    """Return the next line that is not blank, and leave it to be read; nothing at the end."""
-    for number, line in lines:
-        if content(line).strip():
-            lines.put_back([(number, line)])
-            return line
-    return b""
-
-
 class PlainRun:
-    """Reads boards whose characters all have one meaning, many at a time.
+    """Reads boards whose characters all have one meaning, the more at a time the more were so.
 
-    The more of them were plain, the more it takes: looking at many in vain would cost more than
-    parsing the few that are plain.
+    Looking at many in vain would cost more than parsing the few that are plain.
     """
 
     def __init__(self) -> None:
@@ -91,8 +83,8 @@ class PlainRun:
 def plain_boards(symbols: NDArray[np.uint8], n: int) -> NDArray[np.uint8]:
     """Return the boards, uint8 (B, n * n), up to the first that a parser must read.
 
-    One must if it has other characters than the digits up to n and the signs for an empty cell, or
-    those whose value is ambiguous; or if it may be a rule: no digit, but a dash.
+    One must if a character is ambiguous, or no digit up to n nor a sign for an empty cell; or if it
+    may be a rule: no digit, but a dash.
     """
     symbols = np.ascontiguousarray(symbols)
     if n <= 9:  # Mostly there are figures and dots alone, and arithmetic is fastest.
@@ -171,10 +163,7 @@ class LinesTogether:
 
 
 class LineParser:
-    """Reads boards on one line each, all of one geometry if one is given.
-
-    If none is, but one is ``near``, this is the guess for boards with as many cells.
-    """
+    """Reads boards on one line each, of a geometry if it is given, else ``near`` or guessed."""
 
     def __init__(self, geometry: Geometry | None, near: Geometry | None = None) -> None:
         self._geometry, self._near = geometry, near
@@ -188,8 +177,7 @@ class LineParser:
         text, _, behind = line.partition(b":")
         board = self._plain(text.strip())
         if board is None:
-            inner = content(line)
-            board = self._parse(number, inner) if inner.strip() else None
+            board = self._parse(number, content(line))
         if board is not None and self._geometry is None and len(behind) > len(text):
             _check_numbered(number, board, behind)
         return board
@@ -222,8 +210,10 @@ class LineParser:
         is_row = self._last is not None and self._last.n in counts and self._last.n > 1
         return is_row or b"|" in text or is_rule(text)
 
-    def _parse(self, number: int, text: bytes) -> Board:
-        """Read a line that is not just the characters of a board."""
+    def _parse(self, number: int, text: bytes) -> Board | None:
+        """Read a line that is not just the characters of a board; None if it is blank."""
+        if not text.strip():
+            return None
         if len(text) > LONGEST_ROW:
             raise FormatError(f"a line of {LONGEST_ROW} bytes or more, expected a board", number)
         row = Row(number, text.partition(b":")[0])
@@ -234,7 +224,15 @@ class LineParser:
         geometry = self._geometry or self._guess(row)
         if geometry is None or geometry.cells not in row.counts:
             row.check_characters()
-            raise FormatError(self._wrong_length(row), number)
+            if self._geometry is not None:
+                found, cells = row.count_near(self._geometry.cells), self._geometry.cells
+                message = f"{cells} for a board with boxes of {self._geometry}"
+                raise FormatError(f"{found} cells, expected {message}", number)
+            # A token longer than any number is a run of characters.
+            found = row.counts[0 if max(map(len, row.tokens), default=0) <= 2 else -1]
+            n = min(GUESSED.keys() - {1}, key=lambda n: abs(n * n - found))
+            message = f"{found} cells make no board, the nearest is {n}x{n} with {n * n}"
+            raise FormatError(message, number)
         board = board_of([row], geometry.cells, geometry)
         self._last = geometry
         return board
@@ -252,16 +250,6 @@ class LineParser:
         except InputError as error:
             row.check_characters()
             raise FormatError(f"{count} cells: {error}", row.line) from None
-
-    def _wrong_length(self, row: Row) -> str:
-        if self._geometry is not None:
-            cells = self._geometry.cells
-            found = row.count_near(cells)
-            return f"{found} cells, expected {cells} for a board with boxes of {self._geometry}"
-        # A token longer than any number is a run of characters.
-        found = row.counts[0 if max(map(len, row.tokens), default=0) <= 2 else -1]
-        n = min(GUESSED.keys() - {1}, key=lambda n: abs(n * n - found))
-        return f"{found} cells make no board, the nearest is {n}x{n} with {n * n}"
 
 
 def _check_numbered(number: int, board: Board, behind: bytes) -> None:

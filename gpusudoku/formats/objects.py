@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
@@ -95,15 +96,16 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             continue
         found, puzzle = dict[str, Any](), ""
         try:
-            found, begun = _object(number, line), True
-            name = _name_of(found, number, way.column)
-            geometry = way.geometry or _box_of(found, number)
+            found, begun = _object(line), True
+            name = _name_of(found, way.column)
+            geometry = way.geometry or _box_of(found)
             parser = parsers.setdefault(geometry, LineParser(geometry, way.near))
             names = tuple(found)
             value = found.pop(name)
             puzzle = _text_of(value)
             board = parser.parse_field(number, _line_of(value, number))
         except FormatError as error:
+            error.line = number
             if not begun:  # no line has been an object: these are not JSON lines
                 raise UnreadableError(error.message, number) from None
             yield error.at(way.source, puzzle, tuple(found), tuple(map(_text_of, found.values())))
@@ -116,16 +118,13 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             yield from together.split(line, board.geometry, origin, fields_of_lines)
 
 
-def _object(number: int, line: bytes) -> dict[str, Any]:
+def _object(line: bytes) -> dict[str, Any]:
     try:
         found = json.loads(line, object_pairs_hook=_once)
-    except FormatError as error:
-        error.line = number
-        raise
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise FormatError("expected a JSON object on every line", number)
+        raise FormatError("expected a JSON object on every line")
     return found
 
 
@@ -133,45 +132,39 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object of some pairs, no two of one name."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = set[str]()
-        for name, _ in pairs:
-            if name in names:
-                raise FormatError(f"a JSON object with two values of {shown(name)}")
-            names.add(name)
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise FormatError(f"a JSON object with two values of {shown(twice)}")
     return found
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
-def _name_of(found: dict[str, Any], number: int, column: str | None) -> str:
+def _name_of(found: dict[str, Any], column: str | None) -> str:
     """Return the name of the board: a usual one, or the given one."""
     names = [name for name in found if name == column or (column is None and name.lower() in NAMES)]
     if len(names) != 1:
         boards = "two boards" if names else "no board"
         raise FormatError(
             f"a JSON object with {boards}, expected one name such as puzzle or board, or that of "
-            f"--column NAME: {listed_names([*found])}",
-            number,
+            f"--column NAME: {listed_names([*found])}"
         )
     return names[0]
 
 
-def _box_of(found: dict[str, Any], number: int) -> Geometry | None:
+def _box_of(found: dict[str, Any]) -> Geometry | None:
     """Return the shape of the boxes, if the object has it."""
     box = found.get(BOX)
-    if box is None:
-        return None
     if isinstance(box, list) and len(box) == 2:
         box = "x".join(map(str, box))
-    if not isinstance(box, str):
+    if not isinstance(box, str | None):
         raise FormatError(
-            f"box {shown(json.dumps(box))}: expected a text such as 2x3, or give --box", number
+            f"box {shown(json.dumps(box))}: expected a text such as 2x3, or give --box"
         )
     try:
-        return Geometry.parse(box)
+        return Geometry.of(box)
     except InputError as error:
-        raise FormatError(str(error), number) from None
+        raise FormatError(str(error)) from None
 
 
 def _line_of(value: Any, number: int) -> bytes:
@@ -179,11 +172,11 @@ def _line_of(value: Any, number: int) -> bytes:
     if isinstance(value, list):
         if any(isinstance(row, list) or (isinstance(row, str) and len(row) > 2) for row in value):
             if any(not isinstance(row, list | str) or len(row) != len(value) for row in value):
-                raise FormatError(f"{len(value)} rows, not all of {len(value)} cells", number)
+                raise FormatError(f"{len(value)} rows, not all of {len(value)} cells")
             value = [cell for row in value for cell in row]
         value = ",".join(map(_cell, map(str, value)))
     if not isinstance(value, str):
-        raise FormatError(f"{shown(json.dumps(value))}, expected a board as text or list", number)
+        raise FormatError(f"{shown(json.dumps(value))}, expected a board as text or list")
     return _whole_line(number, value)
 
 
@@ -213,7 +206,7 @@ def unfold(lines: Lines, way: Way) -> Lines:
     """Return the lines that lists or games stand for; their columns are not those of the file."""
     first = next(lines)
     lines.put_back([first])
-    return Lines((_games if first[1].lstrip().startswith(b"<") else _rows)(lines, way))
+    return Lines.of((_games if first[1].lstrip().startswith(b"<") else _rows)(lines, way))
 
 
 def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
@@ -346,7 +339,7 @@ def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
             parser.Parse(text)
             if pending > _LONGEST_TAG:
                 what = f"a tag or a comment of {_LONGEST_TAG} bytes or more in XML"
-                error = UnreadableError(what, number)
+                raise UnreadableError(what, number)
         except expat.ExpatError as wrong:
             reason = expat.ErrorString(wrong.code)
             error = UnreadableError(f"XML that cannot be read: {reason}", number)

@@ -17,7 +17,7 @@ symbols of the digits, :mod:`~gpusudoku.formats.source` expands compressed data.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from io import BufferedReader, BytesIO
 from itertools import chain, islice
@@ -27,7 +27,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described
-from gpusudoku.formats.grids import Head, is_one_per_line, read_grids, take_head
+from gpusudoku.formats.grids import Head, head_of, is_one_per_line, read_grids
 from gpusudoku.formats.lines import read_lines
 from gpusudoku.formats.objects import is_list, is_object, read_objects, unfold
 from gpusudoku.formats.source import (
@@ -35,7 +35,6 @@ from gpusudoku.formats.source import (
     FormatError,
     Lines,
     Meter,
-    NumberedLines,
     UnreadableError,
     Way,
     opened,
@@ -44,8 +43,6 @@ from gpusudoku.formats.tables import find_header, read_table
 
 _MOST_BAD = 1 << 7
 """Bad boards before the first good one, if there are control characters: more are binary data."""
-_TEXT = "<text>"
-"""The name of a text in errors."""
 
 
 def read_batches(
@@ -72,10 +69,9 @@ def read_stream(stream: BinaryIO, way: Way) -> Iterator[Batch | InputError]:
     board comes its error, and others follow; after an error in the whole input, such as mixed
     formats, nothing follows.
     """
-    lines: Lines = NumberedLines(stream)
     try:
         first = None
-        for first in _entries(lines, way):
+        for first in _entries(Lines(stream), way):
             yield first
         if first is None:
             raise UnreadableError("no board found")
@@ -94,15 +90,12 @@ def read_text(
     text: str,
     *,
     geometry: Geometry | None = None,
-    source: str = _TEXT,
+    source: str = "<text>",
     column: str | None = None,
+    near: Geometry | None = None,
 ) -> Iterator[Board]:
     """Read every board of a text, up to the first error, which is raised."""
-    return _boards(text, Way(source, geometry, column))
-
-
-def _boards(text: str, way: Way) -> Iterator[Board]:
-    for found in read_text_batches(text, way):
+    for found in read_text_batches(text, Way(source, geometry, column, near)):
         if isinstance(found, InputError):
             raise found
         yield from found
@@ -126,16 +119,12 @@ def parse(text: str, box: Geometry | str | None = None) -> Board:
     if not isinstance(text, str):
         raise InputError(f"expected the text of a board, found {described(text)}")
     geometry = Geometry.parse(box) if isinstance(box, str) else box
-    return _one(_boards(text, Way(_TEXT, geometry)))
+    return parse_near(text, None, geometry)
 
 
-def parse_near(text: str, near: Geometry) -> Board:
-    """Read one board; ``near`` is the shape of its boxes if the text leaves that open."""
-    return _one(_boards(text, Way(_TEXT, near=near)))
-
-
-def _one(found: Iterable[Board]) -> Board:
-    boards = list(found)
+def parse_near(text: str, near: Geometry | None, geometry: Geometry | None = None) -> Board:
+    """Read one board; ``near`` is the shape of its boxes if nothing else tells it."""
+    boards = list(read_text(text, geometry=geometry, near=near))
     if len(boards) != 1:
         raise InputError(f"{len(boards)} boards where one was expected")
     return boards[0]
@@ -143,8 +132,7 @@ def _one(found: Iterable[Board]) -> Board:
 
 def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read an input of any form; binary data is one error."""
-    head = take_head(lines)
-    lines.put_back(head.taken)
+    head = head_of(lines)
     if head.binary is None:
         return _entries_of_form(head, lines, way)
     # A line with a control character is one bad board, if there are good ones.
@@ -164,8 +152,7 @@ def _entries_of_form(head: Head, lines: Lines, way: Way) -> Iterator[Batch | Inp
         return read_objects(lines, way)
     if is_list(head):
         lines = unfold(lines, way)
-        head = take_head(lines)
-        lines.put_back(head.taken)
+        head = head_of(lines)
     else:
         header = find_header(head, way)
         if header is not None:

@@ -83,9 +83,8 @@ LAYOUTS: tuple[Layout, ...] = (
 class Row:
     """A line's content: tokens between blanks, commas, semicolons and bars.
 
-    A token is a number or a run of characters; only the size of the board tells which. Nothing
-    between two commas is an empty cell. ``line_text`` is the whole text if this is another reading
-    of it, with each cell at one of the ``starts``.
+    Only the size of the board tells whether a token is a number or a run of characters. If this is
+    another reading of a line, ``line_text`` is all of it, and its cells stand at the ``starts``.
     """
 
     def __init__(
@@ -208,13 +207,11 @@ class Row:
         return self._has_word(count)
 
     def is_title(self, n: int) -> bool:
-        """Tell whether this is certainly no row of n cells, but text above a grid.
-
-        A text of n characters has to be mostly of letters that are no digits up to n.
-        """
+        """Tell whether this is certainly no row of n cells, but text above a grid."""
         if not self._has_word(n) or self.may_be_row(n):
             return False
         cells = self.cells(n) if n in self.counts else []
+        # A text of n characters has to be mostly of letters that are no digits up to n.
         return 2 * sum(digit_of(cell) <= n for cell in cells) <= len(cells)
 
     def _has_word(self, n: int) -> bool:

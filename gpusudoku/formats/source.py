@@ -15,8 +15,8 @@ import stat
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -148,8 +148,13 @@ class Meter:
     """Measures how much of some files has been read, in bytes as they are stored."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        sizes = [_size(path) for path in paths]
-        self._total = None if None in sizes else sum(size for size in sizes if size is not None)
+        sizes = []
+        for path in paths:
+            with suppress(OSError, ValueError, AttributeError):
+                found = os.fstat(sys.stdin.fileno()) if path == STDIN else os.stat(path)  # noqa: PTH116
+                if stat.S_ISREG(found.st_mode):
+                    sizes.append(found.st_size)
+        self._total = sum(sizes) if len(sizes) == len(paths) else None
         self._before = 0
         """The bytes of the files that have been read."""
         self._file: int | None = None
@@ -162,25 +167,11 @@ class Meter:
         here = 0 if self._file is None else os.lseek(self._file, 0, os.SEEK_CUR)
         return min(1.0, (self._before + here) / self._total)
 
-    def begin(self, stream: BinaryIO) -> None:
-        """Follow a file."""
-        if self._total:
-            self._file = stream.fileno()
-
-    def end(self) -> None:
-        """Take the file that was followed for read."""
+    def follow(self, stream: BinaryIO | None) -> None:
+        """Follow the next file, or none: the one before has been read."""
         if self._file is not None:
             self._before += os.fstat(self._file).st_size
-            self._file = None
-
-
-def _size(path: str) -> int | None:
-    """Return the bytes of a file, None if it is no regular file."""
-    try:
-        found = os.fstat(sys.stdin.fileno()) if path == STDIN else os.stat(path)  # noqa: PTH116
-    except (OSError, ValueError, AttributeError):
-        return None
-    return found.st_size if stat.S_ISREG(found.st_mode) else None
+        self._file = stream.fileno() if stream is not None and self._total else None
 
 
 @contextmanager
@@ -198,11 +189,11 @@ def opened(path: str, meter: Meter | None = None) -> Iterator[tuple[BinaryIO, st
             raise InputError(f"{path}: expected a name that a file can have") from None
     try:
         if meter:
-            meter.begin(stream)
+            meter.follow(stream)
         yield expanded(stream, name), name
     finally:
         if meter:
-            meter.end()
+            meter.follow(None)
         if path != STDIN:
             stream.close()
 
@@ -292,15 +283,6 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield b"".join(ready)
 
 
-def _as_utf8(start: bytes, read: Callable[[int], bytes], encoding: str) -> Iterator[bytes]:
-    """Yield a text in another encoding, with U+FFFD for damaged characters."""
-    decoder = codecs.getincrementaldecoder(encoding)("replace")
-    yield decoder.decode(start).encode()
-    while data := read(BUFFER_BYTES):
-        yield decoder.decode(data).encode()
-    yield decoder.decode(b"", True).encode()
-
-
 class _Joined(io.RawIOBase):
     """A stream of pieces."""
 
@@ -323,11 +305,26 @@ def _joined(pieces: Iterator[bytes]) -> io.BufferedReader:
 
 
 class Lines:
-    """Numbered lines, of which some can be put back. An iterator."""
+    r"""Every line of a stream with its number, without a byte-order mark; some can be put back.
 
-    def __init__(self, lines: Iterable[NumberedLine]) -> None:
-        self._lines = iter(lines)
+    Lines end in ``\n``, ``\r\n`` or ``\r``. A fence around code comes as a blank line. Iterating
+    raises an UnreadableError if the stream is no text.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._lines = self._numbered()
         self._again: deque[NumberedLine] = deque()
+        self._number = 0
+        self._in_split = False
+        """True while lines come that ended in a carriage return alone."""
+        self._begin(stream)
+
+    @classmethod
+    def of(cls, lines: Iterator[NumberedLine]) -> Lines:
+        """Return lines that come from no stream, such as those that lists stand for."""
+        found = cls(io.BytesIO())
+        found._lines = lines
+        return found
 
     def __iter__(self) -> Iterator[NumberedLine]:
         return self
@@ -339,29 +336,6 @@ class Lines:
         """Put lines back that were taken: they come again, before all others."""
         self._again.extendleft(reversed(lines))
 
-    def at_hand(self) -> NDArray[np.uint8]:
-        """Return whole lines that have been read of a buffered stream, if none were put back."""
-        return _NOTHING
-
-    def skip(self, lines: int, size: int) -> int:
-        """Pass over lines at hand, ``size`` bytes in all; return the number of the first."""
-        raise NotImplementedError
-
-
-class NumberedLines(Lines):
-    r"""Every line of a stream with its number, without a byte-order mark.
-
-    Lines end in ``\n``, ``\r\n`` or ``\r``. A fence around code comes as a blank line. It raises an
-    UnreadableError if the stream is no text.
-    """
-
-    def __init__(self, stream: BinaryIO) -> None:
-        super().__init__(self._numbered())
-        self._number = 0
-        self._in_split = False
-        """True while lines come that ended in a carriage return alone."""
-        self._begin(stream)
-
     def _begin(self, stream: Any) -> None:
         self._is_buffered = hasattr(stream, "peek")
         self._read = stream.read1 if self._is_buffered else stream.readline
@@ -371,34 +345,34 @@ class NumberedLines(Lines):
         """True once nothing came when the stream was asked for more."""
 
     def _numbered(self) -> Iterator[NumberedLine]:
-        for line in self._whole():
-            self._number += 1
-            if len(line) >= LONGEST_LINE:
-                raise UnreadableError(
-                    f"a line of {LONGEST_LINE} bytes or more, expected text", self._number
-                )
-            yield self._number, b"\n" if is_fence(line) else line
-
-    def _whole(self) -> Iterator[bytes]:
         line, rest = self._take(LONGEST_LINE), b""
-        encoding = _utf_16_of(line)
-        if encoding is not None:  # begin again
+        nul = bytes(not byte for byte in line[:4])
+        encoding = {b"\0\1\0\1": "utf-16-le", b"\1\0\1\0": "utf-16-be"}.get(nul)
+        if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            encoding = None if line.startswith(codecs.BOM_UTF32_LE) else "utf-16"
+        if encoding is not None:  # begin again, with U+FFFD for damaged characters
             taken = line + self._data[self._place :]
-            self._begin(_joined(_as_utf8(taken, self._read, encoding)))
+            data = chain([taken], iter(partial(self._read, BUFFER_BYTES), b""))
+            texts = codecs.iterdecode(data, encoding, "replace")
+            self._begin(_joined(text.encode() for text in texts))
             line = self._take(LONGEST_LINE)
         line = line.removeprefix(codecs.BOM_UTF8)
         while line or rest:
             is_end, line, rest = not line, rest + line, b""
+            lines = [line]
             # The last return may belong to a line feed that has not been read.
             if b"\r" in line[:-2] or (line[-2:-1] == b"\r" and line[-1:] != b"\n"):
                 lines = line.splitlines(keepends=True)
                 if not is_end and not line.endswith(b"\n"):
                     rest = lines.pop()
                 self._in_split = True
-                yield from lines
-                self._in_split = False
-            else:
-                yield line
+            for each in lines:
+                self._number += 1
+                if len(each) >= LONGEST_LINE:
+                    message = f"a line of {LONGEST_LINE} bytes or more, expected text"
+                    raise UnreadableError(message, self._number)
+                yield self._number, b"\n" if is_fence(each) else each
+            self._in_split = False
             line = b"" if is_end else self._take(LONGEST_LINE - len(rest))
 
     def _take(self, most: int) -> bytes:
@@ -419,7 +393,7 @@ class NumberedLines(Lines):
             self._data, self._place = self._data[self._place :] + more, 0
 
     def at_hand(self) -> NDArray[np.uint8]:
-        """See the base class."""
+        """Return whole lines that have been read of a buffered stream, if none were put back."""
         if self._again or self._in_split or not self._is_buffered:
             return _NOTHING
         self._fill(LONGEST_LINE)
@@ -427,18 +401,10 @@ class NumberedLines(Lines):
         return np.frombuffer(self._data, np.uint8)[self._place : end] if end else _NOTHING
 
     def skip(self, lines: int, size: int) -> int:
-        """See the base class."""
+        """Pass over lines at hand, ``size`` bytes in all; return the number of the first."""
         self._place += size
         self._number += lines
         return self._number - lines + 1
-
-
-def _utf_16_of(line: bytes) -> str | None:
-    """Return the encoding of a text that certainly is UTF-16, by its first two characters."""
-    if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return None if line.startswith(codecs.BOM_UTF32_LE) else "utf-16"
-    nul = bytes(not byte for byte in line[:4])
-    return {b"\0\1\0\1": "utf-16-le", b"\1\0\1\0": "utf-16-be"}.get(nul)
 
 
 def is_fence(line: bytes) -> bool:

@@ -69,8 +69,11 @@ def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
         if values.max() > n:
             return np.where(values > 0, values - _FIGURES, values)
     table = CHARACTERS
-    if n == 16 and _is_hexadecimal(text):
-        table = _HEXADECIMAL
+    if n == 16 and b"0" in text and b"G" not in text.upper():
+        zeros = (np.frombuffer(text, np.uint8) == ord("0")).reshape(16, 16)
+        # If there is no other sign for an empty cell, the board must be full.
+        if _has(text, _SIGNS) or all((zeros.sum(axis) == 1).all() for axis in (0, 1)):
+            table = _HEXADECIMAL
     elif 1 < n <= _MOST_WITH_X and (b"x" in text or b"X" in text) and not _has(text, BLANKS):
         table = _WITH_X
     return np.frombuffer(text.translate(table), np.uint8)
@@ -106,23 +109,10 @@ def _has(text: bytes, signs: bytes) -> bool:
     return any(sign in text for sign in signs)
 
 
-def _is_hexadecimal(text: bytes) -> bool:
-    """Tell whether 256 characters are hexadecimal, by the rule at the head of this module."""
-    if b"0" not in text or b"G" in text.upper():
-        return False
-    if _has(text, _SIGNS):
-        return True
-    zeros = (np.frombuffer(text, np.uint8) == ord("0")).reshape(16, 16)
-    return bool((zeros.sum(0) == 1).all() and (zeros.sum(1) == 1).all())
-
-
 def joined_texts(
     texts: Sequence[str] | Sequence[bytes] | NDArray[Any],
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """Join a list of ``str`` or of ``bytes``, or an array of one dimension of them.
-
-    Return a byte for each character, and the start and the size of each text without its blanks.
-    """
+    """Return a byte for each character of texts, and each one's start and size without blanks."""
     if isinstance(texts, np.ndarray):
         sizes = np.char.str_len(texts).astype(np.int64)
         width = int(sizes.max(initial=1))

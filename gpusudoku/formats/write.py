@@ -123,11 +123,6 @@ def ruled(cells: Sequence[str], geometry: Geometry) -> str:
     return "\n".join([*lines, rule])
 
 
-def _csv(board: Board) -> str:
-    line = str(board)
-    return f'"{line}"' if "," in line else line
-
-
 _FORMATS = {
     "line": _Format(
         "one line: . 1-9 A-Z, or above 35 digits numbers separated by commas",
@@ -151,7 +146,10 @@ _FORMATS = {
         rows=True,
     ),
     "csv": _Format(
-        "comma-separated values with the column puzzle", _csv, "puzzle", lines=_plain_lines
+        "comma-separated values with the column puzzle",
+        lambda board: f'"{board}"' if "," in str(board) else str(board),
+        "puzzle",
+        lines=_plain_lines,
     ),
     "tsv": _Format(
         "tab-separated values with the column puzzle", str, "puzzle", lines=_plain_lines

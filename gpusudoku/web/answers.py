@@ -73,8 +73,11 @@ class Failure(Exception):  # noqa: N818 - it need not be an error
         return {"error": message, "kind": self.kind, "status": self.status, **self.more}
 
 
-def failure_of(error: BaseException) -> Failure:
-    """Turn any error into a failure, which says nothing more of an unexpected one."""
+def failure_of(
+    error: BaseException,
+    unexpected: str = "something went wrong here; the server's terminal says where",
+) -> Failure:
+    """Turn any error into a failure, an unexpected one into one with that message."""
     if isinstance(error, Failure):
         return error
     if isinstance(error, TooExpensive):
@@ -84,7 +87,7 @@ def failure_of(error: BaseException) -> Failure:
         return Failure("input" if isinstance(error, InputError) else "failed", str(error))
     if isinstance(error, MemoryError):
         return Failure("failed", "out of memory")
-    return Failure("failed", "something went wrong here; the server's terminal says where")
+    return Failure("failed", unexpected)
 
 
 def place_of_error(error: BaseException) -> str:
@@ -114,10 +117,7 @@ class Answerer:
     def answer(
         self, question: Question, tell: Tell, cancel: CancelToken, waited: float = 0.0
     ) -> Json:
-        """Find the answer; ``cancel`` stops that, and ``waited`` is taken off its seconds.
-
-        Raises a Failure if that takes longer than the question allows, or an error of the library.
-        """
+        """Find the answer, within the question's seconds less those ``waited``, or raise."""
         if question.kind in SEARCHED:
             # Compiling does not count as a part of the question's seconds.
             kernels = search_kernels(question.board().geometry, self._options, self._engine)

@@ -197,10 +197,7 @@ class ProgressChannel:
 
 @dataclass(frozen=True)
 class _Endpoint:
-    """Answers questions of one kind, as one JSON object or as server-sent events.
-
-    Events are ``progress``, any number of times, and at last ``result`` or ``error``.
-    """
+    """Answers questions of one kind, as one JSON object, or as events: progress, and the end."""
 
     kind: str
     answerer: Answerer

@@ -1,14 +1,19 @@
-"""The widget that a notebook shows, and its conversation with the kernel.
+"""The widget that a notebook shows, and its conversation with the kernel; this needs anywidget.
 
-Importing this needs anywidget.
+A notebook takes one text of modules and one of styles. All modules of the page import by
+``import { a, b } from "./x.js";`` at the top, and export by ``export`` before a function, class or
+constant. So joining is leaving both out and putting a module behind those that it imports. The
+names at the top of all modules are then in one scope; no two may be the same.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anywidget
@@ -21,7 +26,6 @@ from gpusudoku.formats import parse
 from gpusudoku.formats.coerce import board_of
 from gpusudoku.options import Options, is_integer
 from gpusudoku.web.answers import Answerer, Failure, Json, failure_of, place_of_error
-from gpusudoku.web.joined import joined_modules, joined_styles
 from gpusudoku.web.questions import KINDS, Question, question_of
 from gpusudoku.web.request_queue import PendingRequest, RequestQueue
 
@@ -29,6 +33,13 @@ MOST_DIGITS = 25
 """Of a board that can be edited."""
 MOST = 32
 """Questions worked on at a time: more than the views of a widget have."""
+PAGE = Path(__file__).with_name("page")
+"""The folder of the page's files."""
+STYLES = ("base.css", "toolbar.css", "board.css", "leaves.css", "panel.css")
+"""In this order."""
+
+_IMPORT = re.compile(r'^import \{[\w\s,$]*\} from "\./([\w-]+\.js)";\n?', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
 Pending = PendingRequest[Json]
 
 
@@ -107,9 +118,7 @@ class Conversation:
                 self._answered(question, answer.result())
                 self._tell(number, "result", answer.result())
             elif not isinstance(error, Cancelled):
-                failure = Failure("failed", f"not foreseen: {place_of_error(error)}")
-                if isinstance(error, (Failure, GpusudokuError, MemoryError)):
-                    failure = failure_of(error)
+                failure = failure_of(error, f"not foreseen: {place_of_error(error)}")
                 self._tell(number, "error", failure.facts)
 
     def _tell(self, number: int, event: str, data: Json) -> None:
@@ -120,6 +129,31 @@ class Conversation:
                 self._send({"id": number, "event": event, "data": data})
             except Exception:  # the connection has been closed, of whatever kind it is
                 self.close()
+
+
+def joined_modules() -> str:
+    """Return one module that needs no other, with the default export of ``widget.js``."""
+    joined: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        text = (PAGE / name).read_text(encoding="utf-8")
+        for other in _IMPORT.findall(text):
+            if other not in joined:
+                add(other)
+        joined[name] = f"// {name}\n\n" + _EXPORT.sub("", _IMPORT.sub("", text)).lstrip("\n")
+
+    add("widget.js")
+    return "\n".join(joined.values())
+
+
+def joined_styles() -> str:
+    """Return one style sheet, dark where the element around the component has class ``gs-dark``.
+
+    On a page of its own the browser says whether colours are dark; the theme of a notebook may
+    differ from that.
+    """
+    text = "\n".join((PAGE / name).read_text(encoding="utf-8") for name in STYLES)
+    return text.replace("@media (prefers-color-scheme: dark) {", "@scope (.gs-dark) {")
 
 
 class _EditableBoard(traitlets.TraitType[Board, Any]):

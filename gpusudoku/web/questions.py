@@ -15,7 +15,6 @@ from typing import Any
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described, shown
-from gpusudoku.formats import parse
 from gpusudoku.formats.read import parse_near
 from gpusudoku.options import is_integer
 from gpusudoku.orders.sampling import SEED_BITS
@@ -102,8 +101,18 @@ def question_of(kind: str, given: object) -> Question:
             guess = f"; did you mean {close[0]!r}?" if close else f": expected {', '.join(known)}"
             raise InputError(f"unknown field {shown(name)}{guess}")
     fields = {name: read(name, given.get(name)) for name, read in own.items()}
+    seconds, page = given.get("seconds"), given.get("page")
+    if seconds is not None:
+        is_number = is_integer(seconds) or isinstance(seconds, float)
+        if not is_number or not 0 < seconds < inf:
+            raise InputError(f"seconds: expected a number above 0, found {_found(seconds)}")
+        seconds = float(min(seconds, MOST_SECONDS))
+    if page is not None and not (isinstance(page, str) and len(page) <= LONGEST_PAGE):
+        raise InputError(
+            f"page: expected text of up to {LONGEST_PAGE} characters, found {_found(page)}"
+        )
     board = cache(partial(_board, given, fields.get("near")))
-    question = Question(kind, board, _seconds(given), _page(given), fields)
+    question = Question(kind, board, seconds, page, fields)
     if kind != "read":
         question.board()
     return question
@@ -117,9 +126,7 @@ def _board(given: dict[str, Any], near: Geometry | None) -> Board:
         raise InputError(f'box: expected text such as "3x3", found {_found(box)}')
     geometry = None if box is None else Geometry.parse(box)
     try:
-        if near is not None and geometry is None:
-            return parse_near(text, near)
-        return parse(text, geometry)
+        return parse_near(text, near, geometry)
     except InputError as error:  # which may name options of the command line
         message = re.sub(r"--box (\w+)", r'"box": "\1"', str(error)).replace("--box", '"box"')
         message = message.replace(", or that of --column NAME", "")
@@ -140,25 +147,6 @@ def _near(name: str, value: object) -> Geometry | None:
         return Geometry.of(value)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
-
-
-def _seconds(given: dict[str, Any]) -> float | None:
-    seconds = given.get("seconds")
-    if seconds is None:
-        return None
-    is_number = is_integer(seconds) or isinstance(seconds, float)
-    if not is_number or not 0 < seconds < inf:
-        raise InputError(f"seconds: expected a number above 0, found {_found(seconds)}")
-    return float(min(seconds, MOST_SECONDS))
-
-
-def _page(given: dict[str, Any]) -> str | None:
-    page = given.get("page")
-    if page is not None and not (isinstance(page, str) and len(page) <= LONGEST_PAGE):
-        raise InputError(
-            f"page: expected text of up to {LONGEST_PAGE} characters, found {_found(page)}"
-        )
-    return page
 
 
 def _some(name: str, value: object) -> int:
@@ -187,11 +175,8 @@ def _numbers(name: str, value: object) -> list[int]:
 
 
 def _integer(name: str, value: object, most: float = inf, words: str = "") -> int:
-    """Read an integer from 0 to the most, which ``words`` name.
-
-    It is a number or text: JavaScript keeps only numbers below 2^53 exactly.
-    """
-    number = -1
+    """Read an integer from 0 to the most, which ``words`` name."""
+    number = -1  # text is read, too: JavaScript keeps only numbers below 2^53 exactly
     if is_integer(value):
         number = int(value)  # type: ignore[call-overload]
     elif isinstance(value, str) and len(value) <= LONGEST_NUMBER and _DIGITS.fullmatch(value):

@@ -61,10 +61,7 @@ class PendingRequest(Generic[T]):
 
 
 class RequestQueue:
-    """Takes questions, and works on up to ``most`` at a time, first come, first served.
-
-    If it is not ``is_open``, all wait until ``open``. ``threads`` is the name of its threads.
-    """
+    """Takes questions, and works on up to ``most`` at a time, once it is open, in their order."""
 
     def __init__(self, most: int, threads: str, is_open: bool = True) -> None:
         self._most, self._threads, self.is_open = most, threads, is_open
@@ -89,10 +86,7 @@ class RequestQueue:
         return next(self._numbers)
 
     def ask(self, pending: PendingRequest[Any]) -> bool:
-        """Take a question, which supersedes older ones of its page; return whether it is taken.
-
-        If not it has ended: it is superseded itself, too many wait, or the queue is closed.
-        """
+        """Take a question, which supersedes older ones of its page; return whether it is taken, else end it."""
         with self._lock:
             others = [*self._waiting, *self._working]
             pages = {each.page for each in self._working} - {None}

@@ -61,10 +61,21 @@ def listen(host: str, port: int | None) -> socket.socket:
     """Open a socket that listens; without a port at the usual one, or at any if that is taken."""
     where, why = host if port is None else f"port {port} of {host}", ""
     for wanted in (USUAL_PORT, 0) if port is None else (port,):
+        family, address = _resolved(host, wanted)
+        listening = None
         try:
-            return _listen(host, wanted)
+            # asyncio sends small pieces at once only where the protocol is named; else they wait
+            # for 40 ms.
+            listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+            if os.name == "posix":  # elsewhere it would let two servers have one port
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(BACKLOG)
+            return listening
         except OSError as error:
             why = error.strerror or "it cannot be had"
+            if listening is not None:
+                listening.close()
     raise GpusudokuError(f"{where}: {why}")
 
 
@@ -75,21 +86,6 @@ def _resolved(host: str, port: int) -> tuple[socket.AddressFamily, Any]:
         raise InputError(f"--host {host}: there is no such host") from None
     found.sort(key=lambda each: each[0] != socket.AF_INET)
     return found[0][0], found[0][4]
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family, address = _resolved(host, port)
-    # asyncio sends small pieces at once only where the protocol is named; else they wait for 40 ms.
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        if os.name == "posix":  # elsewhere it would let two servers have one port
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(BACKLOG)
-    except OSError:
-        listening.close()
-        raise
-    return listening
 
 
 def most_connections() -> int:

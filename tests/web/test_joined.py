@@ -6,7 +6,9 @@ import subprocess
 
 import pytest
 
-from gpusudoku.web.joined import joined_modules, joined_styles
+pytest.importorskip("anywidget", reason="anywidget is not installed")
+
+from gpusudoku.web.notebook import joined_modules, joined_styles
 from tests.web.conftest import ROOT
 
 PAGE = ROOT / "gpusudoku" / "web" / "page"

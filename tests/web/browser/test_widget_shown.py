@@ -2,7 +2,9 @@
 
 import pytest
 
-from gpusudoku.web.joined import joined_modules, joined_styles
+pytest.importorskip("anywidget", reason="anywidget is not installed")
+
+from gpusudoku.web.notebook import joined_modules, joined_styles
 
 SMALL = "1....2....3....."
 PAGE = """<!doctype html>
