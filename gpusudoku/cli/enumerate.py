@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.lines import line_ends
 from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
@@ -33,6 +32,7 @@ from gpusudoku.cli.options import (
     solution_form,
     statistics,
 )
+from gpusudoku.cli.output import line_ends
 from gpusudoku.cli.parts import PartWriter
 from gpusudoku.cli.progress import (
     LESS,
