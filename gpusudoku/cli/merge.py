@@ -58,29 +58,20 @@ def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) 
       seq 100 | xargs -P 4 -I% gpusudoku sample board.txt -n 1000000 --seed 7 \\
         -j 1 --part %/100 -o part%.txt
     """
-    with quietly(quiet):
-        _merge(names, output, force)
-
-
-def _merge(names: tuple[str, ...], output: str | None, force: bool) -> None:
-    """Do what ``merge`` does."""
     parts = in_order(files.read_parts(names))
     kinds = {type(part.found) for _, part in parts}
     if len(kinds) > 1:
         raise InputError(f"{parts[0][0]}: a damaged record of a part: others have other results")
-    is_lines = kinds == {LinesFile}
-    ending: Ending | None = None
-    if is_lines:
-        text, inputs = _checked(parts)
-        ending = Ending.of_parts([part.stats for _, part in parts])
-    else:
-        text, inputs = _text(parts, output), [name for name, _ in parts]
-    with Output(output, force, inputs) as out, out.telling_lines():
-        if is_lines:
-            _join(parts, text, out)
-        else:
+    if kinds != {LinesFile}:
+        text = _text(parts, output)
+        with Output(output, force, [name for name, _ in parts]) as out, out.telling_lines():
             out.write(text)
-    if ending is not None:
+        return
+    header, inputs = _checked(parts)
+    ending = Ending.of_parts([part.stats for _, part in parts])
+    with Output(output, force, inputs) as out, out.telling_lines():
+        _join(parts, header, out)
+    with quietly(quiet):
         ending.show()
 
 

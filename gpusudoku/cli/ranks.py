@@ -58,12 +58,7 @@ class _WithNumbers(click.Command):
 @output_file("nth")
 @devices
 @reading
-def nth(
-    board: str,
-    numbers: tuple[int, ...],
-    reading: InputOptions,
-    **given: Any,
-) -> None:
+def nth(board: str, numbers: tuple[int, ...], reading: InputOptions, **given: Any) -> None:
     """Print the solutions of BOARD that have the numbers K in ascending order.
 
     K counts from 0. Ascending order compares digits as numbers, cell by cell, row by row. No other

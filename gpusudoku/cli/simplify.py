@@ -16,12 +16,7 @@ from gpusudoku.cli.messages import note, tell
 from gpusudoku.cli.options import InputOptions, boards_argument, own_option, reading
 from gpusudoku.cli.output import refuse_stdout, show
 from gpusudoku.cli.source import Source
-from gpusudoku.search.techniques import (
-    GROUPS,
-    TECHNIQUES,
-    parse_techniques,
-    technique_names,
-)
+from gpusudoku.search.techniques import GROUPS, TECHNIQUES, parse_techniques, technique_names
 
 if TYPE_CHECKING:
     from gpusudoku.logic import Simplified
@@ -42,10 +37,7 @@ own = own_option("simplify")
 @own("--json", "as_json", is_flag=True, help="One JSON object per board.")
 @reading
 def simplify(
-    boards: tuple[str, ...],
-    reading: InputOptions,
-    techniques: str,
-    as_json: bool,
+    boards: tuple[str, ...], reading: InputOptions, techniques: str, as_json: bool
 ) -> None:
     """Simplify every BOARD by logic alone, without a guess.
 
@@ -79,7 +71,17 @@ def simplify(
             source.warn_conflicts(batch)
             note(f"{name}the techniques find a contradiction: no solution")
         if as_json:
-            show(json.dumps(_record(board, result, bits)))
+            record = {
+                "board": str(board),
+                "simplified": str(result.board),
+                "techniques": technique_names(bits),
+                "contradictory": result.contradictory,
+                "cells_before": board.clues,
+                "cells_after": result.board.clues,
+                "candidates_before": _candidates(board),
+                "candidates_after": result.candidates_left,
+            }
+            show(json.dumps(record))
         elif source.single:
             _show(board, result, bits)
         else:
@@ -122,21 +124,8 @@ class SimplifyTotals:
 
 
 def _candidates(board: Board) -> int:
-    """The number of candidates of all empty cells of a board as it was given."""
+    """Count the candidates of all empty cells of a board as it was given."""
     return int(board.candidate_counts.sum())
-
-
-def _record(board: Board, result: Simplified, bits: int) -> dict[str, object]:
-    return {
-        "board": str(board),
-        "simplified": str(result.board),
-        "techniques": technique_names(bits),
-        "contradictory": result.contradictory,
-        "cells_before": board.clues,
-        "cells_after": result.board.clues,
-        "candidates_before": _candidates(board),
-        "candidates_after": result.candidates_left,
-    }
 
 
 def _show(board: Board, result: Simplified, bits: int) -> None:
