@@ -85,7 +85,8 @@ def _checked(parts: Named) -> tuple[bytes, list[str]]:
         names += [name, str(path)]
         if lines.bytes == 0:
             continue  # it may have been too early for a header
-        found = files.header_of(path, lines)
+        with path.open("rb") as file:
+            found = file.read(lines.header)
         first, header = (first, header) if first else (str(path), found)
         if found != header:
             raise InputError(f"{path}: has another header than {first}")

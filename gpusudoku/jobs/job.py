@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar, cast
@@ -60,20 +61,9 @@ class Job:
     """Tasks, counters of what the workers find, and when to stop.
 
     The tokens of the thread that makes it stop it, and the watch of that thread gets its progress.
-
-    Parameters
-    ----------
-    counters
-        The number of counters.
-    limit
-        The job stops early once every counter has reached this; None for never.
-    on_solutions
-        Called with each block of what the workers list, and with the counter of each; may block.
-    dtype
-        The type of the counters: object for integers of any size, or uint64, which is quick for
-        many counters and cannot overflow if everything counted is visited.
-    suspend_after
-        Seconds after which it suspends itself; None for never.
+    It stops once every counter has reached the limit, and suspends itself after so many seconds.
+    ``on_solutions`` gets each block of what is listed, with the counter of each, and may block.
+    Counters of uint64 are quick, and cannot overflow if everything counted is visited.
     """
 
     def __init__(
@@ -390,18 +380,15 @@ def spread(
     """
     results: list[Result | None] = [None] * len(items)
 
-    def worker_with(own: Scratch) -> Worker:
-        def worker(job: Job) -> float:
-            while (task := job.take()) is not None:
-                results[task.payload] = work(items[task.payload], own, job.flag)
-            return 0.0
-
-        return worker
+    def worker(own: Scratch, job: Job) -> float:
+        while (task := job.take()) is not None:
+            results[task.payload] = work(items[task.payload], own, job.flag)
+        return 0.0
 
     with watching(None):
         job = Job(0)
     tasks = [Task(place, 0.0) for place in range(len(items))]
-    job.run(tasks, [worker_with(own) for own in scratch[: len(items)]])
+    job.run(tasks, [partial(worker, own) for own in scratch[: len(items)]])
     return cast("list[Result]", results)
 
 

@@ -87,9 +87,7 @@ class _Calls(Watch):
     """Calls functions with progress and plans; what they do themselves is not reported to them."""
 
     def __init__(
-        self,
-        progress: Callable[[Progress], None] | None,
-        planned: Callable[[Any], None] | None,
+        self, progress: Callable[[Progress], None] | None, planned: Callable[[Any], None] | None
     ) -> None:
         super().__init__()
         self._progress, self._planned = progress, planned

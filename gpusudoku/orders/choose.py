@@ -26,7 +26,7 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import Cancelled, InputError, TooExpensive
 from gpusudoku.formats.coerce import BoardLike, board_of
-from gpusudoku.jobs.cancel import Turns, check_cancelled
+from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
@@ -86,7 +86,7 @@ class Orders:
         self._searcher = CpuEngine(engine.threads)
         """Lists are short: a GPU would take longer to begin than this to end."""
         self._is_nine = is_nine(board.geometry, board.given_candidates)
-        self._lock = Turns()
+        self._lock = CancellableLock()
         self._count: int | None = None
         self._in_memory: InMemoryIndex | None = None
         self._searched_seconds = 0.0

@@ -22,7 +22,7 @@ from gpusudoku.contraction.nine.quick import Products, QuickOrder
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import MismatchError
-from gpusudoku.jobs.cancel import Deadline, Turns, cancelling, check_cancelled
+from gpusudoku.jobs.cancel import CancellableLock, Deadline, cancelling, check_cancelled
 from gpusudoku.jobs.job import spread
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import find_solutions
@@ -133,7 +133,7 @@ class QuickNine(SolutionIndex):
 
     def __init__(self, candidates: NDArray[np.uint64], threads: int) -> None:
         self._order, self._threads = QuickOrder(candidates, threads), threads
-        self._lock = Turns()
+        self._lock = CancellableLock()
 
     @property
     def count(self) -> int:
@@ -163,16 +163,15 @@ class QuickNine(SolutionIndex):
 
 
 class QuickGeneral(SolutionIndex):
-    """The order of a contraction of another shape than 9x9.
+    """The order of a contraction of another shape than 9x9, with its parts one after another.
 
-    A board that is contracted in parts has the solutions of its parts, one part after another. If
-    the number of solutions is known, ``count``, another number is a MismatchError. All methods
-    raise TooExpensive if products of the sum pass one word.
+    A ``count`` that is known already is checked. All methods raise TooExpensive if products of the
+    sum pass one word.
     """
 
     def __init__(self, contraction: Join | Parts, threads: int, count: int | None = None) -> None:
         self._contraction, self._threads = contraction, threads
-        self._lock = Turns()
+        self._lock = CancellableLock()
         self._parts: list[BoardPart] = []
         self._latest: tuple[int, JoinOrder] | None = None
         """A part whose order is made, as an index."""
@@ -252,16 +251,11 @@ def rank_in(rows: NDArray[np.uint8], cells: NDArray[np.uint8]) -> int:
 def find_each(
     boards: Batch, options: Options, engine: Engine, most: int, seconds: float = inf
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Find the solutions of boards, leaving out those of boards with more than ``most``.
+    """Find the solutions of boards in ascending order, and their numbers, int64 (boards).
 
-    All solutions of a board must come before those of the boards after it in ascending order. A
-    search with a time limit, in seconds on one core, stays in this thread. At the limit it raises
-    Cancelled: catch that and call ``check_cancelled``, in case the caller's token did.
-
-    Returns
-    -------
-    The solutions, uint8 (k, cells), in ascending order; and the number found for each board, int64
-    (boards), more than ``most`` if there are more.
+    Those of boards with more than ``most`` are left out. All solutions of a board must come before
+    those of the boards after it. A search with a time limit, in seconds on one core, stays in this
+    thread, and raises Cancelled: then call ``check_cancelled``, in case the caller's token did.
     """
     searcher: Engine = engine if seconds == inf else CpuEngine(1)
     token = None if seconds == inf else Deadline(seconds, time.thread_time)

@@ -33,9 +33,7 @@ BLOCK_BOARDS = 1 << 10
 
 
 def share_batches(
-    batches: Iterable[Batch],
-    options: Options,
-    engine: Engine | None = None,
+    batches: Iterable[Batch], options: Options, engine: Engine | None = None
 ) -> Generator[ResultBlock, None, None]:
     """Work out the shares of every board in blocks, in their order and in constant memory.
 

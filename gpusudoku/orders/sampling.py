@@ -37,8 +37,7 @@ class Uniform:
     """An endless sequence of independent, uniform numbers below a count, from a seed below 2^128.
 
     In every round number i has words of its own, those from i * w on, where w words are enough for
-    the count. It takes those of the first round that are not refused. InputError if the seed is
-    none, or the count 0.
+    the count. It takes those of the first round that are not refused.
     """
 
     def __init__(self, seed: int, count: int) -> None:

@@ -100,9 +100,13 @@ def count_in_tasks(
                 else:
                     work(plan, machine, keeper)
         except (KeyboardInterrupt, Interrupted) as error:
-            raise _interrupted(error, keeper) from None
+            kind = type(error) if isinstance(error, Interrupted) else Interrupted
+            found, hint = (0, "") if keeper is None else (keeper.count, keeper.hint)
+            message = "cancelled" if kind is Cancelled else "interrupted"
+            message += f": at least {decimal_digits(found)} solutions" if found else ""
+            raise kind(f"{message}{hint}", found) from None
         except ClusterError as error:
-            raise ClusterError(f"{error}{_how_to_go_on(keeper)}") from None
+            raise ClusterError(f"{error}{'' if keeper is None else keeper.hint}") from None
     stats = plan.stats(keeper.tally, keeper.seconds, getattr(machine, "utilisation", ()))
     count = Count(board, keeper.count, True, machine.name, machine.workers, stats, plan.estimates)
     before = plan.stats(WorkCounters(), 0.0)
@@ -110,11 +114,7 @@ def count_in_tasks(
 
 
 def count_for_python(
-    board: Board,
-    options: Options,
-    engine: Engine | None,
-    cluster: Client | str | None,
-    how: How,
+    board: Board, options: Options, engine: Engine | None, cluster: Client | str | None, how: How
 ) -> Count:
     """Count a board in tasks, on an engine or a cluster given as for ``count``, but not on both."""
     refuse_both(engine, cluster)
@@ -158,16 +158,3 @@ def _begun(
     if is_old:
         current_watch().resumed(ledger)
     return ledger
-
-
-def _interrupted(error: BaseException, keeper: Keeper | None) -> Interrupted:
-    """Make an error that says what interrupted a run, and how to go on with it."""
-    count = 0 if keeper is None else keeper.count
-    found = f": at least {decimal_digits(count)} solutions" if count else ""
-    kind = type(error) if isinstance(error, Interrupted) else Interrupted
-    what = "cancelled" if kind is Cancelled else "interrupted"
-    return kind(f"{what}{found}{_how_to_go_on(keeper)}", count)
-
-
-def _how_to_go_on(keeper: Keeper | None) -> str:
-    return keeper.hint if isinstance(keeper, SqliteRunStore) else ""

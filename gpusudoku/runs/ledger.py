@@ -49,7 +49,6 @@ class SqliteRunStore:
         self.path, self.nodes = self._database.path, inf
         """The file, as it was named, and ``Keeper.nodes``."""
         self.hint = f"; 'gpusudoku resume {self.path}' goes on"
-        """The end of a message about an interrupt."""
         self._kept: Kept | None = None
         try:
             if not self._database.is_new:
@@ -162,9 +161,8 @@ class SqliteRunStore:
         """Save what came of working on a portion for a while; see ``Keeper``.
 
         ``done`` is the estimated share of the whole work that is done, by default that of the
-        tasks; ``position`` the end of the output that has all of the step, in any order. A
-        ValueError says if this cannot have come of the portion, a SaveError if it cannot be saved;
-        then the file has all up to the save before.
+        tasks; ``position`` the end of the output that has all of the step, in any order. After a
+        SaveError the file has all up to the save before.
         """
         check_step(self._left[number], step)
         left = {other: each for other, each in self._left.items() if other != number}

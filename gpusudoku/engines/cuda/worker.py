@@ -209,7 +209,12 @@ class GpuSumWorker(SumWorker):
     def sum(self, tasks: range, job: Job) -> tuple[int, int]:
         """Sum some tasks on the GPU, in halves if there is too little memory for all."""
         try:
-            return self._sum(tasks)
+            with self._gpu.errors():
+                if self._scratch is None:
+                    assert self.contraction.device_sum is not None
+                    self._scratch = self.contraction.device_sum(self._gpu)
+                value: tuple[int, int] = self._scratch(tasks)
+            return value
         except OutOfMemoryError:
             if len(tasks) == 1:
                 raise
@@ -217,14 +222,6 @@ class GpuSumWorker(SumWorker):
             self._gpu.free_unused()
         values, products = zip(*(self.sum(half, job) for half in pieces(tasks, 2)), strict=True)
         return sum(values), sum(products)
-
-    def _sum(self, tasks: range) -> tuple[int, int]:
-        with self._gpu.errors():
-            if self._scratch is None:
-                assert self.contraction.device_sum is not None
-                self._scratch = self.contraction.device_sum(self._gpu)
-            value: tuple[int, int] = self._scratch(tasks)
-        return value
 
 
 class PiecemealWorker(SumWorker):

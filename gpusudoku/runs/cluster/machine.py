@@ -142,10 +142,7 @@ class WorkerPool(Generic[Item]):
         future.add_done_callback(lambda _: self._came.put(worker))
 
     def take(self) -> Iterator[tuple[str, Item, Any]]:
-        """Yield results, each with its worker and item; wait a little if there are none.
-
-        A ClusterError says that a worker failed, or that the cluster is lost.
-        """
+        """Yield results, each with its worker and item; wait a little if there are none."""
         with suppress(Empty):
             workers = [self._came.get(timeout=WAIT_SECONDS)]
             workers += [self._came.get_nowait() for _ in range(self._came.qsize())]
@@ -195,14 +192,11 @@ class WorkerPool(Generic[Item]):
         return item
 
     def _taken_from(self, worker: str) -> Iterator[tuple[str, Item, Any]]:
-        """Yield the result of a worker, unless its item was put back, or is lost with it.
-
-        If a future was cancelled, and not here, the scheduler is lost.
-        """
+        """Yield the result of a worker, unless its item was put back, or is lost with it."""
         item, future = self._sent.get(worker, (None, None))
         if item is None or future is None or not future.done():
             return
-        if future.status == "cancelled":
+        if future.status == "cancelled":  # not here: the scheduler is lost
             raise ClusterError("the scheduler of the cluster was lost")
         try:
             result = future.result(timeout=FETCH_SECONDS)
@@ -277,10 +271,7 @@ class OnCluster:
         self._devices.update(devices)
 
     def work(self, plan: Plan, make: Callable[[], Plan], options: Options, keeper: Keeper) -> None:
-        """Do all that a keeper has left of a plan, which ``make`` makes on every worker.
-
-        When a ClusterError or Cancelled is raised, the keeper has what was found.
-        """
+        """Do all that a keeper has left of a plan, which ``make`` makes on every worker."""
         pool = self.pool()
         run = ClusterRun(pool.key, make, plan.tasks(), options)
         coordinator = _Coordinator(pool, run, keeper, self._limit)

@@ -6,7 +6,6 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from gpusudoku.errors import InputError
 from gpusudoku.runs.parts.records import LinesFile, PartRecord
@@ -32,7 +31,7 @@ def lines_in(path: str | Path, header: bytes, between: bytes = b"") -> LinesFile
     """
     digest, size, lines, start = hashlib.sha256(), 0, 0, b""
     with Path(path).open("rb") as file:
-        for piece in _pieces(file):
+        while piece := file.read(PIECE):
             start = start or piece[: len(header)]
             digest.update(piece)
             size, lines = size + len(piece), lines + piece.count(b"\n")
@@ -84,28 +83,17 @@ def check_lines(path: Path, lines: LinesFile) -> None:
         raise InputError(f"{path}: {error.strerror}, expected the lines of a part") from None
 
 
-def header_of(path: Path, lines: LinesFile) -> bytes:
-    """Read the header of a file of lines."""
-    with path.open("rb") as file:
-        return file.read(lines.header)
-
-
 def pieces_after(path: Path, header: int) -> Iterator[bytes]:
     """Yield a file behind its header, in pieces of whole lines where these are not too long."""
     with path.open("rb") as file:
         file.seek(header)
         rest = b""
-        for piece in _pieces(file):
+        while piece := file.read(PIECE):
             end = piece.rfind(b"\n") + 1 or len(piece)
             yield rest + piece[:end]
             rest = piece[end:]
         if rest:
             yield rest
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    while piece := file.read(PIECE):
-        yield piece
 
 
 def _is_there(path: Path) -> bool:
