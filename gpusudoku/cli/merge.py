@@ -70,7 +70,16 @@ def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) 
     header, inputs = _checked(parts)
     ending = Ending.of_parts([part.stats for _, part in parts])
     with Output(output, force, inputs) as out, out.telling_lines():
-        _join(parts, header, out)
+        out.write(header)
+        begun = False
+        for name, part in parts:
+            lines = part.found
+            assert isinstance(lines, LinesFile)
+            if begun and lines.bytes > lines.header:
+                out.write(lines.between.encode())
+            for piece in files.pieces_after(files.lines_file(name), lines.header):
+                begun = True
+                out.write(piece)
     with quietly(quiet):
         ending.show()
 
@@ -91,20 +100,6 @@ def _checked(parts: Named) -> tuple[bytes, list[str]]:
         if found != header:
             raise InputError(f"{path}: has another header than {first}")
     return header, names
-
-
-def _join(parts: Named, header: bytes, out: Output) -> None:
-    """Write the lines of all parts, with one header."""
-    out.write(header)
-    begun = False
-    for name, part in parts:
-        lines = part.found
-        assert isinstance(lines, LinesFile)
-        if begun and lines.bytes > lines.header:
-            out.write(lines.between.encode())
-        for piece in files.pieces_after(files.lines_file(name), lines.header):
-            begun = True
-            out.write(piece)
 
 
 def _text(parts: Named, output: str | None) -> bytes:

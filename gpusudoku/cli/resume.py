@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,10 +90,9 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
     with quietly(quiet):
         if kind == KIND:
             resume_command(file, kept, Settings(**settings))
-        else:
-            from gpusudoku.cli.in_tasks import resume_count
-
-            resume_count(file, kept, Settings(**settings))
+        else:  # by its name, as commands are imported: it saves by this module
+            counts = import_module(f"{__package__}.in_tasks")
+            counts.resume_count(file, kept, Settings(**settings))
 
 
 def identity_of_command(boards: Sequence[str], options: Mapping[str, Any]) -> Identity:

@@ -169,11 +169,15 @@ class SearchWorker(TaskWorker):
             if taken == len(work.boards) and left == 0:
                 return
             if job.ending:
-                rest = [deal(runs, 0, 1) for runs in self._rest(work, taken)]
-                job.leave(Task(Frontier(task.payload.layout, *rest), task.weight))
+                rest, owners = (deal(runs, 0, 1) for runs in self._rest(work, taken))
+                job.leave(Task(Frontier(task.payload.layout, rest, owners), task.weight))
                 return
             if left + 3 * self.search.lanes > len(self.stack.boards):
-                self._grow()
+                stacked, roots = self.stack.boards, self.stack.roots
+                self.stack = self.stack._replace(
+                    boards=np.concatenate([stacked, np.empty_like(stacked)]),
+                    roots=np.concatenate([roots, np.empty_like(roots)]),
+                )
             waiting = len(work.boards) - taken + left
             # So many boards keep the lanes of a worker busy.
             parts = min(1 + job.idle_workers, 1 + waiting // self.search.lanes, waiting)
@@ -190,14 +194,6 @@ class SearchWorker(TaskWorker):
         budget = max(1, int(seconds / (self.node.of(1) or self.search.node_seconds)))
         self.run(work, self.stack, self.found, budget, self.limit, self.scratch)
         self.node.took(time.perf_counter() - start, int(self.stack.tally[NODES]) - nodes)
-
-    def _grow(self) -> None:
-        """Make the stack twice as high."""
-        boards, roots = self.stack.boards, self.stack.roots
-        self.stack = self.stack._replace(
-            boards=np.concatenate([boards, np.empty_like(boards)]),
-            roots=np.concatenate([roots, np.empty_like(roots)]),
-        )
 
     def _report(self, job: Job, weight: float) -> None:
         """Report the solutions of a call, and the share of the work that it finished."""

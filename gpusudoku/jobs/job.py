@@ -144,10 +144,7 @@ class Job:
 
     @property
     def left(self) -> list[Task]:
-        """Once a job has ended early: all tasks that no worker took, and what is left of others.
-
-        What is left of a task, and what was reported of it before, are the whole task.
-        """
+        """Once a job has ended early: all tasks that no worker took, and what is left of others."""
         return [*self._left, *self._queue]
 
     @property
@@ -157,10 +154,7 @@ class Job:
 
     @property
     def idle_workers(self) -> int:
-        """The number that could take one more task: they wait, or could have a thread by now.
-
-        A worker that has much should share some of it. Negative if there are more tasks already.
-        """
+        """The number that could take one more task: they wait, or could have a thread by now."""
         worth = 1 + int((time.perf_counter() - self.start) / START_SECONDS)
         ready = max(0, min(self.workers, worth) - self._wanted)
         return ready + self._waiting - len(self._queue)
@@ -409,18 +403,12 @@ def pieces(whole: range, most: int) -> list[range]:
 
 
 def part_of(whole: int, number: int, parts: int) -> range:
-    """Return part ``number``, from 1 on, of ``parts`` of the range of a whole; it may be empty.
-
-    Their sizes differ by one at most, and one after the other they are the whole.
-    """
+    """Return part ``number``, from 1 on, of a whole; sizes differ by one at most, and may be 0."""
     return range(whole * (number - 1) // parts, whole * number // parts)
 
 
 class Pace:
-    """A size of pieces of work that should each take so many seconds, or half or twice as long.
-
-    It doubles, up to ``most``, while work is quick, and halves when it is slow.
-    """
+    """A size of pieces of work that should each take so many seconds, or half or twice as long."""
 
     def __init__(self, size: int, seconds: float, most: int | None = None) -> None:
         self.size = size if most is None else min(size, most)

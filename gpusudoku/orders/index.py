@@ -61,10 +61,7 @@ class Once(Generic[T]):
 
 
 class SolutionIndex(ABC):
-    """All solutions of one board, numbered from 0, in the same order on every machine.
-
-    Callers know the count: numbers out of range give no sensible result.
-    """
+    """All solutions of one board, numbered from 0; callers give no numbers out of range."""
 
     @property
     @abstractmethod
@@ -73,17 +70,11 @@ class SolutionIndex(ABC):
 
     @abstractmethod
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return solutions, uint8 (k, cells), by their numbers.
-
-        These are int64 (k), or object (k) of Python's integers, in any order.
-        """
+        """Return solutions, uint8 (k, cells), by numbers, int64 or object (k), in any order."""
 
     @abstractmethod
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """Yield the solutions from number ``first`` to before ``last``, or to the end, in blocks.
-
-        Each is uint8 (k, cells). Memory does not grow with their number.
-        """
+        """Yield the solutions ``first`` to before ``last`` in blocks, each uint8 (k, cells)."""
 
     def texts(self, first: int, last: int | None = None) -> Iterator[bytes | memoryview]:
         """Yield the same as text: every solution in its canonical line, with a newline."""

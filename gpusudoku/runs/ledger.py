@@ -105,8 +105,7 @@ class SqliteRunStore:
     ) -> None:
         """Begin a run, or go on with the one that the file holds, which keeps its setup.
 
-        ``setup`` are the facts needed to go on, as JSON; ``portion`` is all that is to be done, in
-        whole tasks, None for ordered output. An InputError says if the file holds another run.
+        ``portion`` is all that is to be done, in whole tasks; None for ordered output.
         """
         kept = self._kept
         if kept is not None and (different := identity.difference(kept.identity)):
@@ -200,11 +199,7 @@ class SqliteRunStore:
         done: float | None = None,
         finished: bool = False,
     ) -> None:
-        """Save the place up to which ordered output is written, and on the disk.
-
-        ``count`` are all solutions found, ``seconds`` those since the last save, ``done`` is the
-        estimated share of the whole work that is done, None if unknown. A SaveError as of ``save``.
-        """
+        """Save the place up to which ordered output is written, and on the disk; see ``save``."""
         with held_interrupts():
             with self._transaction():
                 changed = replace(self._state, position=position, count=count, finished=finished)

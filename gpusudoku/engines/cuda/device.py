@@ -306,15 +306,17 @@ class Gpu:
 
     def blocks_at_once(self, kernel: Any, threads: int) -> int:
         """Return the blocks of a kernel that run on the GPU at once."""
-        # The simulator has any number of shared bytes.
-        shared = 0 if self.xp is np else max(kernel.get_shared_mem_per_block().values())
-        blocks = self.multiprocessor.blocks_of(threads, self._registers(kernel), shared)
-        return self.multiprocessors * blocks
+        needed = threads, self._registers(kernel), self._shared(kernel)
+        return self.multiprocessors * self.multiprocessor.blocks_of(*needed)
 
     def fullest_block(self, kernel: Any, most: int) -> int:
         """Return the least threads of a block, at most ``most``, that fill the GPU best."""
         sizes = range(self.warp, self.block_of(kernel, most) + 1, self.warp)
         return max(sizes, key=lambda threads: threads * self.blocks_at_once(kernel, threads))
+
+    def _shared(self, kernel: Any) -> int:
+        """Return the shared bytes of a block of a compiled kernel; the simulator has any number."""
+        return 0 if self.xp is np else max(kernel.get_shared_mem_per_block().values())
 
     def _registers(self, kernel: Any) -> int:
         """Return the registers of a thread of a compiled kernel; the simulator has none."""

@@ -78,10 +78,7 @@ class CudaEngine:
         return f"<CudaEngine: {len(self.gpus)} GPU{'' if len(self.gpus) == 1 else 's'}>"
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
-        """Compile the kernel for every GPU, and launch it on one board without a budget.
-
-        Returns the frontier boards that keep all GPUs busy, which depends on the kernel.
-        """
+        """Compile the kernel for every GPU, and launch it once; see ``Engine``."""
         key = frontier.layout, settings
         if key not in self._widths:
             self._widths[key] = sum(self._warm_up(gpu, frontier, settings) for gpu in [*self.gpus])

@@ -28,7 +28,7 @@ from typing import TypeVar
 from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cpu import TASK_SECONDS, SumWorker, group_tasks
 from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError
-from gpusudoku.engines.cuda.launch import Haul, Launch
+from gpusudoku.engines.cuda.launch import Launch
 from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import Cancelled, DeviceError
 from gpusudoku.jobs.job import Job, Task, Worker, pieces
@@ -154,8 +154,13 @@ class GpuWorker(Worker):
                 launch.look()
                 over = launch.is_dry or job.idle_workers > 0 or job.ending
                 haul = launch.haul() if over or launch.is_due else None
-            if haul is not None:
-                self._keep(haul, task)
+            if haul is not None:  # this does not need the GPU
+                task.payload = haul.left
+                for rows, roots in haul.solutions:
+                    if job.on_solutions:
+                        job.on_solutions(rows, roots)
+                job.report_all(haul.counts)
+                self.tally.add(haul.tally)
         if not job.ending:
             self._deal(task, launch.threads)
 
@@ -171,15 +176,6 @@ class GpuWorker(Worker):
             launch.look()
             launch.haul()
         return launch.most_threads
-
-    def _keep(self, haul: Haul, task: Task) -> None:
-        """Make the boards left the task, and report the solutions; this does not need the GPU."""
-        task.payload = haul.left
-        for rows, roots in haul.solutions:
-            if self.job.on_solutions:
-                self.job.on_solutions(rows, roots)
-        self.job.report_all(haul.counts)
-        self.tally.add(haul.tally)
 
     def _deal(self, task: Task, width: int) -> None:
         """Share the boards that are left if others wait, and expand the rest."""

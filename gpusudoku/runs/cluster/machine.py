@@ -108,11 +108,7 @@ class WorkerPool(Generic[Item]):
         return [worker for worker in self._ready if worker not in self._sent]
 
     def look(self) -> list[Item]:
-        """List the workers, if it is time; return the items of those that are gone, or must rest.
-
-        A ClusterError says that one of the first workers has other versions (later ones only get no
-        work), that workers die of an item, one after the other, or that the scheduler is lost.
-        """
+        """List the workers, if it is time; return the items of those that are gone or resting."""
         if time.monotonic() < self._next_look:
             return []
         if self._client.status != "running":
@@ -335,20 +331,17 @@ class _Coordinator:
         """Give work to all workers that have none."""
         idle = self._pool.idle
         if len(self._pile) < len(idle):
-            self._divide()
+            # Divide the pile anew among all, but for portions that workers were lost with.
+            lost = self._pool.lost
+            ids = [piece.number for piece in self._pile if piece.number not in lost]
+            if ids:
+                self._pile = deque(piece for piece in self._pile if piece.number in lost)
+                hands = PORTIONS * self._pool.workers - self._pool.busy - len(self._pile)
+                self._put(self._keeper.deal(max(1, hands), ids))
         seconds = min(max(STEP_SECONDS[0], STEP_SHARE * self.seconds), STEP_SECONDS[1])
         for worker, _ in zip(idle, range(len(self._pile)), strict=False):
             piece = self._pile.popleft()
             self._pool.send(worker, piece, work, self._run, piece.portion, seconds)
-
-    def _divide(self) -> None:
-        """Divide the pile anew among all, but for portions that workers were lost with."""
-        lost = self._pool.lost
-        ids = [piece.number for piece in self._pile if piece.number not in lost]
-        if ids:
-            self._pile = deque(piece for piece in self._pile if piece.number in lost)
-            hands = PORTIONS * self._pool.workers - self._pool.busy - len(self._pile)
-            self._put(self._keeper.deal(max(1, hands), ids))
 
     def _keep(self, worker: str, piece: _Piece, worked: Worked) -> None:
         """Keep what came of a piece."""
