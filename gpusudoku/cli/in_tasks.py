@@ -13,9 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpusudoku.cli.machines import machine_of
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.options import InputOptions, OutputOptions
+from gpusudoku.cli.options import InputOptions, OutputOptions, machine_of
 from gpusudoku.cli.output import Output, refuse
 from gpusudoku.cli.parts import place_facts, placed
 from gpusudoku.cli.progress import CountLine

@@ -12,7 +12,6 @@ import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.completing import complete_boards, complete_files
-from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import naming
 from gpusudoku.cli.options import (
     InputOptions,
@@ -21,6 +20,7 @@ from gpusudoku.cli.options import (
     output_file,
     reading,
     solution_form,
+    start_engine,
 )
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine

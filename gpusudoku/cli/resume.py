@@ -17,9 +17,8 @@ from click.core import ParameterSource
 from gpusudoku import formats
 from gpusudoku.cli.commands import ARGUMENTS, cli
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.machines import CLUSTER_HELP
 from gpusudoku.cli.messages import quietly
-from gpusudoku.cli.options import devices, own_option, quiet_option
+from gpusudoku.cli.options import CLUSTER_HELP, devices, own_option, quiet_option
 from gpusudoku.cli.source import is_file
 from gpusudoku.errors import InputError, printable, shown
 from gpusudoku.runs.identity import Identity

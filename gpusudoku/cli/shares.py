@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
     InputOptions,
@@ -23,6 +22,7 @@ from gpusudoku.cli.options import (
     own_option,
     part_option,
     reading,
+    start_engine,
 )
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.parts import PartWriter

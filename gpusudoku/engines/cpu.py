@@ -84,12 +84,10 @@ class CpuEngine:
         return f"<CpuEngine: {self.workers} thread{'' if self.workers == 1 else 's'}>"
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
-        """Compile the search for the geometry of the frontier, or load it; see ``Engine``."""
         cpu.run(frontier.layout, settings).load()
         return WIDTH
 
     def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:
-        """Run the job on all threads; see ``Engine``."""
         made: list[SearchWorker] = []
         node = Cost()  # one for all: a new worker begins with what the others have measured
 
@@ -107,7 +105,6 @@ class CpuEngine:
     def contract(
         self, contraction: Contraction, tasks: Sequence[range], job: Job, memory: int, sums: Sums
     ) -> WorkCounters:
-        """Run the job on all threads that the memory allows; see ``Engine``."""
         threads = min(self.workers, contraction.most_threads(memory))
         return contract_on_threads(contraction, tasks, job, threads, sums)
 
@@ -116,7 +113,6 @@ class TaskWorker(Worker):
     """A thread that does one task after the other."""
 
     def __call__(self, job: Job) -> float:
-        """See ``Worker``."""
         busy = 0.0
         while (task := job.take()) is not None:
             start = time.perf_counter()

@@ -129,7 +129,6 @@ class Ascending(RankedIndex):
 
     @property
     def count(self) -> int:
-        """See ``SolutionIndex``."""
         return self._count()
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
@@ -147,7 +146,6 @@ class Ascending(RankedIndex):
         return found
 
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """See ``SolutionIndex``."""
         number, prefixes = 0, [b""]
         if first > 0:
             if first >= self.count:
@@ -165,7 +163,6 @@ class Ascending(RankedIndex):
                 return
 
     def rank(self, cells: NDArray[np.uint8]) -> int:
-        """See ``RankedIndex``."""
         digits = cells[self._prefixes.cells].tolist()
         prefix, rank, left = b"", 0, self.count
         while left > self._leaf:

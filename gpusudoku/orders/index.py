@@ -97,21 +97,17 @@ class InMemoryIndex(RankedIndex):
 
     @property
     def count(self) -> int:
-        """See ``SolutionIndex``."""
         return len(self._solutions)
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
-        """See ``SolutionIndex``."""
         return self._solutions[numbers.astype(np.int64)]
 
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """See ``SolutionIndex``."""
         last = self.count if last is None else min(last, self.count)
         for start in range(first, last, BLOCK_ROWS):
             yield self._solutions[start : min(start + BLOCK_ROWS, last)].copy()
 
     def rank(self, cells: NDArray[np.uint8]) -> int:
-        """See ``RankedIndex``."""
         return rank_in(self._solutions, cells)
 
     def shares(self) -> NDArray[Any]:
@@ -128,22 +124,18 @@ class QuickNine(SolutionIndex):
 
     @property
     def count(self) -> int:
-        """See ``SolutionIndex``."""
         return self._order.count
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
-        """See ``SolutionIndex``."""
         return self._order.at(numbers)
 
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """See ``SolutionIndex``."""
         last = self.count if last is None else min(last, self.count)
         if last - first <= FEW_ROWS:
             return iter([self.at(np.array(range(first, last), object))] if first < last else [])
         return self._products.rows(first, last, threads=self._threads)
 
     def texts(self, first: int, last: int | None = None) -> Iterator[bytes | memoryview]:
-        """See ``SolutionIndex``."""
         last = self.count if last is None else min(last, self.count)
         for lines in self._products.rows(first, last, text=True, threads=self._threads):
             yield lines.reshape(-1).data
@@ -184,7 +176,6 @@ class QuickGeneral(SolutionIndex):
 
     @property
     def count(self) -> int:
-        """See ``SolutionIndex``."""
         return int(self._starts[-1])
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
@@ -204,7 +195,6 @@ class QuickGeneral(SolutionIndex):
         return grids
 
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """See ``SolutionIndex``."""
         last = self.count if last is None else min(last, self.count)
         size = 1
         while first < last:

@@ -78,7 +78,6 @@ class CudaEngine:
         return f"<CudaEngine: {len(self.gpus)} GPU{'' if len(self.gpus) == 1 else 's'}>"
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
-        """Compile the kernel for every GPU, and launch it once; see ``Engine``."""
         key = frontier.layout, settings
         if key not in self._widths:
             self._widths[key] = sum(self._warm_up(gpu, frontier, settings) for gpu in [*self.gpus])
@@ -102,7 +101,6 @@ class CudaEngine:
         return gpu.tuning.boards_per_thread * most
 
     def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:
-        """Run the job on all GPUs; see ``Engine``."""
         if not self.gpus:
             return self._cpu.explore(frontier, settings, job)
         on_cpu: list[SearchWorker] = []
@@ -134,7 +132,6 @@ class CudaEngine:
     def contract(
         self, contraction: Contraction, tasks: Sequence[range], job: Job, memory: int, sums: Sums
     ) -> WorkCounters:
-        """Run the job, on GPUs if the contraction can be summed there; see ``Engine``."""
         threads = min(self.threads, contraction.most_threads(memory))
         gpus = [gpu for gpu in self.gpus if gpu not in self._too_small]
         if contraction.device_sum is None or not gpus:

@@ -114,7 +114,6 @@ class GpuWorker(Worker):
         self._relief, self._halvings = relief, 0
 
     def __call__(self, job: Job) -> float:
-        """See ``Worker``."""
         return drive(self.gpu, job, self._relief, self._search)
 
     def _search(self, task: Task) -> None:
@@ -199,7 +198,6 @@ class GpuSumWorker(SumWorker):
         self._gpu, self._relief = gpu, relief
 
     def __call__(self, job: Job) -> float:
-        """See ``Worker``."""
         return drive(self._gpu, job, self._relief, lambda task: self.do(task, job))
 
     def sum(self, tasks: range, job: Job) -> tuple[int, int]:
