@@ -59,9 +59,9 @@ if TYPE_CHECKING:
         SearchStats,
         Solution,
     )
+    from gpusudoku.runs.counting import resume
     from gpusudoku.runs.parts.counts import count_part, merge
     from gpusudoku.runs.parts.records import PartRecord
-    from gpusudoku.runs.resuming import resume
     from gpusudoku.search.finds import Step
     from gpusudoku.solving import solve, solve_many
     from gpusudoku.web.widget import widget
@@ -101,7 +101,7 @@ _LAZY = {
     "minimise": "minimising",
     "minimize": "minimising",  # as others spell it
     "parse": "formats",
-    "resume": "runs.resuming",
+    "resume": "runs.counting",
     "simplify": "logic",
     "solutions": "listing",
     "solve": "solving",

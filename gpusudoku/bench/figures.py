@@ -380,10 +380,7 @@ def speed_up(rows: Sequence[Row]) -> Any:
 
 
 def cutoff(rows: Sequence[Row]) -> Any:
-    """Draw the time against the cutoff: a colour for every board, a line for every setting.
-
-    Points are hollow where boards could not be split that far.
-    """
+    """Draw the time against the cutoff; points are hollow where boards were not split that far."""
     figure, axes = panel(5.4)
     by_empty = rows[0]["cutoff_by"] == "empty"
     said = _names(rows, "jobs")
@@ -422,11 +419,7 @@ def _size(row: Row, by_empty: bool) -> str:
 
 
 def _points(axes: Any, rows: Sequence[Row], names: Sequence[str], at: Place) -> list[Any]:
-    """Draw a mark with a bar for each row, and return the entries of their legend.
-
-    Names have colours and fillings, which grey tells apart, too, and sizes of boards have markers.
-    ``at`` turns a row and some of its seconds into x and y.
-    """
+    """Draw a mark with a bar for each row at its x and y; return the entries of their legend."""
     settings, sizes = list(dict.fromkeys(names)), set()
     looks = [
         {"color": colour, "fillstyle": filling, "markersize": 5}
@@ -446,11 +439,7 @@ def _points(axes: Any, rows: Sequence[Row], names: Sequence[str], at: Place) -> 
 
 
 def over_time(rows: Sequence[Row], column: str, label: str) -> Any:
-    """Draw the time against a column: colour and filling for a setting, a marker for a size.
-
-    Over solutions, the law of the search on one thread is drawn as well: dashed where it goes on
-    beyond the boards to which it was fitted, and left out where the rows are of more threads.
-    """
+    """Draw the time against a column; over solutions with the law of the search on one thread."""
     figure, axes = panel(5.4)
 
     def value(row: Row) -> float:

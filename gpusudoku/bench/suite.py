@@ -101,11 +101,7 @@ class Case:
 
 
 def cases_of(subjects: Iterable[Subject], **values: Sequence[Any]) -> list[Case]:
-    """Return every board under every combination of options that makes a difference.
-
-    ``values`` are those of the options in OPTIONS, by default as there. Only the CPU has
-    threads, and a contraction has neither strategy, propagation nor cutoff.
-    """
+    """Return every board under every combination of values of OPTIONS that makes a difference."""
     settings: dict[str, dict[str, Any]] = {}
     for combination in product(*(OPTIONS | values).values()):
         options = dict(zip(OPTIONS, combination, strict=True))
@@ -140,10 +136,7 @@ def estimated_seconds(case: Case, patience: float) -> float:
 
 
 def share_got(result: Count, wall: float, processor: float) -> float | None:
-    """Return the share of their time for which the threads of a count had a core, if it is known.
-
-    The count took some seconds of the wall clock, and its threads together some of a processor.
-    """
+    """Return the share of its time for which a count had its cores, by clocks; None if unknown."""
     if result.device != "cpu" or wall < LEAST_SECONDS:
         return None
     stats, wanted = result.stats, wall
@@ -184,8 +177,7 @@ class Bench:
     """Measures cases in turn, so that a slow minute of the machine affects all of them.
 
     ``seconds``, if given, replaces ``repeats``: each case is run until its runs took so long in
-    all. Cases that are expected to take longer than ``patience`` are left out. Tests have their own
-    clocks, of the wall and of the processor.
+    all. Cases that are expected to take longer than ``patience`` are left out.
     """
 
     cases: Sequence[Case]
@@ -278,10 +270,9 @@ def machine() -> dict[str, object]:
 
 
 def commit(folder: Path = FOLDER) -> str | None:
-    """Return the commit of a checkout, with ``-dirty`` if a file in MEASURED has changed since.
+    """Return the commit of a checkout, ``-dirty`` if a file in MEASURED has changed since, or None.
 
-    None if the folder is no checkout: not that of the program as it is installed, even if that is
-    somewhere inside another repository.
+    An installed program has none, even if it is somewhere inside another repository.
     """
 
     def git(*words: str) -> str:
@@ -319,11 +310,7 @@ def cells_of(row: Row) -> int:
 
 
 def rows_of(measured: Sequence[Measured]) -> list[Row]:
-    """Return a row for every case, in order.
-
-    The speed-up is relative to the same setting on one CPU thread, if that was measured, too. A
-    row is starved if its threads, or that one, had to wait for cores; see also ``marked``.
-    """
+    """Return a row for every case; speed-ups are over the same setting on one CPU thread."""
 
     def but_for_jobs(each: Measured) -> str:
         return repr((each.case.subject.name, {**each.case.options, "jobs": None, "device": None}))
@@ -420,9 +407,8 @@ class PowerLaw:
 def search_law(rows: Sequence[Row]) -> PowerLaw | None:
     """Fit the time of a search on one CPU thread to the number of solutions of 9x9 boards.
 
-    The logarithms are fitted by least squares; None for fewer than 3 points. Only boards with
-    LEAST_SOLUTIONS or more count: with fewer, most of the time goes into starting and into finding
-    the first solution.
+    None for fewer than 3 points. With less than LEAST_SOLUTIONS, most of the time goes into
+    starting and into finding the first solution.
     """
     points = [
         (row["solutions"], row["median"])
@@ -450,10 +436,7 @@ def as_csv(rows: Sequence[Row]) -> str:
 
 
 def as_json(rows: Sequence[Row], machine: dict[str, object]) -> str:
-    """Return all columns and times as JSON, with the description of the machine.
-
-    The number of solutions is a string, because it may exceed 2^53.
-    """
+    """Return all columns and times as JSON; numbers of solutions are strings: some exceed 2^53."""
     records = [
         row if row["solutions"] is None else {**row, "solutions": decimal_digits(row["solutions"])}
         for row in rows

@@ -6,7 +6,7 @@ takes longer to import than Python takes to start.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from os.path import isfile  # unlike Path, for any name
@@ -62,6 +62,8 @@ ELSEWHERE = {
     "rate": _EXPLAIN.format("names the techniques that a board needs"),
 }
 """Hints for names that are no commands."""
+ARGUMENTS = __name__
+"""The key in a context's ``meta`` of all arguments of the program, the command's name included."""
 
 
 class _Imported(Mapping[str, click.Command]):
@@ -80,23 +82,12 @@ class _Imported(Mapping[str, click.Command]):
         return len(_COMMANDS)
 
 
-def arguments_of(ctx: click.Context) -> list[str]:
-    """Return the arguments of the whole program, the name of the command included."""
-    arguments: list[str] = ctx.meta[__name__]
-    return arguments
-
-
-def remember_arguments(ctx: click.Context, arguments: Sequence[str]) -> None:
-    """Keep them for ``arguments_of``."""
-    ctx.meta[__name__] = list(arguments)
-
-
 class Commands(click.Group):
     """A group that guesses which command or option a wrong name means."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse as click does; the arguments are remembered."""
-        remember_arguments(ctx, args)
+        ctx.meta[ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
     def resolve_command(
@@ -137,16 +128,14 @@ class Commands(click.Group):
             raise click.UsageError(worded(error), error.ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Invoke as click does; an interrupt is an error like others here.
-
-        Click would write an empty line for it. A board may have been taken for an option.
-        """
+        """Invoke as click does, which would write an empty line for an interrupt."""
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
             from gpusudoku.cli.source import looks_like_board
 
-            if any(looks_like_board(each) for each in arguments_of(ctx) if each.startswith("-")):
+            # A board may have been taken for an option.
+            if any(looks_like_board(each) for each in ctx.meta[ARGUMENTS] if each.startswith("-")):
                 message = f"no option {shown(error.option_name)}: a board that begins with - "
                 raise click.UsageError(f"{message}comes after --", error.ctx) from None
             raise
@@ -208,15 +197,13 @@ def cli() -> None:
     """
 
 
-def _complete_commands(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Offer the commands, after ``help``."""
-    return cli.shell_complete(ctx.find_root(), incomplete)
-
-
 @click.command("help")
-@click.argument("commands", nargs=-1, metavar="[COMMAND...]", shell_complete=_complete_commands)
+@click.argument(
+    "commands",
+    nargs=-1,
+    metavar="[COMMAND...]",
+    shell_complete=lambda ctx, _, incomplete: cli.shell_complete(ctx.find_root(), incomplete),
+)
 @click.pass_context
 def help_(ctx: click.Context, commands: tuple[str, ...]) -> None:
     """Show the help of a command, or of all.

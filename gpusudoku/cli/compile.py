@@ -135,10 +135,7 @@ def usual_kernels(geometry: Geometry) -> list[Kernel]:
 
 
 def all_kernels(geometry: Geometry) -> list[Kernel]:
-    """Return the usual kernels of a shape and of all boards that come with the program, and more.
-
-    Those are for searches of the shape with either strategy and each group of techniques.
-    """
+    """Return those of all boards of the program, and for either strategy and each group."""
     from gpusudoku.planning.search import search_kernels
 
     shapes = dict.fromkeys([geometry, *(entry.box for entry in collection.entries())])

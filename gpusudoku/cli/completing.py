@@ -131,9 +131,8 @@ def completion(shell: str | None, install: bool) -> None:
         folder = Path(os.environ.get("XDG_DATA_HOME") or home / ".local/share")
         path = folder / f"gpusudoku/completion.{shell}"
         _write(path, script)
-        _load_from(
-            Path((shell == "zsh" and os.environ.get("ZDOTDIR")) or home) / f".{shell}rc", path
-        )
+        home = Path((shell == "zsh" and os.environ.get("ZDOTDIR")) or home)
+        _load_from(home / f".{shell}rc", path)
     note(f"new {shell} shells will complete gpusudoku commands")
 
 

@@ -12,18 +12,20 @@ from typing import Any
 import click
 import numpy as np
 
-from gpusudoku.cli.machines import CLUSTER_HELP, machine_of, warn_of_device
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
+    CLUSTER_HELP,
     InputOptions,
     OutputOptions,
     answer_options,
     boards_argument,
     counting,
+    machine_of,
     own_option,
     part_option,
     reading,
     searching,
+    warn_of_device,
 )
 from gpusudoku.cli.progress import CountLine
 from gpusudoku.cli.records import FORMS

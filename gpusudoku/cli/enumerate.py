@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.lines import line_ends
-from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
     InputOptions,
@@ -31,8 +29,10 @@ from gpusudoku.cli.options import (
     reading,
     searching,
     solution_form,
+    start_engine,
     statistics,
 )
+from gpusudoku.cli.output import line_ends
 from gpusudoku.cli.parts import PartWriter
 from gpusudoku.cli.progress import (
     LESS,

@@ -13,9 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpusudoku.cli.machines import machine_of
 from gpusudoku.cli.messages import note
-from gpusudoku.cli.options import InputOptions, OutputOptions
+from gpusudoku.cli.options import InputOptions, OutputOptions, machine_of
 from gpusudoku.cli.output import Output, refuse
 from gpusudoku.cli.parts import place_facts, placed
 from gpusudoku.cli.progress import CountLine
@@ -97,7 +96,7 @@ def count_and_write(
 
 def resume_count(path: str, kept: Kept, settings: Settings) -> None:
     """Resume a count of one board that a file holds; see ``cli.resume``."""
-    from gpusudoku.runs.resuming import kept_count
+    from gpusudoku.runs.counting import kept_count
 
     setup, before = kept.setup, kept_count(path, kept, settings.given)
     form, output, place = setup.get("form"), setup.get("output"), setup.get("place", FROM_PYTHON)
@@ -188,7 +187,6 @@ def _record(
     place: Mapping[str, Any], done: Counted, part: WhichPart, asked: OutputOptions
 ) -> bytes:
     """Write the record of a part of a count, a line of JSON."""
-    from gpusudoku.runs.parts import records
     from gpusudoku.runs.parts.counts import merged, part_of_count
 
     found = part_of_count(done, part.number)
@@ -197,4 +195,4 @@ def _record(
         note(f"part {part.number} of {part.parts} has nothing to do: there are {tasks} tasks")
     if asked.stats:
         show_stats([merged([found])])
-    return f"{records.placed(found, place)}\n".encode()
+    return f"{replace(found, place=place)}\n".encode()

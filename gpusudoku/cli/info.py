@@ -50,8 +50,8 @@ def info(boards: tuple[str, ...], reading: InputOptions, candidates: bool, as_js
     for number, batch in enumerate(source.singles()):
         board = batch[0]
         if as_json:
-            lists = {"candidates": _candidate_lists(board)} if candidates else {}
-            show(json.dumps({"board": str(board), **_facts_of(board), **lists}))
+            more = {"candidates": _candidate_lists(board)} if candidates else {}
+            show(json.dumps({"board": str(board), **_facts_of(board), **more}))
             continue
         if number:
             show("")
@@ -64,7 +64,20 @@ def info(boards: tuple[str, ...], reading: InputOptions, candidates: bool, as_js
                 value = f"{value:.2%}"
             show(f"{name.replace('_', ' '):>23}: {value}")
         if candidates:
-            _show_candidates(board)
+            comma, lists = "," if board.n > 9 else "", _candidate_lists(board)
+            tables = {
+                "candidates of each cell (. for a clue, - for none)": [
+                    comma.join(map(str, digits)) or "-" for digits in lists
+                ],
+                "number of candidates of each cell (. for a clue)": [
+                    str(len(digits)) for digits in lists
+                ],
+            }
+            for label, texts in tables.items():
+                cells = [
+                    "." if clue else text for clue, text in zip(board.cells, texts, strict=True)
+                ]
+                show(f"\n{label}:\n{formats.ruled(cells, board.geometry)}")
     source.finish()
 
 
@@ -88,24 +101,6 @@ def _candidate_lists(board: Board) -> list[list[int]]:
     digits = np.arange(board.n, dtype=np.uint64)
     possible = (board.candidates[:, None] >> digits) & np.uint64(1) == 1
     return [(np.flatnonzero(row) + 1).tolist() for row in possible]
-
-
-def _show_candidates(board: Board) -> None:
-    """Draw two tables: the candidates of every cell, and how many they are."""
-    comma = "," if board.n > 9 else ""
-    lists = _candidate_lists(board)
-    for label, cells in (
-        (
-            "candidates of each cell (. for a clue, - for none)",
-            [comma.join(map(str, digits)) or "-" for digits in lists],
-        ),
-        (
-            "number of candidates of each cell (. for a clue)",
-            [str(len(digits)) for digits in lists],
-        ),
-    ):
-        shown = ["." if clue else text for clue, text in zip(board.cells, cells, strict=True)]
-        show(f"\n{label}:\n{formats.ruled(shown, board.geometry)}")
 
 
 @click.command()

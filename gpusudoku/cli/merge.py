@@ -58,29 +58,29 @@ def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) 
       seq 100 | xargs -P 4 -I% gpusudoku sample board.txt -n 1000000 --seed 7 \\
         -j 1 --part %/100 -o part%.txt
     """
-    with quietly(quiet):
-        _merge(names, output, force)
-
-
-def _merge(names: tuple[str, ...], output: str | None, force: bool) -> None:
-    """Do what ``merge`` does."""
     parts = in_order(files.read_parts(names))
     kinds = {type(part.found) for _, part in parts}
     if len(kinds) > 1:
         raise InputError(f"{parts[0][0]}: a damaged record of a part: others have other results")
-    is_lines = kinds == {LinesFile}
-    ending: Ending | None = None
-    if is_lines:
-        text, inputs = _checked(parts)
-        ending = Ending.of_parts([part.stats for _, part in parts])
-    else:
-        text, inputs = _text(parts, output), [name for name, _ in parts]
-    with Output(output, force, inputs) as out, out.telling_lines():
-        if is_lines:
-            _join(parts, text, out)
-        else:
+    if kinds != {LinesFile}:
+        text = _text(parts, output)
+        with Output(output, force, [name for name, _ in parts]) as out, out.telling_lines():
             out.write(text)
-    if ending is not None:
+        return
+    header, inputs = _checked(parts)
+    ending = Ending.of_parts([part.stats for _, part in parts])
+    with Output(output, force, inputs) as out, out.telling_lines():
+        out.write(header)
+        begun = False
+        for name, part in parts:
+            lines = part.found
+            assert isinstance(lines, LinesFile)
+            if begun and lines.bytes > lines.header:
+                out.write(lines.between.encode())
+            for piece in files.pieces_after(files.lines_file(name), lines.header):
+                begun = True
+                out.write(piece)
+    with quietly(quiet):
         ending.show()
 
 
@@ -94,25 +94,12 @@ def _checked(parts: Named) -> tuple[bytes, list[str]]:
         names += [name, str(path)]
         if lines.bytes == 0:
             continue  # it may have been too early for a header
-        found = files.header_of(path, lines)
+        with path.open("rb") as file:
+            found = file.read(lines.header)
         first, header = (first, header) if first else (str(path), found)
         if found != header:
             raise InputError(f"{path}: has another header than {first}")
     return header, names
-
-
-def _join(parts: Named, header: bytes, out: Output) -> None:
-    """Write the lines of all parts, with one header."""
-    out.write(header)
-    begun = False
-    for name, part in parts:
-        lines = part.found
-        assert isinstance(lines, LinesFile)
-        if begun and lines.bytes > lines.header:
-            out.write(lines.between.encode())
-        for piece in files.pieces_after(files.lines_file(name), lines.header):
-            begun = True
-            out.write(piece)
 
 
 def _text(parts: Named, output: str | None) -> bytes:

@@ -1,12 +1,16 @@
-"""Options that several commands share. ``gpusudoku.options`` checks their values."""
+"""Options that several commands share, and the device that they name.
+
+``gpusudoku.options`` checks their values.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import partial, wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -17,14 +21,23 @@ from gpusudoku.cli.completing import (
     complete_files,
     complete_techniques,
 )
-from gpusudoku.cli.messages import quietly
+from gpusudoku.cli.messages import note, quietly
 from gpusudoku.cli.usage import Choice, Integer, Number, parsed_part
-from gpusudoku.errors import InputError, shown
+from gpusudoku.errors import DeviceError, InputError, shown
 from gpusudoku.formats import FORMATS
-from gpusudoku.options import CUTOFFS_BY, DEVICES, METHODS, MOST_JOBS, STRATEGIES
+from gpusudoku.jobs.interrupts import patient_interrupts
+from gpusudoku.options import CUTOFFS_BY, DEVICES, METHODS, MOST_JOBS, STRATEGIES, Options
 from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
 
+if TYPE_CHECKING:
+    from gpusudoku.engines.cuda.engine import CudaEngine
+    from gpusudoku.engines.engine import Engine
+
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+CLUSTER_HELP = "Count on a Dask cluster: the address of its scheduler, or local."
+PATIENCE_SECONDS = 5.0
+"""Time after Ctrl-C until all connections are closed."""
 
 
 def option(
@@ -352,3 +365,38 @@ class OutputOptions:
         for name, value in others.items():
             if value not in (None, False):
                 raise InputError(f"{name} cannot be combined with {option}")
+
+
+@contextmanager
+def machine_of(cluster: str | None, options: Options) -> Iterator[Engine]:
+    """Make the engine of this machine, or connect to a cluster, which has the same properties."""
+    if cluster is None:
+        yield start_engine(options)
+        return
+    from gpusudoku.runs.cluster.connect import connected, hush
+    from gpusudoku.runs.cluster.machine import OnCluster
+
+    hush()
+    with patient_interrupts(PATIENCE_SECONDS), connected(cluster, options.jobs) as client:
+        yield cast("Engine", OnCluster(client, note))
+
+
+def start_engine(options: Options) -> Engine:
+    """Make the engine, and say which device ``auto`` took."""
+    from gpusudoku.engines.make import engine_for
+
+    engine = engine_for(options, fallback=warn_of_device)
+    if options.device != "auto":
+        return engine
+    if engine.name == "cuda":
+        gpus = cast("CudaEngine", engine).gpus
+        note(f"device cuda ({', '.join(gpu.name for gpu in gpus)})")
+    else:
+        threads = "1 thread" if engine.workers == 1 else f"{engine.workers} threads"
+        note(f"device cpu, {threads}")
+    return engine
+
+
+def warn_of_device(error: DeviceError) -> None:
+    """Say why ``auto`` did not take a GPU that is there, or that a GPU was lost."""
+    note(str(error))

@@ -1,28 +1,151 @@
-"""Output of a command: stdout, or a file that is never overwritten unasked; and logs beside it."""
+"""Output of a command: whole lines to stdout or a file that is never overwritten unasked; logs.
+
+Neither a full disk nor a signal leaves half of a line.
+"""
 
 from __future__ import annotations
 
 import io
 import os
+import select
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from gpusudoku.cli.lines import LineWriter, WriteError, line_ends
+import numpy as np
+
 from gpusudoku.cli.messages import complain
-from gpusudoku.errors import InputError, Interrupted
+from gpusudoku.errors import GpusudokuError, InputError, Interrupted
 from gpusudoku.jobs.interrupts import held_interrupts
+
+if sys.platform == "linux":
+    import fcntl
+    import termios
+
+PIPE_PIECE = 4096
+"""Bytes that a pipe which is ready takes at once (PIPE_BUF on Linux; POSIX grants 512)."""
+PIPE_ROOM = 1 << 20
+"""Bytes that a pipe is asked to hold. With pieces of PIPE_PIECE alone, listing takes half as long
+again."""
+FILE_PIECE = 1 << 20
+"""Bytes written to a file, or to what takes all at once, between two checks for an interrupt."""
+SEARCHED = 1 << 12
+"""Bytes in which the end of a line is searched for at a time."""
+WAIT_MILLISECONDS = 100
+"""Time to wait for a reader before the next check for an interrupt."""
+GRACE_SECONDS = 0.5
+"""Time that a reader which stopped in the middle of a line has to continue, after an interrupt."""
+
+
+class WriteError(GpusudokuError):
+    """Something could not be written: a disk is full, or a file as large as it may be."""
+
+
+class LineWriter:
+    """Writes whole lines to a descriptor; errors call it by a name.
+
+    A pipe takes nothing back: only if its reader stops in a line for half a second after an
+    interrupt, half a line is left. With ``whole`` interrupts wait, unless there is a reader.
+    """
+
+    def __init__(self, descriptor: int, name: str, *, whole: bool = False) -> None:
+        self.written = 0
+        """Lines written."""
+        self._descriptor, self._name = descriptor, name
+        mode = os.fstat(descriptor).st_mode
+        self._is_file, is_pipe = stat.S_ISREG(mode), stat.S_ISFIFO(mode)
+        self._has_reader = is_pipe or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+        self._heeds = self._has_reader or not whole
+        self._pipe_size = 0
+        """Bytes that a pipe holds, if that is known."""
+        if is_pipe and sys.platform == "linux":
+            with suppress(OSError):  # too many for this user, or there is more in it already
+                fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, PIPE_ROOM)
+            with suppress(OSError):
+                self._pipe_size = fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ)
+        self._poll: select.poll | None = None
+        if self._has_reader and os.name != "nt":
+            self._poll = select.poll()
+            self._poll.register(descriptor, select.POLLOUT)
+
+    def write(self, text: bytes | memoryview, lines: int | None = None) -> None:
+        """Write lines, of a number that may be known; raise WriteError, or BrokenPipeError."""
+        try:
+            with held_interrupts() as interrupted, memoryview(text) as data:
+                sent = self._send(data, interrupted)
+                whole = lines is not None and sent == len(data)
+                self.written += lines if lines is not None and whole else line_ends(data[:sent])
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise WriteError(f"{self._name}: cannot be written: {error.strerror}") from None
+
+    def _send(self, data: memoryview, interrupted: Callable[[], bool]) -> int:
+        """Write lines, after an interrupt only the one that is begun; return the bytes written."""
+        sent, end, deadline = 0, len(data), None
+        try:
+            while sent < end:
+                if deadline is None and self._heeds and interrupted():
+                    deadline = time.monotonic() + GRACE_SECONDS
+                    if sent == 0 or data[sent - 1] == ord("\n"):
+                        break
+                    rest = bytes(data[sent:])
+                    end = sent + (rest.find(b"\n") + 1 or len(rest))
+                elif self._poll is None or self._poll.poll(WAIT_MILLISECONDS):
+                    stop = min(sent + self._room(), end)
+                    whole = _last_line_end(data, stop)
+                    sent += os.write(self._descriptor, data[sent : whole if whole > sent else stop])
+                elif deadline is not None and time.monotonic() > deadline:
+                    break
+        except OSError:
+            whole = _last_line_end(data, sent)
+            self.written += line_ends(data[:whole])
+            if self._is_file and sent > whole:
+                written = os.lseek(self._descriptor, 0, os.SEEK_CUR)
+                if os.fstat(self._descriptor).st_size != written:  # another process wrote, too
+                    message = "cannot be written any further, after half a line"
+                    raise WriteError(f"{self._name}: {message}") from None
+                os.ftruncate(self._descriptor, written - sent + whole)
+                os.lseek(self._descriptor, written - sent + whole, os.SEEK_SET)
+            raise
+        return sent
+
+    def _room(self) -> int:
+        """Return the bytes that can be written without waiting for a reader, if any can."""
+        if not self._has_reader:
+            return FILE_PIECE
+        if not self._pipe_size:
+            return PIPE_PIECE
+        # Of the pages that a pipe consists of, the first and the last need not be full.
+        unread = fcntl.ioctl(self._descriptor, termios.FIONREAD, bytes(4))
+        pages = int.from_bytes(unread, sys.byteorder) // PIPE_PIECE + 2
+        return max(PIPE_PIECE, self._pipe_size - pages * PIPE_PIECE)
+
+
+def _last_line_end(data: memoryview, stop: int) -> int:
+    """Return the end of the last whole line before ``stop``."""
+    for end in range(stop, 0, -SEARCHED):
+        start = max(0, end - SEARCHED)
+        found = bytes(data[start:end]).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+    return 0
+
+
+def line_ends(data: bytes | memoryview) -> int:
+    """Count the lines that end in data; in vectors, and other threads work meanwhile."""
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")))
 
 
 class Output:
     """Destination of results: stdout for None or ``-``, else a new file. A context manager.
 
-    The file is made once there is something to write, or at the end if there is nothing. It may
-    exist only with ``force``, and is none of the ``inputs``, which are still being read: else it is
-    an InputError at once. A file that was begun before is cut to ``size`` bytes and continued; it
-    has its header if there are any.
+    The file is made once there is something to write, or at the end. If it exists without
+    ``force``, or is one of the ``inputs``, that is an InputError at once. A file that was begun
+    before is cut to ``size`` bytes and continued; it has its header if there are any.
     """
 
     def __init__(
@@ -58,10 +181,7 @@ class Output:
 
     @property
     def size(self) -> int:
-        """Bytes of the file up to the end of what was written; 0 of stdout, or if it is not there.
-
-        A file that is continued has those that it is cut to before anything is written.
-        """
+        """Bytes of the file that were written, also before it was continued; 0 of stdout."""
         if self._file is None:
             return self._begun_size or 0
         return os.lseek(self._file.fileno(), 0, os.SEEK_CUR)
@@ -84,10 +204,7 @@ class Output:
                 Path(self._path or "").unlink(missing_ok=True)
 
     def write_header(self, header: Callable[[], bytes]) -> None:
-        """Write what stands before all results, once the first of them is written.
-
-        Nothing is made for a command that fails before, and only then its columns are known.
-        """
+        """Write a header before the first results; only then its columns are known."""
         self._header = None if self._begun_size else header
 
     def begin(self) -> None:
@@ -181,11 +298,7 @@ def show(*lines: str) -> None:
 
 
 class Log:
-    """A file to which lines are appended, as long as that works.
-
-    A failure does not stop the work that is logged: it is reported at the end. Lines after it would
-    leave a gap, so none are written.
-    """
+    """A file to which lines are appended until that fails, which is reported at the end."""
 
     def __init__(self, descriptor: int, path: str) -> None:
         # Interrupts wait: what stands on stdout is to be logged, too.
@@ -206,10 +319,7 @@ class Log:
 
 @contextmanager
 def open_log(path: str | None, inputs: Sequence[str]) -> Iterator[Log | None]:
-    """Open a file to append to, None for None.
-
-    If it could not be written, that is raised at the end, or said on stderr after another error.
-    """
+    """Open a file to append to; raise its failure at the end, or say it after another error."""
     if path is None:
         yield None
         return

@@ -39,12 +39,8 @@ class _Stderr(io.FileIO):
 
 
 def run_alone() -> NoReturn:
-    """Run the command line in a process that has nothing else to do.
-
-    A stdout that was closed fails when it is written, as any other that is not open. Stderr never
-    fails.
-    """
-    if sys.stdout is None:
+    """Run the command line in a process that has nothing else to do."""
+    if sys.stdout is None:  # it was closed: writing fails, as to any other that is not open
         sys.stdout = os.fdopen(1, "w", encoding="utf-8")
     sys.stderr = io.TextIOWrapper(
         _Stderr(2, "w", closefd=False),

@@ -12,7 +12,6 @@ import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.completing import complete_boards, complete_files
-from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import naming
 from gpusudoku.cli.options import (
     InputOptions,
@@ -21,6 +20,7 @@ from gpusudoku.cli.options import (
     output_file,
     reading,
     solution_form,
+    start_engine,
 )
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
@@ -58,12 +58,7 @@ class _WithNumbers(click.Command):
 @output_file("nth")
 @devices
 @reading
-def nth(
-    board: str,
-    numbers: tuple[int, ...],
-    reading: InputOptions,
-    **given: Any,
-) -> None:
+def nth(board: str, numbers: tuple[int, ...], reading: InputOptions, **given: Any) -> None:
     """Print the solutions of BOARD that have the numbers K in ascending order.
 
     K counts from 0. Ascending order compares digits as numbers, cell by cell, row by row. No other

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
     InputOptions,
@@ -21,6 +20,7 @@ from gpusudoku.cli.options import (
     part_option,
     reading,
     solution_form,
+    start_engine,
 )
 from gpusudoku.cli.parts import PartWriter
 from gpusudoku.cli.progress import DRAWN_PER_SECOND, expect_solutions

@@ -19,10 +19,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gpusudoku.cli.again import identity_of_command, setup_of_command
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import OutputOptions
 from gpusudoku.cli.output import Output, is_same_file, refuse
+from gpusudoku.cli.resume import identity_of_command, setup_of_command
 from gpusudoku.errors import GpusudokuError, InputError, printable
 from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.jobs.threads import start_thread

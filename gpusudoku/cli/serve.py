@@ -11,7 +11,6 @@ import click
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.compile import usual_kernels
 from gpusudoku.cli.completing import complete_boards, complete_boxes
-from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import complain, note, quietly
 from gpusudoku.cli.options import (
     InputOptions,
@@ -21,6 +20,7 @@ from gpusudoku.cli.options import (
     option,
     own_option,
     quiet_option,
+    start_engine,
 )
 from gpusudoku.cli.output import show
 from gpusudoku.cli.source import Source

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gpusudoku.bench.figures import STYLE, require
-from gpusudoku.cli.lines import WriteError
-from gpusudoku.cli.output import refuse
+from gpusudoku.cli.output import WriteError, refuse
 from gpusudoku.cli.share_forms import Shares, small_grid
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.interrupts import held_interrupts

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
     InputOptions,
@@ -25,6 +24,7 @@ from gpusudoku.cli.options import (
     own_option,
     part_option,
     reading,
+    start_engine,
 )
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.parts import PartWriter

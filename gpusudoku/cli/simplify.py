@@ -16,12 +16,7 @@ from gpusudoku.cli.messages import note, tell
 from gpusudoku.cli.options import InputOptions, boards_argument, own_option, reading
 from gpusudoku.cli.output import refuse_stdout, show
 from gpusudoku.cli.source import Source
-from gpusudoku.search.techniques import (
-    GROUPS,
-    TECHNIQUES,
-    parse_techniques,
-    technique_names,
-)
+from gpusudoku.search.techniques import GROUPS, TECHNIQUES, parse_techniques, technique_names
 
 if TYPE_CHECKING:
     from gpusudoku.logic import Simplified
@@ -42,10 +37,7 @@ own = own_option("simplify")
 @own("--json", "as_json", is_flag=True, help="One JSON object per board.")
 @reading
 def simplify(
-    boards: tuple[str, ...],
-    reading: InputOptions,
-    techniques: str,
-    as_json: bool,
+    boards: tuple[str, ...], reading: InputOptions, techniques: str, as_json: bool
 ) -> None:
     """Simplify every BOARD by logic alone, without a guess.
 
@@ -69,74 +61,55 @@ def simplify(
     bits = parse_techniques(techniques)
     refuse_stdout(boards)
     source = Source(boards, reading)
-    totals = SimplifyTotals()
+    totals, seconds = np.zeros(7, np.int64), 0.0
     for batch in source.singles():
         board, name = batch[0], source.place(batch)
         start = time.perf_counter()
         result = simplify(board, techniques)
-        totals.add(board, result, time.perf_counter() - start)
+        seconds += time.perf_counter() - start
+        solved = result.board.is_full and not result.contradictory
+        filled = board.clues, result.board.clues, board.geometry.cells
+        totals += (1, solved, *filled, _candidates(board), result.candidates_left)
         if result.contradictory:
             source.warn_conflicts(batch)
             note(f"{name}the techniques find a contradiction: no solution")
         if as_json:
-            show(json.dumps(_record(board, result, bits)))
+            record = {
+                "board": str(board),
+                "simplified": str(result.board),
+                "techniques": technique_names(bits),
+                "contradictory": result.contradictory,
+                "cells_before": board.clues,
+                "cells_after": result.board.clues,
+                "candidates_before": _candidates(board),
+                "candidates_after": result.candidates_left,
+            }
+            show(json.dumps(record))
         elif source.single:
             _show(board, result, bits)
         else:
             show(str(result.board))
     if not source.single:
-        totals.show()
+        _show_totals(totals.tolist(), seconds)
     source.finish()
 
 
-class SimplifyTotals:
-    """Adds up what became of the boards of a batch."""
-
-    def __init__(self) -> None:
-        self.boards = self.solved = self.cells = 0
-        self.before = np.zeros(2, np.int64)
-        self.after = np.zeros(2, np.int64)
-        """Filled cells, and candidates of empty cells."""
-        self.seconds = 0.0
-
-    def add(self, board: Board, result: Simplified, seconds: float) -> None:
-        """Take in one board."""
-        self.boards += 1
-        self.solved += result.board.is_full and not result.contradictory
-        self.cells += board.geometry.cells
-        self.before += board.clues, _candidates(board)
-        self.after += result.board.clues, result.candidates_left
-        self.seconds += seconds
-
-    def show(self) -> None:
-        """Print a line for each on stderr."""
-        (cells, candidates), (cells_after, left) = self.before, self.after
-        milliseconds = 1e3 * self.seconds
-        for label, text in {
-            "solved": f"{self.solved} of {self.boards} boards",
-            "filled cells": f"{cells} before, {cells_after} after, of {self.cells}",
-            "candidates": f"{candidates} before, {left} after",
-            "time": f"{milliseconds:.3f} ms, {milliseconds / max(1, self.boards):.6f} ms a board",
-        }.items():
-            tell(f"{label:>12}: {text}")
+def _show_totals(totals: list[int], seconds: float) -> None:
+    """Print on stderr what became of the boards of a batch."""
+    boards, solved, before, after, cells, candidates, left = totals
+    milliseconds = 1e3 * seconds
+    for label, text in {
+        "solved": f"{solved} of {boards} boards",
+        "filled cells": f"{before} before, {after} after, of {cells}",
+        "candidates": f"{candidates} before, {left} after",
+        "time": f"{milliseconds:.3f} ms, {milliseconds / max(1, boards):.6f} ms a board",
+    }.items():
+        tell(f"{label:>12}: {text}")
 
 
 def _candidates(board: Board) -> int:
-    """The number of candidates of all empty cells of a board as it was given."""
+    """Count the candidates of all empty cells of a board as it was given."""
     return int(board.candidate_counts.sum())
-
-
-def _record(board: Board, result: Simplified, bits: int) -> dict[str, object]:
-    return {
-        "board": str(board),
-        "simplified": str(result.board),
-        "techniques": technique_names(bits),
-        "contradictory": result.contradictory,
-        "cells_before": board.clues,
-        "cells_after": result.board.clues,
-        "candidates_before": _candidates(board),
-        "candidates_after": result.candidates_left,
-    }
 
 
 def _show(board: Board, result: Simplified, bits: int) -> None:

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gpusudoku.cli.lines import line_ends
 from gpusudoku.cli.options import OutputOptions
-from gpusudoku.cli.output import Log, open_log
+from gpusudoku.cli.output import Log, line_ends, open_log
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.saving import Journal, journaled
 from gpusudoku.cli.source import Source

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from gpusudoku import formats
-from gpusudoku.cli.machines import start_engine
 from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import (
     InputOptions,
@@ -21,6 +20,7 @@ from gpusudoku.cli.options import (
     part_option,
     reading,
     searching,
+    start_engine,
 )
 from gpusudoku.cli.records import FORMS
 from gpusudoku.cli.saving import refuse_output

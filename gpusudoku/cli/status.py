@@ -54,7 +54,16 @@ def status(file: str, as_json: bool) -> None:
 
 def _facts(kept: Kept, working: bool | None) -> dict[str, Any]:
     """Return all of it as JSON types; integers that may exceed 2^53 are strings."""
-    state, rate, left = kept.state, _rate(kept), _seconds_left(kept)
+    state, rate, left = kept.state, None, None
+    if state.history:
+        (start, _, before), (end, _, now) = state.history[0], state.history[-1]
+        found = max(0, now - before)
+        if end - start >= LEAST_SECONDS and found.bit_length() <= 1000:  # else it is no float
+            rate = found / (end - start)
+    if state.finished:
+        left = 0.0
+    elif state.done > LEAST_DONE:
+        left = state.seconds * (1 - state.done) / state.done
     facts: dict[str, Any] = {
         "command": kept.identity.command,
         "version": kept.identity.version,
@@ -128,25 +137,6 @@ def _what(kept: Kept) -> str:
     which = str(part).replace("/", " of ") if parts is None else f"{part} of {parts}"
     told = "" if part is None else f", part {which}"
     return f"{identity.command}{of}{by}{told}, version {identity.version}"
-
-
-def _rate(kept: Kept) -> float | None:
-    """Compute the solutions found a second, by the last saves; None if that is not possible."""
-    if not kept.state.history:
-        return None
-    (start, _, before), (end, _, now) = kept.state.history[0], kept.state.history[-1]
-    found = max(0, now - before)
-    if end - start < LEAST_SECONDS or found.bit_length() > 1000:
-        return None
-    return found / (end - start)
-
-
-def _seconds_left(kept: Kept) -> float | None:
-    """Estimate the seconds left; None if that is not possible yet."""
-    state = kept.state
-    if state.finished:
-        return 0.0
-    return state.seconds * (1 - state.done) / state.done if state.done > LEAST_DONE else None
 
 
 def _time(seconds: float) -> str:

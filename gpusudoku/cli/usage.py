@@ -147,7 +147,16 @@ def worded(error: click.UsageError) -> str:
     if isinstance(error, click.MissingParameter) and error.param is not None:
         return f"{error.param.metavar} is missing: {see}"
     if isinstance(error, click.BadParameter) and error.param is not None:
-        return _bad_value(error, error.param)
+        # The value comes from an argument, an option or the environment.
+        param, message = error.param, error.message
+        is_option = isinstance(param, click.Option)
+        name = max(param.opts, key=len) if is_option else str(param.metavar).strip("[]")
+        source = error.ctx and param.name and error.ctx.get_parameter_source(param.name)
+        if source == ParameterSource.ENVIRONMENT and isinstance(param.envvar, str):
+            name = param.envvar
+            if isinstance(param, click.Option) and param.is_flag:
+                message = f"{shown(os.environ[name])}: expected 1 or 0"
+        return f"{name} {message}"
     if isinstance(error, click.NoSuchOption):
         close = error.possibilities or ()
         guess = f"did you mean {' or '.join(close)}?" if close else see
@@ -160,15 +169,3 @@ def worded(error: click.UsageError) -> str:
         return f"{error.option_name} {'takes no value' if is_flag else 'needs a value'}: {see}"
     extra = re.match(r"Got unexpected extra arguments? \((.*)\)", error.message, re.DOTALL)
     return f"unexpected argument {shown(extra[1])}: {see}" if extra else error.format_message()
-
-
-def _bad_value(error: click.BadParameter, param: click.Parameter) -> str:
-    """Return the message of a value: it comes from an argument, an option or the environment."""
-    is_option, variable, message = isinstance(param, click.Option), param.envvar, error.message
-    name = max(param.opts, key=len) if is_option else str(param.metavar).strip("[]")
-    source = error.ctx and param.name and error.ctx.get_parameter_source(param.name)
-    if source == ParameterSource.ENVIRONMENT and isinstance(variable, str):
-        name = variable
-        if isinstance(param, click.Option) and param.is_flag:
-            message = f"{shown(os.environ[variable])}: expected 1 or 0"
-    return f"{name} {message}"

@@ -84,17 +84,10 @@ class CpuEngine:
         return f"<CpuEngine: {self.workers} thread{'' if self.workers == 1 else 's'}>"
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
-        """Compile the search for the geometry of the frontier, or load it; see ``Engine``."""
         cpu.run(frontier.layout, settings).load()
         return WIDTH
 
-    def explore(
-        self,
-        frontier: Frontier,
-        settings: SearchSettings,
-        job: Job,
-    ) -> WorkCounters:
-        """Run the job on all threads; see ``Engine``."""
+    def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:
         made: list[SearchWorker] = []
         node = Cost()  # one for all: a new worker begins with what the others have measured
 
@@ -110,14 +103,8 @@ class CpuEngine:
         return tally_of(made)
 
     def contract(
-        self,
-        contraction: Contraction,
-        tasks: Sequence[range],
-        job: Job,
-        memory: int,
-        sums: Sums,
+        self, contraction: Contraction, tasks: Sequence[range], job: Job, memory: int, sums: Sums
     ) -> WorkCounters:
-        """Run the job on all threads that the memory allows; see ``Engine``."""
         threads = min(self.workers, contraction.most_threads(memory))
         return contract_on_threads(contraction, tasks, job, threads, sums)
 
@@ -126,7 +113,6 @@ class TaskWorker(Worker):
     """A thread that does one task after the other."""
 
     def __call__(self, job: Job) -> float:
-        """See ``Worker``."""
         busy = 0.0
         while (task := job.take()) is not None:
             start = time.perf_counter()
@@ -179,10 +165,15 @@ class SearchWorker(TaskWorker):
             if taken == len(work.boards) and left == 0:
                 return
             if job.ending:
-                self._leave(task, work, taken, job)
+                rest, owners = (deal(runs, 0, 1) for runs in self._rest(work, taken))
+                job.leave(Task(Frontier(task.payload.layout, rest, owners), task.weight))
                 return
             if left + 3 * self.search.lanes > len(self.stack.boards):
-                self._grow()
+                stacked, roots = self.stack.boards, self.stack.roots
+                self.stack = self.stack._replace(
+                    boards=np.concatenate([stacked, np.empty_like(stacked)]),
+                    roots=np.concatenate([roots, np.empty_like(roots)]),
+                )
             waiting = len(work.boards) - taken + left
             # So many boards keep the lanes of a worker busy.
             parts = min(1 + job.idle_workers, 1 + waiting // self.search.lanes, waiting)
@@ -191,26 +182,14 @@ class SearchWorker(TaskWorker):
 
     def _call(self, work: Work, job: Job) -> None:
         """Search for about the time that a call should take."""
-        start, nodes, budget = time.perf_counter(), int(self.stack.tally[NODES]), self._budget(job)
-        self.run(work, self.stack, self.found, budget, self.limit, self.scratch)
-        self.node.took(time.perf_counter() - start, int(self.stack.tally[NODES]) - nodes)
-
-    def _budget(self, job: Job) -> int:
-        """Nodes of the next call."""
-        node, seconds = self.node.of(1) or self.search.node_seconds, CALL_SECONDS
+        start, nodes, seconds = time.perf_counter(), int(self.stack.tally[NODES]), CALL_SECONDS
         if job.workers > 1:
-            share = CALL_SHARE * (time.perf_counter() - job.start)
+            share = CALL_SHARE * (start - job.start)
             least = max(SHORTEST_SECONDS, PYTHON_SECONDS * job.busy_workers)
             seconds = max(least, min(CALL_SECONDS, share))
-        return max(1, int(seconds / node))
-
-    def _grow(self) -> None:
-        """Make the stack twice as high."""
-        boards, roots = self.stack.boards, self.stack.roots
-        self.stack = self.stack._replace(
-            boards=np.concatenate([boards, np.empty_like(boards)]),
-            roots=np.concatenate([roots, np.empty_like(roots)]),
-        )
+        budget = max(1, int(seconds / (self.node.of(1) or self.search.node_seconds)))
+        self.run(work, self.stack, self.found, budget, self.limit, self.scratch)
+        self.node.took(time.perf_counter() - start, int(self.stack.tally[NODES]) - nodes)
 
     def _report(self, job: Job, weight: float) -> None:
         """Report the solutions of a call, and the share of the work that it finished."""
@@ -236,12 +215,6 @@ class SearchWorker(TaskWorker):
         task.weight = weight * len(hands[0][1])
         return Work(*hands[0], np.zeros(1, np.int64))
 
-    def _leave(self, task: Task, work: Work, taken: int, job: Job) -> None:
-        """Hand back all boards that are left."""
-        boards, roots = self._rest(work, taken)
-        left = Frontier(task.payload.layout, deal(boards, 0, 1), deal(roots, 0, 1))
-        job.leave(Task(left, task.weight))
-
     def _rest(self, work: Work, taken: int) -> tuple[Runs, Runs]:
         """Take the boards that are left, and their roots, from the stack: two runs of each."""
         left = slice(int(self.stack.state[TOP]) + 1)
@@ -265,11 +238,7 @@ def deal(runs: Runs, hand: int, hands: int) -> NDArray[Any]:
 
 
 def contract_on_threads(
-    contraction: Contraction,
-    tasks: Sequence[range],
-    job: Job,
-    threads: int,
-    sums: Sums,
+    contraction: Contraction, tasks: Sequence[range], job: Job, threads: int, sums: Sums
 ) -> WorkCounters:
     """Run the job on CPU threads; see ``Engine.contract``."""
     workers = [SumWorker(contraction, sums) for _ in range(threads)]
@@ -316,17 +285,8 @@ class SumWorker(TaskWorker):
         return self.contraction.sum(tasks, self._scratch, job.flag)
 
 
-def contract_parts(
-    parts: Parts,
-    tasks: Sequence[Task],
-    job: Job,
-    threads: int,
-) -> WorkCounters:
-    """Run the job.
-
-    The payload of a task, also of those left if the job ends early, is a list of counters and
-    parts: a counter of the job for the solutions of each part.
-    """
+def contract_parts(parts: Parts, tasks: Sequence[Task], job: Job, threads: int) -> WorkCounters:
+    """Run the job: the payload of a task, also of one left, is a list of (counter, part)."""
     workers = [PartWorker(parts) for _ in range(threads)]
     job.run(tasks, workers)
     return WorkCounters(products=sum(worker.products for worker in workers))

@@ -57,24 +57,11 @@ class Engine(Protocol):
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         """Compile, so that ``explore`` only explores; return the boards that keep it busy."""
 
-    def explore(
-        self,
-        frontier: Frontier,
-        settings: SearchSettings,
-        job: Job,
-    ) -> WorkCounters:
-        """Run the job: count, or list, the solutions of all boards of the frontier.
-
-        If it ends early, it leaves boards, as ``Frontier``.
-        """
+    def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:
+        """Run the job on all boards of the frontier; one that ends early leaves a ``Frontier``."""
 
     def contract(
-        self,
-        contraction: Contraction,
-        tasks: Sequence[range],
-        job: Job,
-        memory: int,
-        sums: Sums,
+        self, contraction: Contraction, tasks: Sequence[range], job: Job, memory: int, sums: Sums
     ) -> WorkCounters:
         """Run the job: some tasks of a contraction that is prepared, in ``memory`` bytes.
 

@@ -40,11 +40,7 @@ def engine_for(
     engine: Engine | None = None,
     fallback: Callable[[DeviceError], None] | None = None,
 ) -> Engine:
-    """Return the given engine, or make one by the options; errors are those of ``make_engine``.
-
-    InputError is raised, too, if the given one is no engine, or for another device than the
-    options.
-    """
+    """Return the given engine, if it suits the options, or make one as ``make_engine``."""
     if engine is not None:
         if not hasattr(engine, "explore"):
             raise InputError(f"engine {described(engine)}: expected one that make_engine gives")

@@ -150,7 +150,7 @@ def made_in(
             items.close()
 
 
-class Turns:
+class CancellableLock:
     """A lock that one thread may take several times; waiting for it can be cancelled."""
 
     def __init__(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from math import inf
 from pathlib import Path
 
@@ -32,21 +33,13 @@ def _cgroup_cores() -> float:
     own = next((line[3:].lstrip("/") for line in lines if line.startswith("0::")), "")
     quotas = []
     for folder in (root / own, *(root / own).parents):
-        quotas.append(_cores(folder / "cpu.max"))
+        with suppress(OSError, ValueError):
+            quota, period = (folder / "cpu.max").read_text().split()
+            quotas.append(inf if quota == "max" else int(quota) / int(period))
         if folder == root:
             break
-    try:
+    with suppress(OSError, ValueError):
         period = (root / "cpu" / "cpu.cfs_period_us").read_text().strip()
         quota = (root / "cpu" / "cpu.cfs_quota_us").read_text().strip()
         quotas.append(inf if quota == "-1" else int(quota) / int(period))
-    except (OSError, ValueError):
-        pass
-    return min(quotas)
-
-
-def _cores(file: Path) -> float:
-    try:
-        quota, period = file.read_text().split()
-        return inf if quota == "max" else int(quota) / int(period)
-    except (OSError, ValueError):
-        return inf
+    return min(quotas, default=inf)

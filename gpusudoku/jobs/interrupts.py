@@ -177,11 +177,9 @@ def held_interrupts() -> Iterator[Callable[[], bool]]:
 
 
 def interruptibly(work: Callable[[], T]) -> T:
-    """Do work that an exception must not cut short, and be interrupted all the same.
+    """Do work that an exception must not cut short: for the main thread another does it.
 
-    In the main thread it is done by another, as ``in_thread``. Whoever wants the same again starts
-    anew: the same kernel may be compiled twice, one after the other, as Numba compiles one at a
-    time.
+    A caller that was interrupted and wants the same again starts anew.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar, cast
@@ -60,20 +61,9 @@ class Job:
     """Tasks, counters of what the workers find, and when to stop.
 
     The tokens of the thread that makes it stop it, and the watch of that thread gets its progress.
-
-    Parameters
-    ----------
-    counters
-        The number of counters.
-    limit
-        The job stops early once every counter has reached this; None for never.
-    on_solutions
-        Called with each block of what the workers list, and with the counter of each; may block.
-    dtype
-        The type of the counters: object for integers of any size, or uint64, which is quick for
-        many counters and cannot overflow if everything counted is visited.
-    suspend_after
-        Seconds after which it suspends itself; None for never.
+    It stops once every counter has reached the limit, and suspends itself after so many seconds.
+    ``on_solutions`` gets each block of what is listed, with the counter of each, and may block.
+    Counters of uint64 are quick, and cannot overflow if everything counted is visited.
     """
 
     def __init__(
@@ -154,10 +144,7 @@ class Job:
 
     @property
     def left(self) -> list[Task]:
-        """Once a job has ended early: all tasks that no worker took, and what is left of others.
-
-        What is left of a task, and what was reported of it before, are the whole task.
-        """
+        """Once a job has ended early: all tasks that no worker took, and what is left of others."""
         return [*self._left, *self._queue]
 
     @property
@@ -167,10 +154,7 @@ class Job:
 
     @property
     def idle_workers(self) -> int:
-        """The number that could take one more task: they wait, or could have a thread by now.
-
-        A worker that has much should share some of it. Negative if there are more tasks already.
-        """
+        """The number that could take one more task: they wait, or could have a thread by now."""
         worth = 1 + int((time.perf_counter() - self.start) / START_SECONDS)
         ready = max(0, min(self.workers, worth) - self._wanted)
         return ready + self._waiting - len(self._queue)
@@ -390,18 +374,15 @@ def spread(
     """
     results: list[Result | None] = [None] * len(items)
 
-    def worker_with(own: Scratch) -> Worker:
-        def worker(job: Job) -> float:
-            while (task := job.take()) is not None:
-                results[task.payload] = work(items[task.payload], own, job.flag)
-            return 0.0
-
-        return worker
+    def worker(own: Scratch, job: Job) -> float:
+        while (task := job.take()) is not None:
+            results[task.payload] = work(items[task.payload], own, job.flag)
+        return 0.0
 
     with watching(None):
         job = Job(0)
     tasks = [Task(place, 0.0) for place in range(len(items))]
-    job.run(tasks, [worker_with(own) for own in scratch[: len(items)]])
+    job.run(tasks, [partial(worker, own) for own in scratch[: len(items)]])
     return cast("list[Result]", results)
 
 
@@ -422,18 +403,12 @@ def pieces(whole: range, most: int) -> list[range]:
 
 
 def part_of(whole: int, number: int, parts: int) -> range:
-    """Return part ``number``, from 1 on, of ``parts`` of the range of a whole; it may be empty.
-
-    Their sizes differ by one at most, and one after the other they are the whole.
-    """
+    """Return part ``number``, from 1 on, of a whole; sizes differ by one at most, and may be 0."""
     return range(whole * (number - 1) // parts, whole * number // parts)
 
 
 class Pace:
-    """A size of pieces of work that should each take so many seconds, or half or twice as long.
-
-    It doubles, up to ``most``, while work is quick, and halves when it is slow.
-    """
+    """A size of pieces of work that should each take so many seconds, or half or twice as long."""
 
     def __init__(self, size: int, seconds: float, most: int | None = None) -> None:
         self.size = size if most is None else min(size, most)

@@ -74,15 +74,11 @@ def ordered_map(
 ) -> Generator[Done[Item, Result], None, None]:
     """Work on items by several threads, and give what came of them in their order.
 
-    The thread that iterates is one of the threads: it reads the items, gives what is done, and
-    where the next is not, it works on an item that no other has begun. So there are never more
-    threads at work than were asked for, and no more items in memory than AHEAD for each. An error
-    of an item, or of reading, is raised once all before it were given. Only the thread that
-    iterates meets Ctrl-C, which is raised at once. The others start with the first item for the
-    pool, and stay until this is closed; the tokens of the thread that iterates stop them, too.
-
-    A thread that spent ``patience`` seconds on an item puts it down. ``where`` is called with each
-    item that was just read.
+    The thread that iterates reads the items, gives what is done, and meanwhile works on an item
+    that no other has begun: there are never more threads at work than were asked for, and no more
+    items in memory than AHEAD for each. An error of an item, or of reading, is raised once all
+    before it were given, but Ctrl-C at once. The tokens of that thread stop the others, too, which
+    stay until this is closed. A thread that spent ``patience`` seconds on an item puts it down.
     """
     source, pending = iter(items), deque[Done[Item, Result]]()
     pool, all_read = _Pool(work, threads - 1, patience), False

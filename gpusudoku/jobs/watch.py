@@ -59,19 +59,13 @@ class Watch:
         """Take the ``Plan`` that was chosen for a ``Board``, before it is run."""
 
     def estimating(self, seconds: float) -> None:
-        """Learn that the estimate of a contraction takes a second or more.
-
-        The search that it is compared with should take ``seconds``; infinite if there is none.
-        """
+        """Learn that the estimate of a contraction takes a while; a search should take seconds."""
 
     def resumed(self, run: Any) -> None:
         """Take the ``SqliteRunStore`` of a run that goes on, or turns out to be finished."""
 
     def compiling(self, kernels: Sequence[Any], seconds: float, kept: str) -> None:
-        """Learn that kernels are about to be compiled, in about so many seconds.
-
-        ``kept`` says in words where, or why they cannot be kept.
-        """
+        """Learn that kernels are about to be compiled, and in words where they will be kept."""
         self.around.compiling(kernels, seconds, kept)
 
     def not_kept(self, why: str) -> None:
@@ -87,9 +81,7 @@ class _Calls(Watch):
     """Calls functions with progress and plans; what they do themselves is not reported to them."""
 
     def __init__(
-        self,
-        progress: Callable[[Progress], None] | None,
-        planned: Callable[[Any], None] | None,
+        self, progress: Callable[[Progress], None] | None, planned: Callable[[Any], None] | None
     ) -> None:
         super().__init__()
         self._progress, self._planned = progress, planned
@@ -156,28 +148,25 @@ class Silence(Watch):
         """See ``Watch``."""
 
 
-class _Process:
-    """Holds the watch of all threads that are in no block ``with watching``."""
-
-    announcer: Watch = Announcer()
-
-
+_announcer: Watch = Announcer()
+"""The watch of all threads that are in no block ``with watching``."""
 _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
 def current_watch() -> Watch:
     """Return the watch of this thread."""
-    return _watch.get() or _Process.announcer
+    return _watch.get() or _announcer
 
 
 @contextmanager
 def announcing(announcer: Announcer) -> Iterator[None]:
     """Let an announcer receive the reports of all threads that have no watch of their own."""
-    before, _Process.announcer = _Process.announcer, announcer
+    global _announcer
+    before, _announcer = _announcer, announcer
     try:
         yield
     finally:
-        _Process.announcer = before
+        _announcer = before
 
 
 @contextmanager

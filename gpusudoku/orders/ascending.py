@@ -20,7 +20,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Cancelled, TooExpensive
-from gpusudoku.jobs.cancel import Turns, check_cancelled
+from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
 from gpusudoku.orders.index import RankedIndex, find_each, rank_in
@@ -74,10 +74,7 @@ class Prefixes:
     def find(
         self, prefixes: Sequence[bytes], most: int
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Find the solutions with prefixes in ascending order, as ``find_each``.
-
-        TooExpensive if that takes more than LIST_SECONDS.
-        """
+        """Find the solutions with prefixes in ascending order, within LIST_SECONDS."""
         boards = Batch.of([self.filled(prefix) for prefix in prefixes])
         try:
             return find_each(boards, self._options, self._searcher, most, LIST_SECONDS)
@@ -110,8 +107,7 @@ class _DigitCounts:
 class Ascending(RankedIndex):
     """Solutions by number, by the counts of their prefixes.
 
-    ``count`` gives the number of all solutions, once it is needed. ``at``, ``rank``, and ``rows``
-    that do not begin with the first solution raise TooExpensive if a count on the way should take
+    All but ``rows`` from the first solution on raise TooExpensive if a count on the way should take
     too long. Those of 9x9 boards never do.
     """
 
@@ -129,11 +125,10 @@ class Ascending(RankedIndex):
         self._leaf = min(LISTED, LISTED_BYTES // board.geometry.cells)
         self._counts_after = lru_cache(KEPT_NODES)(self._make_counts)
         self._list_of = lru_cache(KEPT_LEAVES)(self._make_list)
-        self._lock = Turns()
+        self._lock = CancellableLock()
 
     @property
     def count(self) -> int:
-        """See ``SolutionIndex``."""
         return self._count()
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
@@ -151,7 +146,6 @@ class Ascending(RankedIndex):
         return found
 
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """See ``SolutionIndex``."""
         number, prefixes = 0, [b""]
         if first > 0:
             if first >= self.count:
@@ -169,7 +163,6 @@ class Ascending(RankedIndex):
                 return
 
     def rank(self, cells: NDArray[np.uint8]) -> int:
-        """See ``RankedIndex``."""
         digits = cells[self._prefixes.cells].tolist()
         prefix, rank, left = b"", 0, self.count
         while left > self._leaf:
@@ -183,10 +176,7 @@ class Ascending(RankedIndex):
         return rank + rank_in(self._list(prefix), cells)
 
     def _way_to(self, number: int) -> tuple[bytes, int, list[bytes]]:
-        """Find the prefix of the list that has a solution, and the number of the list's first.
-
-        Returns those, and the prefixes of all solutions after the list, the last first.
-        """
+        """Return the prefix of a solution's list, the number of its first, and later prefixes."""
         prefix, first, left = b"", 0, self.count
         after: list[bytes] = []
         while left > self._leaf:
@@ -290,7 +280,13 @@ class LexicographicIterator:
         ordered, counts = self._prefixes.find(group, self._most)
         is_quick = time.thread_time() - start_time <= QUICK_SEARCH * LIST_SECONDS
         whole = counts <= self._most
-        self._adapt(group, whole, len(ordered), is_quick)
+        if not whole.all():
+            self._length = 1 + max(len(group[index]) for index in np.flatnonzero(~whole))
+        elif len(ordered) and is_quick:
+            if len(ordered) <= SPARSE * self._most * len(group):
+                self._length = min(self._length, *map(len, group)) - 1
+            self._most = min(2 * self._most, self._bound)
+            self._together = min(2 * self._together, TOGETHER)
         found: list[bytes | NDArray[np.uint8]] = []
         start = 0
         for is_whole, run in groupby(range(len(group)), whole.__getitem__):
@@ -302,17 +298,3 @@ class LexicographicIterator:
             else:
                 found += [group[index] for index in indices]
         return found
-
-    def _adapt(
-        self, group: list[bytes], whole: NDArray[np.bool_], found: int, is_quick: bool
-    ) -> None:
-        """Choose how much is found at a time from now on, and with how long prefixes."""
-        if not whole.all():
-            self._length = 1 + max(len(group[index]) for index in np.flatnonzero(~whole))
-            return
-        if not found or not is_quick:
-            return
-        if found <= SPARSE * self._most * len(group):
-            self._length = min(self._length, *map(len, group)) - 1
-        self._most = min(2 * self._most, self._bound)
-        self._together = min(2 * self._together, TOGETHER)

@@ -26,7 +26,7 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import Cancelled, InputError, TooExpensive
 from gpusudoku.formats.coerce import BoardLike, board_of
-from gpusudoku.jobs.cancel import Turns, check_cancelled
+from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
@@ -86,7 +86,7 @@ class Orders:
         self._searcher = CpuEngine(engine.threads)
         """Lists are short: a GPU would take longer to begin than this to end."""
         self._is_nine = is_nine(board.geometry, board.given_candidates)
-        self._lock = Turns()
+        self._lock = CancellableLock()
         self._count: int | None = None
         self._in_memory: InMemoryIndex | None = None
         self._searched_seconds = 0.0
@@ -104,10 +104,9 @@ class Orders:
 
     @property
     def count(self) -> int:
-        """The number of solutions, for results that begin with it.
+        """The number of solutions, for results that begin with it; or TooExpensive.
 
-        A contraction that is made for them counts, too, if it does not take long. TooExpensive if
-        the count should take too long; for 9x9 boards it never does.
+        A contraction that is made for these results counts, too, if it does not take long.
         """
         with self._lock:
             if self._count is None and self._few() is None and self._contraction is not None:
@@ -157,10 +156,7 @@ class Orders:
 
     @Once
     def shares(self) -> NDArray[Any]:
-        """The number of solutions with each digit in each cell: object (cells, n).
-
-        MismatchError if they do not add up to the count in every cell, row, column and box.
-        """
+        """The number of solutions with each digit in each cell, checked: object (cells, n)."""
         geometry = self.board.geometry
         few = self._few()
         if few is not None:
@@ -185,10 +181,7 @@ class Orders:
         return shares
 
     def first(self, number: int) -> NDArray[np.uint8] | None:
-        """List at least so many of the first solutions, or all, without counting them.
-
-        None if that is not worth while: if they are many, or the solutions are counted already.
-        """
+        """List at least so many of the first solutions, or all, if no count is needed for that."""
         if self.is_counted or number > UNCOUNTED:
             return None
         rows, are_all = self._first
@@ -229,11 +222,7 @@ class Orders:
         return self._search(0) is None
 
     def _few(self, seconds: float = inf) -> InMemoryIndex | None:
-        """Return all solutions if they are few.
-
-        None if they are many, or if a search of these seconds on one core does not show it; few
-        that were counted are searched for however long it takes.
-        """
+        """Return all solutions if they are few, and a count or these seconds of search show it."""
         seconds = inf if self._is_nine else min(seconds, SEARCH_SECONDS)
         if self._count is not None:
             if self._in_memory is None and self._count <= SEARCHED_FIRST:
@@ -294,10 +283,9 @@ def _unpickled(board: Board, options: Options) -> Orders:
 
 
 def contraction_for_order(board: Board) -> Join | Parts | None:
-    """Return the contraction that numbers the solutions of a board of another shape than 9x9.
+    """Return the contraction that numbers the solutions of a board that is not 9x9, or None.
 
-    It depends on the board alone. None if there is none: candidates are given, singles show that
-    there is no solution, or it would take too long.
+    It depends on the board alone.
     """
     if board.geometry == NINE or board.given_candidates is not None:
         return None

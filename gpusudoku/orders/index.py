@@ -22,7 +22,7 @@ from gpusudoku.contraction.nine.quick import Products, QuickOrder
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import MismatchError
-from gpusudoku.jobs.cancel import Deadline, Turns, cancelling, check_cancelled
+from gpusudoku.jobs.cancel import CancellableLock, Deadline, cancelling, check_cancelled
 from gpusudoku.jobs.job import spread
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import find_solutions
@@ -61,10 +61,7 @@ class Once(Generic[T]):
 
 
 class SolutionIndex(ABC):
-    """All solutions of one board, numbered from 0, in the same order on every machine.
-
-    Callers know the count: numbers out of range give no sensible result.
-    """
+    """All solutions of one board, numbered from 0; callers give no numbers out of range."""
 
     @property
     @abstractmethod
@@ -73,17 +70,11 @@ class SolutionIndex(ABC):
 
     @abstractmethod
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return solutions, uint8 (k, cells), by their numbers.
-
-        These are int64 (k), or object (k) of Python's integers, in any order.
-        """
+        """Return solutions, uint8 (k, cells), by numbers, int64 or object (k), in any order."""
 
     @abstractmethod
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """Yield the solutions from number ``first`` to before ``last``, or to the end, in blocks.
-
-        Each is uint8 (k, cells). Memory does not grow with their number.
-        """
+        """Yield the solutions ``first`` to before ``last`` in blocks, each uint8 (k, cells)."""
 
     def texts(self, first: int, last: int | None = None) -> Iterator[bytes | memoryview]:
         """Yield the same as text: every solution in its canonical line, with a newline."""
@@ -106,21 +97,17 @@ class InMemoryIndex(RankedIndex):
 
     @property
     def count(self) -> int:
-        """See ``SolutionIndex``."""
         return len(self._solutions)
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
-        """See ``SolutionIndex``."""
         return self._solutions[numbers.astype(np.int64)]
 
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """See ``SolutionIndex``."""
         last = self.count if last is None else min(last, self.count)
         for start in range(first, last, BLOCK_ROWS):
             yield self._solutions[start : min(start + BLOCK_ROWS, last)].copy()
 
     def rank(self, cells: NDArray[np.uint8]) -> int:
-        """See ``RankedIndex``."""
         return rank_in(self._solutions, cells)
 
     def shares(self) -> NDArray[Any]:
@@ -133,26 +120,22 @@ class QuickNine(SolutionIndex):
 
     def __init__(self, candidates: NDArray[np.uint64], threads: int) -> None:
         self._order, self._threads = QuickOrder(candidates, threads), threads
-        self._lock = Turns()
+        self._lock = CancellableLock()
 
     @property
     def count(self) -> int:
-        """See ``SolutionIndex``."""
         return self._order.count
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
-        """See ``SolutionIndex``."""
         return self._order.at(numbers)
 
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """See ``SolutionIndex``."""
         last = self.count if last is None else min(last, self.count)
         if last - first <= FEW_ROWS:
             return iter([self.at(np.array(range(first, last), object))] if first < last else [])
         return self._products.rows(first, last, threads=self._threads)
 
     def texts(self, first: int, last: int | None = None) -> Iterator[bytes | memoryview]:
-        """See ``SolutionIndex``."""
         last = self.count if last is None else min(last, self.count)
         for lines in self._products.rows(first, last, text=True, threads=self._threads):
             yield lines.reshape(-1).data
@@ -163,16 +146,15 @@ class QuickNine(SolutionIndex):
 
 
 class QuickGeneral(SolutionIndex):
-    """The order of a contraction of another shape than 9x9.
+    """The order of a contraction of another shape than 9x9, with its parts one after another.
 
-    A board that is contracted in parts has the solutions of its parts, one part after another. If
-    the number of solutions is known, ``count``, another number is a MismatchError. All methods
-    raise TooExpensive if products of the sum pass one word.
+    A ``count`` that is known already is checked. All methods raise TooExpensive if products of the
+    sum pass one word.
     """
 
     def __init__(self, contraction: Join | Parts, threads: int, count: int | None = None) -> None:
         self._contraction, self._threads = contraction, threads
-        self._lock = Turns()
+        self._lock = CancellableLock()
         self._parts: list[BoardPart] = []
         self._latest: tuple[int, JoinOrder] | None = None
         """A part whose order is made, as an index."""
@@ -194,7 +176,6 @@ class QuickGeneral(SolutionIndex):
 
     @property
     def count(self) -> int:
-        """See ``SolutionIndex``."""
         return int(self._starts[-1])
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
@@ -214,7 +195,6 @@ class QuickGeneral(SolutionIndex):
         return grids
 
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """See ``SolutionIndex``."""
         last = self.count if last is None else min(last, self.count)
         size = 1
         while first < last:
@@ -252,16 +232,11 @@ def rank_in(rows: NDArray[np.uint8], cells: NDArray[np.uint8]) -> int:
 def find_each(
     boards: Batch, options: Options, engine: Engine, most: int, seconds: float = inf
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Find the solutions of boards, leaving out those of boards with more than ``most``.
+    """Find the solutions of boards in ascending order, and their numbers, int64 (boards).
 
-    All solutions of a board must come before those of the boards after it in ascending order. A
-    search with a time limit, in seconds on one core, stays in this thread. At the limit it raises
-    Cancelled: catch that and call ``check_cancelled``, in case the caller's token did.
-
-    Returns
-    -------
-    The solutions, uint8 (k, cells), in ascending order; and the number found for each board, int64
-    (boards), more than ``most`` if there are more.
+    Those of boards with more than ``most`` are left out. All solutions of a board must come before
+    those of the boards after it. A search with a time limit, in seconds on one core, stays in this
+    thread, and raises Cancelled: then call ``check_cancelled``, in case the caller's token did.
     """
     searcher: Engine = engine if seconds == inf else CpuEngine(1)
     token = None if seconds == inf else Deadline(seconds, time.thread_time)

@@ -33,14 +33,12 @@ BLOCK_BOARDS = 1 << 10
 
 
 def share_batches(
-    batches: Iterable[Batch],
-    options: Options,
-    engine: Engine | None = None,
+    batches: Iterable[Batch], options: Options, engine: Engine | None = None
 ) -> Generator[ResultBlock, None, None]:
     """Work out the shares of every board in blocks, in their order and in constant memory.
 
-    A single board is worked on by all threads. Boards that are too expensive have an error instead.
-    An InputError that reading the batches raises is raised once all boards before it are done.
+    Boards that are too expensive have an error instead. An InputError of reading the batches is
+    raised once all boards before it are done.
     """
     device = engine_for(options, engine)
 

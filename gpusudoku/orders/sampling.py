@@ -37,8 +37,7 @@ class Uniform:
     """An endless sequence of independent, uniform numbers below a count, from a seed below 2^128.
 
     In every round number i has words of its own, those from i * w on, where w words are enough for
-    the count. It takes those of the first round that are not refused. InputError if the seed is
-    none, or the count 0.
+    the count. It takes those of the first round that are not refused.
     """
 
     def __init__(self, seed: int, count: int) -> None:
@@ -57,10 +56,7 @@ class Uniform:
         self._dtype = np.dtype(np.int64 if count <= 1 << 63 else object)
 
     def numbers(self, first: int, last: int) -> NDArray[Any]:
-        """Draw the numbers with the indices from ``first`` to before ``last``.
-
-        int64 (k), or object (k), Python's integers, where the count exceeds 2^63.
-        """
+        """Draw the numbers ``first`` to before ``last``: int64, or object if any may pass 2^63."""
         if last - first > PIECE:
             parts = (range(first, last)[at : at + PIECE] for at in range(0, last - first, PIECE))
             return np.concatenate([self.numbers(part.start, part.stop) for part in parts])

@@ -46,11 +46,7 @@ def shares_of_many(
     count: int,
     contraction: Join | Parts | None,
 ) -> NDArray[Any]:
-    """Compute the shares of a board with so many solutions in the cheapest way: object (cells, n).
-
-    The contraction is that of a board of another shape than 9x9, if there is one. TooExpensive if
-    every way should take too long.
-    """
+    """Compute the shares in the cheapest way, object (cells, n); or raise TooExpensive."""
     visit_seconds = count / VISITED_PER_SECOND if count <= VISITED_SOLUTIONS else inf
     if contraction is not None and SHARES_PER_SUM * contraction.seconds < visit_seconds:
         try:
@@ -105,13 +101,7 @@ def counted_shares(board: Board, options: Options, engine: Engine) -> NDArray[An
 
 
 def check_shares(shares: NDArray[Any], geometry: Geometry, count: int) -> None:
-    """Check that each cell has one digit in every solution, and each unit every digit.
-
-    Raises
-    ------
-    MismatchError
-        If not.
-    """
+    """Check that each cell has one digit in every solution, and each unit every digit."""
     if (shares.sum(axis=1) != count).any() or (shares[geometry.units].sum(axis=1) != count).any():
         raise MismatchError("the shares do not add up to the count: this is a bug")
 
@@ -125,19 +115,11 @@ def counts_of_digits(
     most_seconds: float,
     whole: int | None = None,
 ) -> Iterator[int]:
-    """Count the solutions with each of some digits in an empty cell, in their order.
+    """Count the solutions with each of some digits in an empty cell, in their order, when needed.
 
-    They are counted as they are needed, some at a time to keep all threads busy. With ``auto``
-    boards of 9x9 cells are contracted without an estimate, as many solutions are expected. Digits
-    that the board does not have yet are alike, and counted once. If the number of solutions with
-    all the digits is known, ``whole``, the last ones that are alike have the rest of it.
-
-    Raises
-    ------
-    TooExpensive
-        If one of the counts should take more than ``most_seconds`` on one core.
-    MismatchError
-        If the others leave no number of solutions for the last ones.
+    With ``auto``, boards of 9x9 cells are contracted without an estimate, as many solutions are
+    expected. Digits that the board does not have yet are alike, and counted once. If the number of
+    solutions with all the digits is known, ``whole``, the last that are alike have the rest of it.
     """
     kinds = list(digits)
     if board.given_candidates is None:

@@ -1,9 +1,9 @@
-"""A count in tasks: all of them or a part, here or on a cluster, kept in memory or in a file."""
+"""A count in tasks: all or a part, here or on a cluster, in memory or in a file, and resumed."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -14,16 +14,18 @@ from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.engines.make import engine_for, refuse_both
 from gpusudoku.errors import Cancelled, ClusterError, InputError, Interrupted
+from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.interrupts import patient_interrupts
-from gpusudoku.jobs.watch import current_watch
+from gpusudoku.jobs.watch import Progress, current_watch, reporting
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan, Portion
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import Count, Stats, decimal_digits
 from gpusudoku.runs.cluster.machine import OnCluster
-from gpusudoku.runs.identity import Identity, identity_of_board
+from gpusudoku.runs.identity import Identity, board_of_identity, identity_of_board
 from gpusudoku.runs.keeper import InMemory, Keeper
+from gpusudoku.runs.kept import Kept, read_run
 from gpusudoku.runs.ledger import SqliteRunStore
 from gpusudoku.runs.local import work
 
@@ -77,10 +79,7 @@ class Counted:
 def count_in_tasks(
     board: Board, options: Options, machine: Engine | OnCluster, how: How
 ) -> Counted:
-    """Count a board, or a part of its solutions, in numbered tasks, on an engine or a cluster.
-
-    Errors are those of ``count_board``, raised when all is saved, of the file and of the cluster.
-    """
+    """Count a board, or a part of it, in numbered tasks; errors are raised when all is saved."""
     if options.limit is not None:
         raise InputError(f"limit {options.limit}: a count in tasks is of all solutions")
     keeper: Keeper | None = None
@@ -100,9 +99,13 @@ def count_in_tasks(
                 else:
                     work(plan, machine, keeper)
         except (KeyboardInterrupt, Interrupted) as error:
-            raise _interrupted(error, keeper) from None
+            kind = type(error) if isinstance(error, Interrupted) else Interrupted
+            found, hint = (0, "") if keeper is None else (keeper.count, keeper.hint)
+            message = "cancelled" if kind is Cancelled else "interrupted"
+            message += f": at least {decimal_digits(found)} solutions" if found else ""
+            raise kind(f"{message}{hint}", found) from None
         except ClusterError as error:
-            raise ClusterError(f"{error}{_how_to_go_on(keeper)}") from None
+            raise ClusterError(f"{error}{'' if keeper is None else keeper.hint}") from None
     stats = plan.stats(keeper.tally, keeper.seconds, getattr(machine, "utilisation", ()))
     count = Count(board, keeper.count, True, machine.name, machine.workers, stats, plan.estimates)
     before = plan.stats(WorkCounters(), 0.0)
@@ -110,11 +113,7 @@ def count_in_tasks(
 
 
 def count_for_python(
-    board: Board,
-    options: Options,
-    engine: Engine | None,
-    cluster: Client | str | None,
-    how: How,
+    board: Board, options: Options, engine: Engine | None, cluster: Client | str | None, how: How
 ) -> Count:
     """Count a board in tasks, on an engine or a cluster given as for ``count``, but not on both."""
     refuse_both(engine, cluster)
@@ -160,14 +159,78 @@ def _begun(
     return ledger
 
 
-def _interrupted(error: BaseException, keeper: Keeper | None) -> Interrupted:
-    """Make an error that says what interrupted a run, and how to go on with it."""
-    count = 0 if keeper is None else keeper.count
-    found = f": at least {decimal_digits(count)} solutions" if count else ""
-    kind = type(error) if isinstance(error, Interrupted) else Interrupted
-    what = "cancelled" if kind is Cancelled else "interrupted"
-    return kind(f"{what}{found}{_how_to_go_on(keeper)}", count)
+@dataclass(frozen=True)
+class KeptCount:
+    """The board and the options of a count, as they were when it began."""
+
+    board: Board
+    options: Options
+    part: tuple[int, int] | None
+    """The number of the part, and how many there are; None for all."""
 
 
-def _how_to_go_on(keeper: Keeper | None) -> str:
-    return keeper.hint if isinstance(keeper, SqliteRunStore) else ""
+def resume(
+    path: str | os.PathLike[str],
+    *,
+    engine: Engine | None = None,
+    cluster: Client | str | None = None,
+    device: str | None = None,
+    jobs: int | None = None,
+    gpus: tuple[int, ...] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    cancel: CancelToken | None = None,
+) -> Count:
+    """Resume the count that a checkpoint holds, also on another machine.
+
+    The board and the options are in the file: see ``count``. A finished count is returned at once.
+
+    Parameters
+    ----------
+    path
+        The file that was given to ``count(board, checkpoint=path)``, or to the command
+        ``gpusudoku count BOARD --checkpoint FILE``.
+    engine, cluster, progress, cancel
+        As for ``count``.
+    device, jobs, gpus
+        The fields of ``Options`` that may be others than before; None: as before.
+
+    Raises
+    ------
+    InputError
+        If the file holds no count of one board, or a part of one; or as in ``count``.
+    DeviceError, TooExpensive, ClusterError, SaveError, Interrupted, Cancelled
+        As ``count`` does.
+    """
+    kept, _ = read_run(path)
+    file = os.fspath(path)
+    changed: dict[str, Any] = {"device": device, "jobs": jobs, "gpus": gpus}
+    changed = {name: value for name, value in changed.items() if value is not None}
+    if cluster is not None:  # its workers have threads of their own
+        changed.setdefault("jobs", None)
+    if kept.setup["kind"] != KIND:
+        raise InputError(f"{file}: keeps a command: 'gpusudoku resume {file}' goes on with it")
+    before = kept_count(file, kept, changed)
+    if before.part is not None:
+        raise InputError(f"{file}: a part of a count: 'gpusudoku resume {file}' goes on with it")
+    how = How(checkpoint=Checkpoint(path))
+    with cancelling(cancel), reporting(progress):
+        return count_for_python(before.board, before.options, engine, cluster, how)
+
+
+def kept_count(path: str, kept: Kept, changed: Mapping[str, Any]) -> KeptCount:
+    """Read the board and the options of a count from its file; some options may be changed."""
+    setup = kept.setup
+    try:
+        before, part = setup["options"], setup.get("part")
+        gpus = before["gpus"]
+        gpus = None if gpus is None or "device" in changed else tuple(gpus)
+        options = Options(**{**before, "gpus": gpus, **changed})
+        board = board_of_identity(kept.identity.boards)
+        if part is not None:
+            number, parts = part
+            part = int(number), int(parts)
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{path}: damaged: it does not tell what was counted") from None
+    return KeptCount(board, options, part)

@@ -21,6 +21,8 @@ class Keeper(Protocol):
 
     nodes: float
     """The expected nodes of all searches together; infinite if unknown."""
+    hint: str
+    """The end of a message about an interrupt: how to go on."""
 
     @property
     def count(self) -> int:
@@ -47,6 +49,8 @@ class Keeper(Protocol):
 
 class InMemory:
     """Keeps a run in memory; see ``Keeper``."""
+
+    hint = ""
 
     def __init__(self, portion: Portion) -> None:
         self.count = 0

@@ -111,10 +111,7 @@ class Owner:
 
 
 class Database:
-    """The file, open and checked, and locked if this process is going to write. A context manager.
-
-    A file to write may be missing or empty. An InputError says why one cannot be opened.
-    """
+    """The file, open and checked, and locked if it is opened to write. A context manager."""
 
     def __init__(self, path: str | os.PathLike[str], *, write: bool) -> None:
         self.path = _name(path)
@@ -525,10 +522,7 @@ def load(database: Database) -> Kept:
 
 
 def read_run(path: str | os.PathLike[str]) -> tuple[Kept, bool | None]:
-    """Read the run in a file, and tell whether some process runs it; None if that is unknown.
-
-    An InputError says why there is none, or how it is damaged.
-    """
+    """Read the run in a file, and tell whether some process runs it; None if that is unknown."""
     with Database(path, write=False) as database:
         kept = load(database)
     return kept, database.is_locked()

@@ -49,7 +49,6 @@ class SqliteRunStore:
         self.path, self.nodes = self._database.path, inf
         """The file, as it was named, and ``Keeper.nodes``."""
         self.hint = f"; 'gpusudoku resume {self.path}' goes on"
-        """The end of a message about an interrupt."""
         self._kept: Kept | None = None
         try:
             if not self._database.is_new:
@@ -106,8 +105,7 @@ class SqliteRunStore:
     ) -> None:
         """Begin a run, or go on with the one that the file holds, which keeps its setup.
 
-        ``setup`` are the facts needed to go on, as JSON; ``portion`` is all that is to be done, in
-        whole tasks, None for ordered output. An InputError says if the file holds another run.
+        ``portion`` is all that is to be done, in whole tasks; None for ordered output.
         """
         kept = self._kept
         if kept is not None and (different := identity.difference(kept.identity)):
@@ -162,9 +160,8 @@ class SqliteRunStore:
         """Save what came of working on a portion for a while; see ``Keeper``.
 
         ``done`` is the estimated share of the whole work that is done, by default that of the
-        tasks; ``position`` the end of the output that has all of the step, in any order. A
-        ValueError says if this cannot have come of the portion, a SaveError if it cannot be saved;
-        then the file has all up to the save before.
+        tasks; ``position`` the end of the output that has all of the step, in any order. After a
+        SaveError the file has all up to the save before.
         """
         check_step(self._left[number], step)
         left = {other: each for other, each in self._left.items() if other != number}
@@ -202,11 +199,7 @@ class SqliteRunStore:
         done: float | None = None,
         finished: bool = False,
     ) -> None:
-        """Save the place up to which ordered output is written, and on the disk.
-
-        ``count`` are all solutions found, ``seconds`` those since the last save, ``done`` is the
-        estimated share of the whole work that is done, None if unknown. A SaveError as of ``save``.
-        """
+        """Save the place up to which ordered output is written, and on the disk; see ``save``."""
         with held_interrupts():
             with self._transaction():
                 changed = replace(self._state, position=position, count=count, finished=finished)

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from gpusudoku.cli import lines
+from gpusudoku.cli import output
 from tests.boards import LINE_4X4, NONE, SEVERAL, UNIQUE
 
 BATCH = "".join(f"{board}\n" for board in [UNIQUE, NONE, *[LINE_4X4] * 15, SEVERAL, UNIQUE])
@@ -33,7 +33,7 @@ def full(monkeypatch):
         left[0] -= sent
         return sent
 
-    monkeypatch.setattr(lines.os, "write", limited)
+    monkeypatch.setattr(output.os, "write", limited)
 
     def after(number):
         left[0] = number

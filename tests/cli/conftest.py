@@ -15,10 +15,10 @@ __all__ = ["checkpointed", "full"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
-from gpusudoku.cli import lines
+from gpusudoku.cli import output
 from gpusudoku.jobs import interrupts
 interrupts.PATIENCE_SECONDS = {patience}
-lines.GRACE_SECONDS, lines.PIPE_ROOM = {grace}, 1 << 16
+output.GRACE_SECONDS, output.PIPE_ROOM = {grace}, 1 << 16
 from gpusudoku.__main__ import main
 main()
 """

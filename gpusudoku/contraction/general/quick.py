@@ -28,7 +28,7 @@ from gpusudoku.contraction.general.symmetries import (
 )
 from gpusudoku.contraction.general.words import LineWords, line_words
 from gpusudoku.errors import MismatchError, TooExpensive
-from gpusudoku.jobs.cancel import Turns, check_cancelled
+from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
 from gpusudoku.jobs.job import pieces, spread
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
@@ -89,7 +89,7 @@ class JoinOrder:
         ready(KERNELS)
         self.count = 0
         self._join, self._threads = join, min(threads, join.most_threads(MEMORY))
-        self._lock = Turns()
+        self._lock = CancellableLock()
         if join.orientation is not None:
             self._way: Orientation = join.orientation
             if prod(int(line.multiplicity.max()) for line in self._way.summed) >= 1 << 63:

@@ -61,11 +61,6 @@ def unusable_because() -> str | None:
     missing = [name for name in ("cupy", "numba_cuda") if find_spec(name) is None]
     if missing:
         return f"{' and '.join(missing)} not installed: {_INSTALL}"
-    return _too_old()
-
-
-def _too_old() -> str | None:
-    """Return the reason if a package is too old."""
     try:
         found = version("numba-cuda")
         numbers = tuple(int(number) for number in found.split(".")[:2])

@@ -157,10 +157,7 @@ def tuning_of(gpu: str, default: Tuning | None = None) -> Tuning:
 
 
 def save_tuning(gpu: str, tuning: Tuning) -> Path:
-    """Write the settings for a GPU to the file; those for others stay.
-
-    InputError is raised if there is another file of that name, or it cannot be written.
-    """
+    """Write the settings for a GPU to the file; those for others stay."""
     path = tuning_file()
     if path is None:
         raise InputError("no home folder for the tuning file: set GPUSUDOKU_CUDA_TUNING")
@@ -276,10 +273,7 @@ class Gpu:
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Make this the device of the calling thread, for CuPy and for Numba, for a while.
-
-        An error of that is a DeviceError; other errors pass.
-        """
+        """Make this the device of the calling thread, for CuPy and for Numba, for a while."""
         with ExitStack() as devices:
             if not availability.simulated():
                 from numba import cuda
@@ -299,20 +293,16 @@ class Gpu:
 
     def block_of(self, kernel: Any, threads: int) -> int:
         """Round the threads of a block to whole warps, within the registers there are."""
-        return self._block(self._registers(kernel), threads)
+        whole = -(-threads // self.warp) * self.warp
+        return min(whole, self.multiprocessor.most_threads(self._registers(kernel)))
 
     def grid_of(self, kernel: Any) -> tuple[int, int]:
         """Return the blocks, and threads of a block, of a search that fills the GPU at once."""
-        registers = self._registers(kernel)
-        threads = self._block(registers, self.tuning.threads_per_block)
+        threads = self.block_of(kernel, self.tuning.threads_per_block)
         blocks = self.tuning.blocks_per_multiprocessor
         if blocks is None:
-            blocks = self.multiprocessor.blocks_of(threads, registers)
+            blocks = self.multiprocessor.blocks_of(threads, self._registers(kernel))
         return blocks * self.multiprocessors, threads
-
-    def _block(self, registers: int, threads: int) -> int:
-        whole = -(-threads // self.warp) * self.warp
-        return min(whole, self.multiprocessor.most_threads(registers))
 
     def blocks_at_once(self, kernel: Any, threads: int) -> int:
         """Return the blocks of a kernel that run on the GPU at once."""
@@ -320,10 +310,7 @@ class Gpu:
         return self.multiprocessors * self.multiprocessor.blocks_of(*needed)
 
     def fullest_block(self, kernel: Any, most: int) -> int:
-        """Return the threads of a block, whole warps and at most ``most``, that fill the GPU best.
-
-        Where several sizes let equally many threads run at once, blocks are the smallest of these.
-        """
+        """Return the least threads of a block, at most ``most``, that fill the GPU best."""
         sizes = range(self.warp, self.block_of(kernel, most) + 1, self.warp)
         return max(sizes, key=lambda threads: threads * self.blocks_at_once(kernel, threads))
 
@@ -336,13 +323,10 @@ class Gpu:
         return 0 if self.xp is np else max(kernel.get_regs_per_thread().values())
 
     def configured(self, kernel: Any, blocks: int, threads: int) -> Any:
-        """Configure a kernel for a launch in ``blocks`` of ``threads`` each.
-
-        Numba warns of grids of few blocks; small GPUs, and GPUs short of memory, get them on
-        purpose.
-        """
+        """Configure a kernel for a launch in ``blocks`` of ``threads`` each."""
         from numba import config
 
+        # It warns of grids of few blocks, which small GPUs, or full ones, get on purpose.
         with _CONFIGURING:
             warns = config.CUDA_LOW_OCCUPANCY_WARNINGS
             config.CUDA_LOW_OCCUPANCY_WARNINGS = 0

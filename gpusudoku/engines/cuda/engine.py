@@ -8,9 +8,8 @@ the others, or on the CPU if there is none: hours of work must not be lost with 
 from __future__ import annotations
 
 import threading
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from warnings import warn
 
 from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cpu import (
@@ -35,10 +34,8 @@ from gpusudoku.search.frontier import Frontier
 class CudaEngine:
     """All GPUs, or those whose numbers are given.
 
-    The tuning is by default that of the tuning file for each GPU. ``on_loss`` is called with a text
-    for each GPU that is lost, by default a RuntimeWarning; a thread of a GPU may call it.
-    DeviceError is raised if CUDA cannot be used, InputError if there is no GPU of a given number,
-    or the tuning file is no such file.
+    The tuning is by default that of the tuning file for each GPU. ``on_loss`` is called with an
+    error for each GPU that is lost, maybe by its thread; by default that is a RuntimeWarning.
     """
 
     name = "cuda"
@@ -65,7 +62,8 @@ class CudaEngine:
                 self.gpus.append(Gpu(number, tuning))
         self.threads = usable_cores()
         self._cpu = CpuEngine(self.threads)
-        self._on_loss, self._losing = on_loss or _warn, threading.Lock()
+        self._on_loss = on_loss or (lambda error: warn(str(error), RuntimeWarning, stacklevel=2))
+        self._losing = threading.Lock()
         self._has_worked = False
         self._too_small: list[Gpu] = []
         """GPUs with too little memory for the sums of contractions."""
@@ -80,10 +78,6 @@ class CudaEngine:
         return f"<CudaEngine: {len(self.gpus)} GPU{'' if len(self.gpus) == 1 else 's'}>"
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
-        """Compile the kernel for every GPU, and launch it on one board without a budget.
-
-        Returns the frontier boards that keep all GPUs busy, which depends on the kernel.
-        """
         key = frontier.layout, settings
         if key not in self._widths:
             self._widths[key] = sum(self._warm_up(gpu, frontier, settings) for gpu in [*self.gpus])
@@ -106,13 +100,7 @@ class CudaEngine:
             return 0
         return gpu.tuning.boards_per_thread * most
 
-    def explore(
-        self,
-        frontier: Frontier,
-        settings: SearchSettings,
-        job: Job,
-    ) -> WorkCounters:
-        """Run the job on all GPUs; see ``Engine``."""
+    def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:
         if not self.gpus:
             return self._cpu.explore(frontier, settings, job)
         on_cpu: list[SearchWorker] = []
@@ -125,7 +113,10 @@ class CudaEngine:
 
         relief = Relief(job, self.gpus, enlisted, self._lose)
         workers = [GpuWorker(gpu, frontier.layout, settings, job, relief) for gpu in self.gpus]
-        job.run(_tasks(frontier, len(workers)), workers)
+        # A part of the frontier for each GPU; later, sharing evens out differences.
+        parts = pieces(range(len(frontier)), len(workers))
+        tasks = [Task(frontier.part(p.start, p.stop), len(p) / len(frontier)) for p in parts]
+        job.run(tasks, workers)
         total = tally_of(on_cpu)
         for worker in workers:
             total.add(worker.tally)
@@ -139,38 +130,33 @@ class CudaEngine:
         self._on_loss(DeviceError(f"{error}; {left}"))
 
     def contract(
-        self,
-        contraction: Contraction,
-        tasks: Sequence[range],
-        job: Job,
-        memory: int,
-        sums: Sums,
+        self, contraction: Contraction, tasks: Sequence[range], job: Job, memory: int, sums: Sums
     ) -> WorkCounters:
-        """Run the job, on GPUs if the contraction can be summed there; see ``Engine``."""
         threads = min(self.threads, contraction.most_threads(memory))
         gpus = [gpu for gpu in self.gpus if gpu not in self._too_small]
         if contraction.device_sum is None or not gpus:
             return contract_on_threads(contraction, tasks, job, threads, sums)
         on_cpu = [PiecemealWorker(contraction, sums) for _ in range(threads)]
-        relief = Relief(job, gpus, lambda: on_cpu, partial(self._lose_for_sums, sums))
+
+        def lose(gpu: Gpu, error: DeviceError) -> None:
+            """Leave out a GPU; one that has too little memory may still search."""
+            if not isinstance(error, OutOfMemoryError):
+                if not (sums or self._has_worked):
+                    raise error
+                self._lose(gpu, error)
+                return
+            with self._losing:
+                self._too_small.append(gpu)
+                left = _who_goes_on([other for other in self.gpus if other not in self._too_small])
+            self._on_loss(DeviceError(f"{error}; {left}"))
+
+        relief = Relief(job, gpus, lambda: on_cpu, lose)
         workers = [GpuSumWorker(contraction, gpu, sums, relief) for gpu in gpus]
         # No more than the smallest takes at once, or it would not end together with the others.
         at_once = min(gpu.tuning.sum_tasks_per_multiprocessor * gpu.multiprocessors for gpu in gpus)
         job.run(group_tasks(tasks, -(-sum(map(len, tasks)) // at_once)), workers)
         self._has_worked = True
         return WorkCounters(products=sum(worker.products for worker in [*workers, *on_cpu]))
-
-    def _lose_for_sums(self, sums: Sums, gpu: Gpu, error: DeviceError) -> None:
-        """Leave out a GPU; one that has too little memory may still search."""
-        if not isinstance(error, OutOfMemoryError):
-            if not (sums or self._has_worked):
-                raise error
-            self._lose(gpu, error)
-            return
-        with self._losing:
-            self._too_small.append(gpu)
-            left = _who_goes_on([other for other in self.gpus if other not in self._too_small])
-        self._on_loss(DeviceError(f"{error}; {left}"))
 
 
 def _who_goes_on(gpus: Sequence[Gpu]) -> str:
@@ -179,14 +165,3 @@ def _who_goes_on(gpus: Sequence[Gpu]) -> str:
         return "the CPU goes on"
     numbers = ", ".join(str(gpu.number) for gpu in gpus)
     return f"GPU {numbers} goes on" if len(gpus) == 1 else f"GPUs {numbers} go on"
-
-
-def _warn(error: DeviceError) -> None:
-    warnings.warn(str(error), RuntimeWarning, stacklevel=2)
-
-
-def _tasks(frontier: Frontier, gpus: int) -> Iterator[Task]:
-    """Cut the frontier into a part for each GPU; later, sharing evens out differences."""
-    total = len(frontier)
-    for piece in pieces(range(total), gpus):
-        yield Task(frontier.part(piece.start, piece.stop), len(piece) / total)

@@ -65,9 +65,8 @@ class Haul(NamedTuple):
 class Launch:
     """The boards of a task on a GPU, the stacks of all threads, and their solutions.
 
-    It is made by the thread whose current device is the GPU. Every thread looks at ``budget`` nodes
-    in the first launch. Each of the ``halvings`` halves all that takes memory: boards, threads,
-    stacks, the buffer for solutions; until one warp has one board, and the shortest stacks.
+    Every thread looks at ``budget`` nodes in the first launch. Each of the ``halvings`` halves all
+    that takes memory, until one warp has one board, and the shortest stacks.
     """
 
     def __init__(

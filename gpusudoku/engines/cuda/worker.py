@@ -28,7 +28,7 @@ from typing import TypeVar
 from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cpu import TASK_SECONDS, SumWorker, group_tasks
 from gpusudoku.engines.cuda.device import Gpu, OutOfMemoryError
-from gpusudoku.engines.cuda.launch import Haul, Launch
+from gpusudoku.engines.cuda.launch import Launch
 from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import Cancelled, DeviceError
 from gpusudoku.jobs.job import Job, Task, Worker, pieces
@@ -114,7 +114,6 @@ class GpuWorker(Worker):
         self._relief, self._halvings = relief, 0
 
     def __call__(self, job: Job) -> float:
-        """See ``Worker``."""
         return drive(self.gpu, job, self._relief, self._search)
 
     def _search(self, task: Task) -> None:
@@ -154,8 +153,13 @@ class GpuWorker(Worker):
                 launch.look()
                 over = launch.is_dry or job.idle_workers > 0 or job.ending
                 haul = launch.haul() if over or launch.is_due else None
-            if haul is not None:
-                self._keep(haul, task)
+            if haul is not None:  # this does not need the GPU
+                task.payload = haul.left
+                for rows, roots in haul.solutions:
+                    if job.on_solutions:
+                        job.on_solutions(rows, roots)
+                job.report_all(haul.counts)
+                self.tally.add(haul.tally)
         if not job.ending:
             self._deal(task, launch.threads)
 
@@ -171,15 +175,6 @@ class GpuWorker(Worker):
             launch.look()
             launch.haul()
         return launch.most_threads
-
-    def _keep(self, haul: Haul, task: Task) -> None:
-        """Make the boards left the task, and report the solutions; this does not need the GPU."""
-        task.payload = haul.left
-        for rows, roots in haul.solutions:
-            if self.job.on_solutions:
-                self.job.on_solutions(rows, roots)
-        self.job.report_all(haul.counts)
-        self.tally.add(haul.tally)
 
     def _deal(self, task: Task, width: int) -> None:
         """Share the boards that are left if others wait, and expand the rest."""
@@ -203,13 +198,17 @@ class GpuSumWorker(SumWorker):
         self._gpu, self._relief = gpu, relief
 
     def __call__(self, job: Job) -> float:
-        """See ``Worker``."""
         return drive(self._gpu, job, self._relief, lambda task: self.do(task, job))
 
     def sum(self, tasks: range, job: Job) -> tuple[int, int]:
         """Sum some tasks on the GPU, in halves if there is too little memory for all."""
         try:
-            return self._sum(tasks)
+            with self._gpu.errors():
+                if self._scratch is None:
+                    assert self.contraction.device_sum is not None
+                    self._scratch = self.contraction.device_sum(self._gpu)
+                value: tuple[int, int] = self._scratch(tasks)
+            return value
         except OutOfMemoryError:
             if len(tasks) == 1:
                 raise
@@ -217,14 +216,6 @@ class GpuSumWorker(SumWorker):
             self._gpu.free_unused()
         values, products = zip(*(self.sum(half, job) for half in pieces(tasks, 2)), strict=True)
         return sum(values), sum(products)
-
-    def _sum(self, tasks: range) -> tuple[int, int]:
-        with self._gpu.errors():
-            if self._scratch is None:
-                assert self.contraction.device_sum is not None
-                self._scratch = self.contraction.device_sum(self._gpu)
-            value: tuple[int, int] = self._scratch(tasks)
-        return value
 
 
 class PiecemealWorker(SumWorker):

@@ -26,7 +26,7 @@ from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Pace
 from gpusudoku.jobs.watch import current_watch
 from gpusudoku.options import Options
-from gpusudoku.results import Count, ResultBlock
+from gpusudoku.results import ResultBlock
 from gpusudoku.runs.cluster.machine import OnCluster, converting_loss
 from gpusudoku.runs.cluster.worker import CountedBlock, count_some
 from gpusudoku.runs.counting import How, count_in_tasks
@@ -69,16 +69,6 @@ def count_batches_on(
 ) -> Generator[ResultBlock, None, None]:
     """Count on a cluster as ``count_batches`` does here."""
     return _BatchCount(batches, options, engine).results()
-
-
-def count_by_all(board: Batch, options: Options, machine: OnCluster) -> Count:
-    """Count on a cluster as ``planning.batch.count_alone`` does here, a limit included."""
-    limit, limited = options.limit, machine.up_to(options.limit)
-    with current_watch().working_on(board):
-        found = count_in_tasks(board[0], replace(options, limit=None), limited, How()).count
-    if limit is None or found.count < limit:
-        return found
-    return replace(found, count=limit, exact=False)
 
 
 class _BatchCount:
@@ -139,8 +129,13 @@ class _BatchCount:
         """Take the results of blocks, and give workers others; or have them all do the next one."""
         head = self._window[0]
         if head.state is _BlockState.LONG and not self._pool.busy:
-            found = count_by_all(head.boards, self._options, self._machine)
-            head.counts = (ResultBlock.of(head.boards, found, self._options.limit),)
+            limit, options = self._options.limit, replace(self._options, limit=None)
+            with current_watch().working_on(head.boards):
+                machine = self._machine.up_to(limit)
+                found = count_in_tasks(head.boards[0], options, machine, How()).count
+            if limit is not None and found.count >= limit:
+                found = replace(found, count=limit, exact=False)
+            head.counts = (ResultBlock.of(head.boards, found, limit),)
             head.state = _BlockState.COUNTED
             return
         self._send()
@@ -149,10 +144,7 @@ class _BatchCount:
                 self._keep(block, counted)
 
     def _send(self) -> None:
-        """Give a block to all workers that have none, the first ones first.
-
-        Before a board that is for all of them, they come to an end.
-        """
+        """Give a block to all workers that have none, but none before a board for all of them."""
         with converting_loss():
             for block in self._pool.look():
                 block.state = _BlockState.WAITING

@@ -108,11 +108,7 @@ class WorkerPool(Generic[Item]):
         return [worker for worker in self._ready if worker not in self._sent]
 
     def look(self) -> list[Item]:
-        """List the workers, if it is time; return the items of those that are gone, or must rest.
-
-        A ClusterError says that one of the first workers has other versions (later ones only get no
-        work), that workers die of an item, one after the other, or that the scheduler is lost.
-        """
+        """List the workers, if it is time; return the items of those that are gone or resting."""
         if time.monotonic() < self._next_look:
             return []
         if self._client.status != "running":
@@ -142,10 +138,7 @@ class WorkerPool(Generic[Item]):
         future.add_done_callback(lambda _: self._came.put(worker))
 
     def take(self) -> Iterator[tuple[str, Item, Any]]:
-        """Yield results, each with its worker and item; wait a little if there are none.
-
-        A ClusterError says that a worker failed, or that the cluster is lost.
-        """
+        """Yield results, each with its worker and item; wait a little if there are none."""
         with suppress(Empty):
             workers = [self._came.get(timeout=WAIT_SECONDS)]
             workers += [self._came.get_nowait() for _ in range(self._came.qsize())]
@@ -195,14 +188,11 @@ class WorkerPool(Generic[Item]):
         return item
 
     def _taken_from(self, worker: str) -> Iterator[tuple[str, Item, Any]]:
-        """Yield the result of a worker, unless its item was put back, or is lost with it.
-
-        If a future was cancelled, and not here, the scheduler is lost.
-        """
+        """Yield the result of a worker, unless its item was put back, or is lost with it."""
         item, future = self._sent.get(worker, (None, None))
         if item is None or future is None or not future.done():
             return
-        if future.status == "cancelled":
+        if future.status == "cancelled":  # not here: the scheduler is lost
             raise ClusterError("the scheduler of the cluster was lost")
         try:
             result = future.result(timeout=FETCH_SECONDS)
@@ -277,10 +267,7 @@ class OnCluster:
         self._devices.update(devices)
 
     def work(self, plan: Plan, make: Callable[[], Plan], options: Options, keeper: Keeper) -> None:
-        """Do all that a keeper has left of a plan, which ``make`` makes on every worker.
-
-        When a ClusterError or Cancelled is raised, the keeper has what was found.
-        """
+        """Do all that a keeper has left of a plan, which ``make`` makes on every worker."""
         pool = self.pool()
         run = ClusterRun(pool.key, make, plan.tasks(), options)
         coordinator = _Coordinator(pool, run, keeper, self._limit)
@@ -344,20 +331,17 @@ class _Coordinator:
         """Give work to all workers that have none."""
         idle = self._pool.idle
         if len(self._pile) < len(idle):
-            self._divide()
+            # Divide the pile anew among all, but for portions that workers were lost with.
+            lost = self._pool.lost
+            ids = [piece.number for piece in self._pile if piece.number not in lost]
+            if ids:
+                self._pile = deque(piece for piece in self._pile if piece.number in lost)
+                hands = PORTIONS * self._pool.workers - self._pool.busy - len(self._pile)
+                self._put(self._keeper.deal(max(1, hands), ids))
         seconds = min(max(STEP_SECONDS[0], STEP_SHARE * self.seconds), STEP_SECONDS[1])
         for worker, _ in zip(idle, range(len(self._pile)), strict=False):
             piece = self._pile.popleft()
             self._pool.send(worker, piece, work, self._run, piece.portion, seconds)
-
-    def _divide(self) -> None:
-        """Divide the pile anew among all, but for portions that workers were lost with."""
-        lost = self._pool.lost
-        ids = [piece.number for piece in self._pile if piece.number not in lost]
-        if ids:
-            self._pile = deque(piece for piece in self._pile if piece.number in lost)
-            hands = PORTIONS * self._pool.workers - self._pool.busy - len(self._pile)
-            self._put(self._keeper.deal(max(1, hands), ids))
 
     def _keep(self, worker: str, piece: _Piece, worked: Worked) -> None:
         """Keep what came of a piece."""

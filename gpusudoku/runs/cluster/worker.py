@@ -75,11 +75,7 @@ def versions() -> dict[str, str]:
 
 
 def work(run: ClusterRun, portion: Portion, seconds: float, threads: int) -> Worked:
-    """Work on a portion for about so many seconds, on so many threads.
-
-    In the end the same is found of a portion everywhere: if what came of it is lost, another worker
-    may do it again.
-    """
+    """Work on a portion for about so many seconds, on so many threads."""
     token = _token(run.key)
     with _at_work, token, watching(Silence()):  # a worker may have the user's terminal
         plan, engine = _plan(run), _engine(replace(run.options, jobs=threads))
@@ -89,10 +85,7 @@ def work(run: ClusterRun, portion: Portion, seconds: float, threads: int) -> Wor
 def count_some(
     key: str, options: Options, block: Batch, seconds: float, threads: int
 ) -> CountedBlock:
-    """Count boards in their order for so many seconds, on so many threads.
-
-    It ends before a board that takes longer, or is too expensive.
-    """
+    """Count boards in their order for so many seconds; end before one that is too expensive."""
     from gpusudoku.planning.batch import count_block
 
     token = _token(key)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
 
 from gpusudoku.errors import InputError
 from gpusudoku.runs.parts.records import LinesFile, PartRecord
@@ -25,14 +25,10 @@ def record_path(path: str | Path) -> Path:
 
 
 def lines_in(path: str | Path, header: bytes, between: bytes = b"") -> LinesFile:
-    """Read and describe a file of lines.
-
-    ``header`` stands at the beginning of every part, and once in the whole; ``between`` between the
-    lines of one part and those of the next.
-    """
+    """Read and describe a file of lines, with the header and separator that joining needs."""
     digest, size, lines, start = hashlib.sha256(), 0, 0, b""
     with Path(path).open("rb") as file:
-        for piece in _pieces(file):
+        while piece := file.read(PIECE):
             start = start or piece[: len(header)]
             digest.update(piece)
             size, lines = size + len(piece), lines + piece.count(b"\n")
@@ -41,15 +37,15 @@ def lines_in(path: str | Path, header: bytes, between: bytes = b"") -> LinesFile
 
 
 def read_parts(names: Iterable[str]) -> Iterator[tuple[str, PartRecord]]:
-    """Yield the parts in some files, each with the name of its file.
+    """Yield the parts in some files, each with the name of its file, and once if named twice.
 
-    A file has records, one a line, or it is one of lines, with its record beside it. If both of
-    these are named, or one several times, the part comes once.
+    A file has records, one a line, or it is one of lines, with its record beside it.
     """
     seen = set[str]()
     for name in names:
-        beside = record_path(name)
-        path = beside if _is_there(beside) else Path(name)
+        beside, path = record_path(name), Path(name)
+        with suppress(OSError, ValueError):  # the name is too long, or has a NUL byte
+            path = beside if beside.is_file() else path
         try:
             resolved = os.path.realpath(path)
             if resolved not in seen:
@@ -84,35 +80,17 @@ def check_lines(path: Path, lines: LinesFile) -> None:
         raise InputError(f"{path}: {error.strerror}, expected the lines of a part") from None
 
 
-def header_of(path: Path, lines: LinesFile) -> bytes:
-    """Read the header of a file of lines."""
-    with path.open("rb") as file:
-        return file.read(lines.header)
-
-
 def pieces_after(path: Path, header: int) -> Iterator[bytes]:
     """Yield a file behind its header, in pieces of whole lines where these are not too long."""
     with path.open("rb") as file:
         file.seek(header)
         rest = b""
-        for piece in _pieces(file):
+        while piece := file.read(PIECE):
             end = piece.rfind(b"\n") + 1 or len(piece)
             yield rest + piece[:end]
             rest = piece[end:]
         if rest:
             yield rest
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    while piece := file.read(PIECE):
-        yield piece
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # the name is too long, or has a NUL byte
-        return False
 
 
 def _parts_in(path: Path) -> Iterator[tuple[str, PartRecord]]:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -167,11 +167,6 @@ def seal_of(record: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def placed(part: PartRecord, place: Mapping[str, Any]) -> PartRecord:
-    """Return a part with the place where its board was read."""
-    return replace(part, place=place)
-
-
 def in_order(parts: Iterable[tuple[str, PartRecord]]) -> list[tuple[str, PartRecord]]:
     """Put parts with their names in order; refuse them if they are not all of one run."""
     named: dict[int, tuple[str, PartRecord]] = {}
@@ -189,7 +184,17 @@ def in_order(parts: Iterable[tuple[str, PartRecord]]) -> list[tuple[str, PartRec
         raise InputError("no parts, expected all of a run")
     _check_all_there(sorted(named), first[1].parts)
     ordered = [named[number] for number in sorted(named)]
-    _check_tasks(ordered, int(first[1].identity.options["tasks"]))
+    # They must have all tasks, each once: else a record was changed.
+    tasks, end, before = int(first[1].identity.options["tasks"]), 0, ""
+    runs = sorted((run.start, run.stop, name) for name, part in ordered for run in part.tasks)
+    for start, stop, name in runs:
+        if start < end:
+            raise InputError(f"{before} and {name}: both have task {start}")
+        if start > end:
+            raise InputError(f"{name}: task {end} is in no part")
+        end, before = stop, name
+    if end != tasks:
+        raise InputError(f"task {end} is in no part")
     return ordered
 
 
@@ -217,20 +222,6 @@ def _check_all_there(numbers: Sequence[int], parts: int) -> None:
     one = len(missing) == 1 and missing[0].isdigit()
     what = f"part {missing[0]} of {parts} is" if one else f"parts {', '.join(shown)} of {parts} are"
     raise InputError(f"{what} missing")
-
-
-def _check_tasks(ordered: Iterable[tuple[str, PartRecord]], tasks: int) -> None:
-    """Refuse parts that do not have all tasks, each once: a record was changed."""
-    runs = sorted((run.start, run.stop, name) for name, part in ordered for run in part.tasks)
-    end, before = 0, ""
-    for start, stop, name in runs:
-        if start < end:
-            raise InputError(f"{before} and {name}: both have task {start}")
-        if start > end:
-            raise InputError(f"{name}: task {end} is in no part")
-        end, before = stop, name
-    if end != tasks:
-        raise InputError(f"task {end} is in no part")
 
 
 def _as_texts(found: Any) -> Any:
