@@ -131,11 +131,6 @@ class Batch:
     def __iter__(self) -> Iterator[Board]:
         return map(self.__getitem__, range(len(self)))
 
-    @property
-    def clues(self) -> int:
-        """Number of filled cells of all boards."""
-        return int(np.count_nonzero(self.cells))
-
     def singles(self) -> Iterator[Batch]:
         """Give a batch of one for each board."""
         return (self.part(index, index + 1) for index in range(len(self)))

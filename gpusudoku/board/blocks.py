@@ -132,7 +132,7 @@ def in_blocks(
 
 
 def cut_blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
-    """Cut and join batches to blocks of the pace's size, or less once a batch comes after a pause."""
+    """Cut and join batches to blocks of the pace's size, or less after a pause."""
     held: list[Batch] = []
     boards = 0
     try:

@@ -103,7 +103,9 @@ def count(
       gpusudoku count board.txt --checkpoint run.sqlite
       gpusudoku count puzzle.txt --exit-code && echo "a proper puzzle"
     """
-    asked = OutputOptions.take(given, errors=reading.keep_going and only is None)
+    asked = OutputOptions.take(given)
+    if asked.form is not None or asked.log is not None:  # else there are no records
+        asked = replace(asked, errors=reading.keep_going and only is None)
     options = Options(**given, limit=_limit(limit, only, asked))
     refuse_output(asked, boards)
     if asked.solution and asked.form is None:

@@ -56,9 +56,14 @@ class _Signals:
     """Seconds that the process needs to end by itself; infinite if it may outlive Ctrl-C."""
     outlived = -inf
     """The time of the last Ctrl-C that it may outlive."""
+    held: list[int] | None = None
+    """Signals that are held back, while some are."""
 
     def handle(self, number: int, frame: Any) -> None:
         """Decide on a signal, in the main thread."""
+        if self.held is not None:
+            self.held.append(number)
+            return
         if self.ending:
             return
         self.last = number
@@ -155,16 +160,21 @@ def patient_interrupts(seconds: float) -> Iterator[None]:
 def held_interrupts() -> Iterator[Callable[[], bool]]:
     """Hold signals back; the function that is given tells whether there was one.
 
-    It is sent again at the end, to the handler that would have got it. Only the main thread gets
-    signals, so in any other this does nothing.
+    It is sent again at the end of the outermost such block, to the handler that would have got it.
+    Only the main thread gets signals, so in any other this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
-    held: list[int] = []
-    # Those without a handler of Python's end the process, or are ignored, as ever.
-    old = {number: signal.getsignal(number) for number in ENDING}
-    old = {number: handler for number, handler in old.items() if callable(handler)}
+    if (outer := _signals.held) is not None:
+        yield lambda: bool(outer)
+        return
+    held = _signals.held = []
+    old: dict[int, Any] = {}
+    if signal.getsignal(signal.SIGINT) != _signals.handle:  # which holds back what it gets
+        # Those without a handler of Python's end the process, or are ignored, as ever.
+        old = {number: signal.getsignal(number) for number in ENDING}
+        old = {number: handler for number, handler in old.items() if callable(handler)}
     try:
         for number in old:
             signal.signal(number, lambda got, frame: held.append(got))
@@ -172,6 +182,7 @@ def held_interrupts() -> Iterator[Callable[[], bool]]:
     finally:
         for number in reversed(old):  # Ctrl-C last: others are not interrupted by it
             signal.signal(number, old[number])
+        _signals.held = None
         if held:  # even after an error, which a caller may handle
             signal.raise_signal(held[0])
 
