@@ -391,8 +391,7 @@ class Solutions(Slice):
     ) -> Generator[NDArray[np.uint8], None, None]:
         """Yield the rows of ``sample`` in blocks, uint8 (k, cells), in constant memory for any n.
 
-        With ``first`` only those from that number on, unless they are to be distinct: a part of a
-        sample.
+        With ``first`` only those from that number on: a part of a sample.
         """
         if not is_integer(n) or n < 0:
             raise InputError(f"a sample of {described(n)}: expected an integer from 0 up")
@@ -402,9 +401,7 @@ class Solutions(Slice):
         uniform = Uniform(seed, count)
         if distinct and n > count:
             raise InputError(f"a sample of {n} distinct solutions: there are only {count}")
-        if first and distinct:
-            raise InputError(f"distinct solutions of a sample from number {first} on: only from 0")
-        numbers = uniform.distinct(int(n)) if distinct else uniform.first(int(n), first)
+        numbers = uniform.distinct(int(n), first) if distinct else uniform.first(int(n), first)
         return self._stoppable(map(self._orders.quick.at, numbers) if n else iter(()))
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[NDArray[np.uint8]]:

@@ -109,7 +109,7 @@ def minimise(
     masks = np.full(len(cells), any_digit) if given is None else given.copy()
     try:
         with cancelling(cancel):
-            found = solve_board(puzzle, Options(), engine)
+            found = solve_board(puzzle, Options(limit=2), engine)
             if not found.unique:
                 number = "no solution" if found.board is None else "several solutions"
                 raise InputError(f"the board has {number}, expected exactly one")

@@ -52,10 +52,9 @@ def solve(
         As ``count`` does.
     """
     found, chosen = board_of(board, box), Options(**options)
-    with cancelling(cancel):
-        engine = engine_for(chosen, engine)
-        with reporting(progress):
-            return solve_board(found, chosen, engine, check_unique=check_unique)
+    limited = replace(chosen, limit=2 if check_unique else 1)
+    with cancelling(cancel), reporting(progress):
+        return solve_board(found, limited, engine_for(chosen, engine))
 
 
 @takes_options
@@ -90,43 +89,38 @@ def solve_many(
     """
     with cancelling(cancel):
         found, chosen = batches_of(boards, box), Options(**options)
+        limited = replace(chosen, limit=2 if check_unique else 1)
 
         def solved(batches: Iterator[Batch]) -> Generator[ResultBlock, None, None]:
-            device = engine_for(chosen, engine)
-            return solve_batches(batches, chosen, device, check_unique=check_unique)
+            return solve_batches(batches, limited, engine_for(chosen, engine))
 
         return Results(with_bad_boards(found, solved, on_error), cancel, boards)
 
 
-def solve_board(
-    board: Board, options: Options, engine: Engine, *, check_unique: bool = True
-) -> Solution:
-    """Do what ``solve`` does."""
-    limited = replace(options, limit=2 if check_unique else 1)
-    [solution] = _solve_block(Batch.of([board]), limited, engine, watched=True)
+def solve_board(board: Board, options: Options, engine: Engine) -> Solution:
+    """Search one board for as many solutions as the limit says, 1 or 2."""
+    [solution] = _solve_block(Batch.of([board]), options, engine, watched=True)
     return cast(Solution, solution)
 
 
 def solve_batches(
-    batches: Iterable[Batch], options: Options, engine: Engine, *, check_unique: bool = True
+    batches: Iterable[Batch], options: Options, engine: Engine
 ) -> Generator[ResultBlock, None, None]:
-    """Solve boards in blocks, in their order."""
-    limited = replace(options, limit=2 if check_unique else 1)
+    """Solve boards in blocks, in their order; the limit is as for ``solve_board``."""
 
     def solve(block: Batch, alone: bool) -> Generator[ResultBlock, None, None]:
-        yield _solve_block(block, limited, CpuEngine(1) if alone else engine)
+        yield _solve_block(block, options, CpuEngine(1) if alone else engine)
 
     return in_blocks(batches, engine.most_boards, solve, engine.side_by_side)
 
 
 def solve_each(
-    batches: Iterable[Batch], options: Options, engine: Engine, *, check_unique: bool = True
+    batches: Iterable[Batch], options: Options, engine: Engine
 ) -> Generator[ResultBlock, None, None]:
     """Solve every board by itself, so that its statistics are its own."""
-    limited = replace(options, limit=2 if check_unique else 1)
     for batch in batches:
         for board in batch.singles():
-            yield _solve_block(board, limited, engine, watched=True)
+            yield _solve_block(board, options, engine, watched=True)
 
 
 def _solve_block(

@@ -34,7 +34,7 @@ from gpusudoku.cli.sink import open_answer_sink
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import show_stats
 from gpusudoku.cli.usage import Choice, Integer, Sectioned, WhichPart
-from gpusudoku.cli.writers import count_writer
+from gpusudoku.cli.writers import AnswerRecords, AnswerWriter, PlainCounts
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import BadBoard, ResultBlock, with_bad_boards
@@ -125,10 +125,9 @@ def count(
 
         count_and_write(source, options, asked, part, cluster, boards)
         return
-    each = asked.stats and (asked.form == "jsonl" or asked.log is not None)
     if cluster is not None:
-        others = {"--cross-check": cross_check, "--stats with --format jsonl or --log": each}
-        asked.refuse_with("--cluster of a batch", others)
+        details = {"--stats with --format jsonl or --log": asked.in_detail}
+        asked.refuse_with("--cluster of a batch", {"--cross-check": cross_check, **details})
     piece = None
     if part is not None:
         from gpusudoku.cli.parts import part_of_answers
@@ -139,9 +138,11 @@ def count(
     with machine_of(cluster, options) as machine:
         line = CountLine(source, options, machine, asked.stats)
         check = CrossCheck(options) if cross_check else None
-        alone = source.single or each or check is not None
+        alone = source.single or asked.in_detail or check is not None
         work = partial(_counter(cluster is not None, alone), options=options, engine=machine)
-        writer = count_writer(source.single, source.origin, asked, only)
+        writer: AnswerWriter = PlainCounts(source.single, only=only is not None)
+        if asked.form is not None:
+            writer = AnswerRecords.of(asked, source.origin, single=source.single)
         with (
             open_answer_sink(
                 source, machine, asked, boards, writer, "counted",

@@ -41,7 +41,7 @@ from gpusudoku.cli.progress import (
     expect_listing,
     expect_solutions,
 )
-from gpusudoku.cli.saving import SavedJournal, is_resumed
+from gpusudoku.cli.saving import SavedJournal
 from gpusudoku.cli.sink import LineSink, open_sink
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.cli.summary import Totals, show_listing, show_search
@@ -138,8 +138,7 @@ def enumerate_(
     if part is not None:
         facts = {"order": selection.order, "from": first, "to": last, "format": form}
         facts = options.search_facts() | facts
-        force = asked.force or is_resumed(asked.checkpoint)
-        piece = PartWriter(part, "enumerate", source, facts, asked.output, force)
+        piece = PartWriter(part, "enumerate", source, facts, asked)
         piece.take_boards()
     with open_sink(
         source, asked, boards, writer.header,

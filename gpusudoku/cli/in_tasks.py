@@ -24,7 +24,7 @@ from gpusudoku.cli.sink import open_answer_sink
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import show_stats
 from gpusudoku.cli.usage import WhichPart
-from gpusudoku.cli.writers import count_writer
+from gpusudoku.cli.writers import AnswerRecords, AnswerWriter, PlainCounts
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import ResultBlock
@@ -69,7 +69,9 @@ def count_and_write(
     asked = replace(asked, checkpoint=None)  # the run saves itself, and the answer comes at once
     with machine_of(cluster, options) as machine:
         line = CountLine(source, options, machine, asked.stats, how.part[1])
-        writer = count_writer(source.single, source.origin, asked)
+        writer: AnswerWriter = PlainCounts(True)
+        if asked.form is not None:
+            writer = AnswerRecords.of(asked, source.origin, single=True)
         if part is None and not is_written:
             with open_answer_sink(
                 source, machine, asked, inputs, writer, "counted", line=line

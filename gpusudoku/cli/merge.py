@@ -121,14 +121,16 @@ def _text(parts: Named, output: str | None) -> bytes:
 def _count(boards: Batch, parts: Named, options: Mapping[str, Any]) -> bytes:
     """Write the count of which these are all parts, with its statistics added up."""
     from gpusudoku.cli.records import FORMS
-    from gpusudoku.cli.writers import count_writer
+    from gpusudoku.cli.writers import AnswerRecords, AnswerWriter, PlainCounts
     from gpusudoku.results import ResultBlock
     from gpusudoku.runs.parts.counts import merged
 
     assert boards.places is not None  # ``placed`` gave them
     form = options["format"] if options["format"] in FORMS else None
     asked = OutputOptions(form, errors=options["keep_going"] is True)
-    writer = count_writer(True, boards.places.origin(0), asked)
+    writer: AnswerWriter = PlainCounts(True)
+    if form is not None:
+        writer = AnswerRecords.of(asked, boards.places.origin(0), single=True)
     results = ResultBlock.of(boards, merged(part for _, part in parts), None)
     return writer.header() + writer.text(results)
 

@@ -356,6 +356,11 @@ class OutputOptions:
         return cls(**{name: given.pop(name) for name in names}, **known)
 
     @property
+    def in_detail(self) -> bool:
+        """True if records show the statistics of each board, which is then worked on by itself."""
+        return self.stats and (self.form == "jsonl" or self.log is not None)
+
+    @property
     def to_stdout(self) -> bool:
         """True if results go to stdout."""
         return self.output in (None, "-")

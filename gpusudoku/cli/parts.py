@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class PartWriter:
     """A part of a command's work, and the record of its results.
 
-    ``facts`` are all options that its results depend on, ``output`` the file of its lines, if it
-    writes any: their record is written beside it, and replaces one only with ``force``.
+    ``facts`` are all options that its results depend on. The record of a file of lines is written
+    beside it; without ``lines`` the output is the record itself.
     """
 
     def __init__(
@@ -40,16 +40,17 @@ class PartWriter:
         command: str,
         source: Source,
         facts: Mapping[str, Any],
-        output: str | None,
-        force: bool,
+        asked: OutputOptions,
+        *,
+        lines: bool = True,
     ) -> None:
         self.part, self._total = part, 0
         self._tasks: tuple[range, ...] = ()
-        self._command, self._source, self._force = command, source, force
-        self._facts = facts
-        self._lines = None if output in (None, "-") else output
+        self._command, self._source, self._facts = command, source, facts
+        self._force = asked.force or is_resumed(asked.checkpoint)
+        self._lines = asked.output if lines and not asked.to_stdout else None
         if self._lines is not None:
-            refuse(str(files.record_path(self._lines)), force, ())
+            refuse(str(files.record_path(self._lines)), self._force, ())
 
     def take(self, total: int, what: str) -> range:
         """Take the tasks of this part, of so many; ``what`` names them in a message."""
@@ -117,8 +118,7 @@ def part_of_answers(
     """
     details = asked.stats and asked.form == "jsonl"
     facts = {**facts, "format": asked.form, "details": details, "keep_going": asked.errors}
-    force = asked.force or is_resumed(asked.checkpoint)
-    piece = PartWriter(part, command, source, facts, asked.output, force)
+    piece = PartWriter(part, command, source, facts, asked)
     piece.take_boards()
     return piece
 

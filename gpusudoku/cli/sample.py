@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,7 +24,6 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.cli.parts import PartWriter
 from gpusudoku.cli.progress import DRAWN_PER_SECOND, expect_solutions
-from gpusudoku.cli.saving import is_resumed
 from gpusudoku.cli.sink import LineSink, open_sink
 from gpusudoku.cli.source import Source, conflict_in, place_of
 from gpusudoku.cli.usage import Integer, WhichPart
@@ -103,8 +102,7 @@ def sample(
         if seed is None:
             raise InputError("--part needs a --seed: all parts are of one sample")
         facts = {"number": number, "seed": str(seed), "distinct": distinct, "format": form}
-        force = asked.force or is_resumed(asked.checkpoint)
-        piece = PartWriter(part, "sample", source, facts, asked.output, force)
+        piece = PartWriter(part, "sample", source, facts, asked)
         if source.single:
             asked.refuse_with("--part", {"--distinct": distinct})
             numbers = piece.take(number, "draws")
@@ -122,18 +120,18 @@ def sample(
             sink.total = len(numbers)
         for board in source.singles():
             try:
-                blocks = _drawn(board, numbers[done:], seed, distinct, options, engine, sink)
-                if source.single:
-                    expect_solutions(len(numbers) - done, "draw", DRAWN_PER_SECOND, engine)
-                for first, rows in blocks:
+                left = numbers[done:]
+                draw = left.start
+                for rows in _blocks(board, left, seed, distinct, options, engine, sink):
                     if tell_seed:
                         note(f"seed {seed}")
                         tell_seed = False
-                    draws = range(first, first + len(rows))
+                    draws = range(draw, draw + len(rows))
                     with naming(place_of(board, 0)):
                         text = writer.text(board, rows, values={"seed": str(seed), "draw": draws})
                     sink.write(text)
                     sink.done(solutions=len(rows), found=len(rows))
+                    draw += len(rows)
             except (InputError, TooExpensive) as error:
                 sink.line.clear()
                 hint = _INSTEAD if isinstance(error, TooExpensive) else ""
@@ -142,39 +140,29 @@ def sample(
             done = 0
 
 
-def _drawn(
+def _blocks(
     board: Batch,
-    numbers: range,
+    draws: range,
     seed: int,
     distinct: bool,
     options: Options,
     engine: Engine,
     sink: LineSink,
-) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-    """Draw solutions of a board in blocks, each with the number of its first.
+) -> Iterator[NDArray[np.uint8]]:
+    """Draw solutions of a board, in blocks.
 
     Errors come at once: an InputError if there are none, or not enough distinct ones, or a
     TooExpensive.
     """
     from gpusudoku.listing import Solutions
 
-    if not numbers:
+    if not draws:
         return iter(())
     solutions = Solutions(board[0], options, engine=engine)
     with sink.line.working():
         if not solutions:
             raise InputError(f"no solution to draw{conflict_in(board[0])}")
-        start = 0 if distinct else numbers.start
-        blocks = solutions.sample_blocks(numbers.stop, seed, distinct=distinct, first=start)
-    return _numbered(blocks, start, numbers.start)
-
-
-def _numbered(
-    blocks: Iterable[NDArray[np.uint8]], number: int, first: int
-) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-    """Give blocks with the number of their first row, from a number on."""
-    for block in blocks:
-        passed = max(0, first - number)
-        if passed < len(block):
-            yield number + passed, block[passed:]
-        number += len(block)
+        blocks = solutions.sample_blocks(draws.stop, seed, distinct=distinct, first=draws.start)
+    if sink.total is not None:  # of a single board
+        expect_solutions(len(draws), "draw", DRAWN_PER_SECOND, engine)
+    return blocks

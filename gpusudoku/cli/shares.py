@@ -29,7 +29,6 @@ from gpusudoku.cli.options import (
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.parts import PartWriter
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.saving import is_resumed
 from gpusudoku.cli.share_forms import (
     HalvingList,
     ShareForm,
@@ -127,10 +126,8 @@ def shares(
     piece = None
     if part is not None:
         asked.refuse_with("--part", {"--plot": plot})
-        lines, force = None if source.single else asked.output, asked.force
         facts = {"format": form, "halving": halving}
-        force = force or is_resumed(asked.checkpoint)
-        piece = PartWriter(part, "shares", source, facts, lines, force)
+        piece = PartWriter(part, "shares", source, facts, asked, lines=not source.single)
         if source.board is not None:
             with Output(asked.output, asked.force, boards) as out:
                 out.write(_part_of(source.board, piece, options))

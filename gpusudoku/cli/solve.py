@@ -98,14 +98,16 @@ def solve(
     engine = start_engine(options)
     is_read = asked.to_stdout and sys.stdout is not None and sys.stdout.isatty()
     on_terminal = source.single and asked.form is None and is_read
-    each = source.single or (asked.stats and (asked.form == "jsonl" or asked.log is not None))
-    work = partial(
-        solve_each if each else solve_batches,
-        options=options,
-        engine=engine,
-        check_unique=not first_only,
-    )
-    writer = SolvedOnTerminal() if on_terminal else _writer(source, asked)
+    each = source.single or asked.in_detail
+    work = partial(solve_each if each else solve_batches, options=options, engine=engine)
+    writer: AnswerWriter
+    if asked.form in FORMS:
+        writer = AnswerRecords.of(asked, source.origin, single=source.single)
+    elif on_terminal:
+        writer = SolvedOnTerminal()
+    else:
+        form = asked.form or ("pretty" if source.single else "line")
+        writer = SolvedBoards(form, source.single)
     with (
         open_answer_sink(source, engine, asked, boards, writer, "solved", part=piece) as sink,
         closing(with_bad_boards(source.found(), work, "record")) as found,
@@ -118,12 +120,3 @@ def solve(
                 if asked.stats:
                     assert isinstance(results.stats, SearchStats)
                     show_search(results.boards[0], results.stats)
-
-
-def _writer(source: Source, asked: OutputOptions) -> AnswerWriter:
-    if asked.form in FORMS:
-        details = source.single or asked.stats
-        return AnswerRecords(
-            asked.form, source.origin, solution=True, errors=asked.errors, details=details
-        )
-    return SolvedBoards(asked.form or ("pretty" if source.single else "line"), source.single)

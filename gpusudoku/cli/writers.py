@@ -56,6 +56,15 @@ class AnswerRecords(AnswerWriter):
     object of a board has all statistics, as each was counted by itself.
     """
 
+    @classmethod
+    def of(cls, asked: OutputOptions, origin: Origin, *, single: bool) -> AnswerRecords:
+        """Make what writes the records that are asked for, of a ``single`` board or of many."""
+        assert asked.form is not None
+        details = single or asked.stats
+        return cls(
+            asked.form, origin, solution=asked.solution, errors=asked.errors, details=details
+        )
+
     def __init__(
         self,
         form: str,
@@ -127,21 +136,6 @@ class PlainCounts(AnswerWriter):
         numbers, which = distinct_numbers(results.numbers)
         tails = [f":{results.text(number)}".encode() for number in numbers]
         return formats.write_lines(results.boards.cells, tails, which)
-
-
-def count_writer(
-    single: bool, origin: Origin, asked: OutputOptions, only: str | None = None
-) -> AnswerWriter:
-    """Make what writes counts in the form that is asked for; ``single`` is true for one board."""
-    if asked.form is None:
-        return PlainCounts(single, only=only is not None)
-    return AnswerRecords(
-        asked.form,
-        origin,
-        solution=asked.solution,
-        errors=asked.errors,
-        details=single or asked.stats,
-    )
 
 
 class SolvedBoards(AnswerWriter):

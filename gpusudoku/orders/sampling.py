@@ -79,22 +79,23 @@ class Uniform:
             yield self.numbers(start, end)
             start, size = end, min(4 * size, BLOCK)
 
-    def distinct(self, n: int) -> Iterator[NDArray[Any]]:
-        """Yield the first n different numbers, in blocks; n is at most the count."""
+    def distinct(self, n: int, start: int = 0) -> Iterator[NDArray[Any]]:
+        """Yield the first n different numbers, at most the count, in blocks; see ``first``."""
         seen: set[int] = set()
         drawn = 0
         while (left := n - len(seen)) > 0:
             # So many draws that about twice as many numbers should be new as are left.
             last = drawn + min(BLOCK, 2 * left * self._count // (self._count - len(seen)))
             new: list[int] = []
-            for start in range(drawn, last, PIECE):
-                numbers = dict.fromkeys(self.numbers(start, min(start + PIECE, last)).tolist())
+            for at in range(drawn, last, PIECE):
+                numbers = dict.fromkeys(self.numbers(at, min(at + PIECE, last)).tolist())
                 fresh = [number for number in numbers if number not in seen]
                 seen.update(fresh)
                 new += fresh
             drawn = last
+            new = new[max(0, start - (n - left)) : left]
             if new:
-                yield np.array(new[:left], self._dtype)
+                yield np.array(new, self._dtype)
 
     def _drawn(self, turn: int, first: int, last: int) -> NDArray[Any]:
         """Draw some numbers in one round, before the reduction; their low words come first."""
