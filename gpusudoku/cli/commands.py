@@ -30,7 +30,7 @@ _COMMANDS = {
     "help": ("commands", "Show the help of a command, or of all."),
     "info": ("info", "Describe every BOARD: its size, its clues, and whether they clash."),
     "merge": ("merge", "Join all parts of a run: print what the whole command would have printed."),
-    "nth": ("ranks", "Print the solutions of BOARD that have the numbers K in ascending order."),
+    "nth": ("ranks", "Print solutions of BOARD by their numbers K in ascending order, from 0 on."),
     "rank": ("ranks", "Print the number that every SOLUTION of BOARD has in ascending order."),
     "resume": ("resume", "Resume a run that was saved with --checkpoint FILE."),
     "sample": ("sample", "Draw random solutions of every BOARD, all equally likely."),
@@ -42,7 +42,7 @@ _COMMANDS = {
 }
 """The module of each command, and the first sentence of its help."""
 MEANT = {
-    **dict.fromkeys(("all", "list"), "enumerate"),
+    **dict.fromkeys(("all", "list", "solutions"), "enumerate"),
     **dict.fromkeys(("check", "test", "unique", "valid", "validate"), "solve"),
     **dict.fromkeys(("draw", "generate", "new", "random"), "sample"),
     **dict.fromkeys(("print", "show"), "convert"),
@@ -194,6 +194,9 @@ def cli() -> None:
     Every option has an environment variable: GPUSUDOKU_COUNT_LIMIT is --limit of count. Those that
     commands share have no command in the name: GPUSUDOKU_DEVICE, and likewise _JOBS, _GPU, _METHOD,
     _MEMORY, _STRATEGY, _PROPAGATE, _CUTOFF, _CUTOFF_BY, _BOX, _COLUMN, _KEEP_GOING and _QUIET.
+
+    Exit status: 0 answered, 1 could not finish, 2 bad input or usage, 3 or 4 as --exit-code says,
+    128 plus the number of the signal that ended it.
     """
 
 

@@ -43,6 +43,11 @@ def tell(text: str) -> None:
         click.echo(f"{CLEAR}{text}" if sys.stderr.isatty() else text, err=True)
 
 
+def several(number: int, noun: str) -> str:
+    """Write a number of things: ``1 board``, ``2,000 boards``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def note(text: str) -> None:
     """Say something on a line that begins with the program's name."""
     tell(f"gpusudoku: {printable(text)}")

@@ -21,7 +21,7 @@ from gpusudoku.cli.completing import (
     complete_files,
     complete_techniques,
 )
-from gpusudoku.cli.messages import note, quietly
+from gpusudoku.cli.messages import note, quietly, several
 from gpusudoku.cli.usage import Choice, Integer, Number, parsed_part
 from gpusudoku.errors import DeviceError, InputError, shown
 from gpusudoku.formats import FORMATS
@@ -397,8 +397,7 @@ def start_engine(options: Options) -> Engine:
         gpus = cast("CudaEngine", engine).gpus
         note(f"device cuda ({', '.join(gpu.name for gpu in gpus)})")
     else:
-        threads = "1 thread" if engine.workers == 1 else f"{engine.workers} threads"
-        note(f"device cpu, {threads}")
+        note(f"device cpu, {several(engine.workers, 'thread')}")
     return engine
 
 

@@ -349,7 +349,9 @@ def refuse(path: str | None, force: bool, inputs: Sequence[str]) -> None:
     if Path(path).is_file() and not force:
         raise InputError(f"{path}: exists already; --force overwrites it")
     if not os.access(Path(path) if Path(path).exists() else Path(path).parent, os.W_OK):
-        raise InputError(f"{path}: cannot be written")
+        folder = Path(path).parent
+        why = "" if folder.is_dir() else f": there is no folder {folder}"
+        raise InputError(f"{path}: cannot be written{why}")
 
 
 def refuse_target(path: str, inputs: Sequence[str]) -> None:
@@ -388,7 +390,9 @@ def _refuse_short(path: str, size: int) -> None:
     if (found := file.stat().st_size) < size:
         raise InputError(f"{path}: has {found} bytes, not the {size} that were written, {lost}")
     if not os.access(file, os.W_OK):
-        raise InputError(f"{path}: cannot be written")
+        folder = Path(path).parent
+        why = "" if folder.is_dir() else f": there is no folder {folder}"
+        raise InputError(f"{path}: cannot be written{why}")
 
 
 def is_same_file(path: str, other: str) -> bool:

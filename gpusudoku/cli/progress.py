@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from gpusudoku.board.board import Board
-from gpusudoku.cli.messages import CLEAR, is_quiet, naming, note
+from gpusudoku.cli.messages import CLEAR, is_quiet, naming, note, several
 from gpusudoku.cli.summary import show_plan
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.threads import NoThread, start_thread
@@ -309,8 +309,7 @@ def _on_workers(seconds: float, engine: Engine) -> tuple[float, str]:
     """Return the seconds of the workers for so much work of one core, and name them."""
     if engine.name != "cpu":  # no GPU was measured
         return seconds, "on one core of a CPU"
-    threads = "1 thread" if engine.workers == 1 else f"{engine.workers} threads"
-    return seconds / engine.workers, f"on {threads}"
+    return seconds / engine.workers, f"on {several(engine.workers, 'thread')}"
 
 
 def _is_long(seconds: float, options: Options) -> bool:

@@ -59,14 +59,15 @@ class _WithNumbers(click.Command):
 @devices
 @reading
 def nth(board: str, numbers: tuple[int, ...], reading: InputOptions, **given: Any) -> None:
-    """Print the solutions of BOARD that have the numbers K in ascending order.
+    """Print solutions of BOARD by their numbers K in ascending order, from 0 on.
 
-    K counts from 0. Ascending order compares digits as numbers, cell by cell, row by row. No other
+    Ascending order compares digits as numbers, cell by cell, row by row. No other
     solution is visited, so K may be of any size.
 
     \b
     Examples:
       gpusudoku nth board.txt 0 1 2
+      gpusudoku nth board.txt 999999      the millionth
       gpusudoku nth @empty 3335451876010536468480
     """
     asked = OutputOptions.take(given)

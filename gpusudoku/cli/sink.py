@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from gpusudoku.cli.messages import several
 from gpusudoku.cli.options import OutputOptions
 from gpusudoku.cli.output import Log, line_ends, open_log
 from gpusudoku.cli.progress import ProgressLine
@@ -236,7 +237,7 @@ def open_answer_sink(
         except (KeyboardInterrupt, Interrupted) as error:
             if source.single and isinstance(error, Interrupted):
                 raise
-            said = f"interrupted: {tally.boards} boards {done}{journal.hint}"
+            said = f"interrupted: {several(tally.boards, 'board')} {done}{journal.hint}"
             raise Interrupted(said, tally.boards) from None
         if not sink.begun:
             journal.output.write(writer.header())

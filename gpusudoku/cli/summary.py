@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.board.board import Board
-from gpusudoku.cli.messages import note, tell
+from gpusudoku.cli.messages import note, several, tell
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.watch import duration
 from gpusudoku.options import is_integer
@@ -77,7 +77,7 @@ class Tally:
             else f"{self._one:,} unique, {self._several:,} several"
         )
         note(
-            f"{self.boards + unreadable:,} boards: {some}, {self._none:,} none, "
+            f"{several(self.boards + unreadable, 'board')}: {some}, {self._none:,} none, "
             f"{unreadable:,} unreadable; {seconds:,.2f} s, "
             f"{self.boards / seconds:,.0f} boards a second"
         )
@@ -198,7 +198,7 @@ class Totals:
             sums = self._searches
             _show(
                 {
-                    "searched": f"{self._boards['search']:,} boards",
+                    "searched": several(self._boards["search"], "board"),
                     "frontier boards": f"{sums['frontier_boards']:,}",
                     "boards explored": f"{sums['boards_explored']:,}",
                     "nodes": f"{sums['nodes']:,}",
@@ -211,7 +211,7 @@ class Totals:
             sums = self._contractions
             _show(
                 {
-                    "contracted": f"{self._boards['contraction']:,} boards",
+                    "contracted": several(self._boards["contraction"], "board"),
                     "products": f"{sums['products']:,}",
                     "seconds of blocks": f"{sums['seconds']:.6f}",
                 }
@@ -219,14 +219,14 @@ class Totals:
         if self._listed:
             _show(
                 {
-                    "listed by number": f"{self._listed:,} boards",
+                    "listed by number": several(self._listed, "board"),
                     "seconds": f"{self._listing_seconds:.6f}",
                 }
             )
 
 
 def _workers(device: str, number: int) -> str:
-    return f"{device}, {number} {'GPUs' if device == 'cuda' else 'threads'}"
+    return f"{device}, {several(number, 'GPU' if device == 'cuda' else 'thread')}"
 
 
 def _size(board: Board) -> dict[str, str]:
