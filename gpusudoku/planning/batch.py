@@ -74,12 +74,8 @@ def count_block(
 ) -> Generator[ResultBlock | Deferred[ResultBlock], None, None]:
     """Count boards of one geometry; those that take long one by one, as they are asked for.
 
-    If another engine is to search them together, those that take long are left for later.
-
-    Raises
-    ------
-    TooExpensive
-        As ``choose`` does; or if one should take more than ``most_seconds`` on one core.
+    If another engine is to search them together, those that take long are deferred. A TooExpensive
+    as of ``count_board``.
     """
     searcher = searcher or engine
     if options.method == "contraction":
@@ -116,12 +112,9 @@ def find_solutions(
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], SearchStats]:
     """Search the boards of a block together, up to a limit that is set or a little beyond.
 
-    Progress is reported only if ``watched``: that of a block of a batch would mislead.
-
-    Returns
-    -------
-    The solutions, uint8 (k, n * n), and the indices of their boards, int64 (k), both in the order
-    in which they were found, and what was done.
+    Progress is reported only if ``watched``: that of a block of a batch would mislead. Returns the
+    solutions, uint8 (k, n * n), and the indices of their boards, int64 (k), both in the order in
+    which they were found, and the statistics.
     """
     found: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = [
         (np.empty((0, block.geometry.cells), np.uint8), np.empty(0, np.int64))
@@ -187,12 +180,8 @@ def _contracted(
 def count_board(board: Board, options: Options, engine: Engine, most_seconds: float = inf) -> Count:
     """Choose a plan, tell the watch, and run it.
 
-    Raises
-    ------
-    TooExpensive
-        As ``choose`` does; or if it should take more than ``most_seconds`` on one core.
-    Interrupted
-        After Ctrl-C; its ``count`` is a lower bound.
+    A TooExpensive as of ``choose``, or if it should take more than ``most_seconds`` on one core;
+    after Ctrl-C an Interrupted, whose ``count`` is a lower bound.
     """
     try:
         plan = choose(board, options, most_seconds, engine=engine)
@@ -209,15 +198,7 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
 
 
 def run_plan(plan: Plan, board: Board, options: Options, engine: Engine) -> Count:
-    """Run the plan of a board.
-
-    Raises
-    ------
-    Cancelled
-        After a cancellation.
-    Interrupted
-        After Ctrl-C; its ``count`` is a lower bound.
-    """
+    """Run the plan of a board; after Ctrl-C the ``count`` of the Interrupted is a lower bound."""
     try:
         outcome = plan.run(engine)
     except Cancelled:

@@ -40,25 +40,11 @@ def choose(
 ) -> Plan:
     """Make the plan that the options name; ``auto`` compares estimates.
 
-    The plan is the same on every machine, whatever its engine.
-
-    Parameters
-    ----------
-    worth
-        The seconds on one core for which the caller would wait. Only a share of them, or of those
-        that a search takes, goes into estimating a contraction.
-    engine
-        The device that is going to run the plan: the kernels that it is likely to need are compiled
-        at once.
-    parts
-        The number of parts into which the tasks are to be divided.
-
-    Raises
-    ------
-    InputError
-        If the method is contraction and the board carries candidates.
-    TooExpensive
-        If the method is contraction and the board is too expensive for it.
+    The plan is the same on every machine: the engine only has kernels compiled which it is likely
+    to need. The caller would wait ``worth`` seconds on one core; only a share of them, or of those
+    of a search, goes into estimating a contraction. The tasks are to be divided into ``parts``. An
+    InputError if a board with candidates is to be contracted; a TooExpensive if the method is
+    contraction, and the board is too expensive for it.
     """
     contracted = contraction_kernels(board.geometry)
     searches = only_searches(options) or board.given_candidates is not None
