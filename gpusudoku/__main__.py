@@ -18,7 +18,7 @@ def main() -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _fill_descriptors()
     catch_interrupts()
-    # Only now, because it takes a moment, and that should be no time without manners.
+    # Imported only now: it is slow, and signals are handled before.
     from gpusudoku.cli.process import run_alone
 
     run_alone()

@@ -25,8 +25,8 @@ THREAD_SECONDS = 0.025
 """Time that one thread should take for a block: the results of AHEAD such blocks for each thread
 are kept in memory."""
 QUICK_SECONDS = 0.1
-"""Blocks are one thread's each while reading one takes less time, and all cores together need less
-for one."""
+"""Each thread takes a block of its own while reading a block takes less than this, and so does
+working on it by all threads."""
 SMALL_SECONDS = 0.002
 """A block that takes less time is not worth handing to another thread: what surrounds the compiled
 loops takes longer than these, and only one thread at a time can do that."""

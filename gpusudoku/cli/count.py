@@ -138,8 +138,8 @@ def count(
     with machine_of(cluster, options) as machine:
         line = CountLine(source, options, machine, asked.stats)
         check = CrossCheck(options) if cross_check else None
-        alone = source.single or asked.in_detail or check is not None
-        work = partial(_counter(cluster is not None, alone), options=options, engine=machine)
+        each = source.single or asked.in_detail or check is not None
+        work = partial(_counter(cluster is not None, each), options=options, engine=machine)
         writer: AnswerWriter = PlainCounts(source.single, only=only is not None)
         if asked.form is not None:
             writer = AnswerRecords.of(asked, source.origin, single=source.single)
@@ -164,7 +164,7 @@ def count(
                 check.show()
 
 
-def _counter(on_cluster: bool, alone: bool) -> Callable[..., Generator[ResultBlock, None, None]]:
+def _counter(on_cluster: bool, each: bool) -> Callable[..., Generator[ResultBlock, None, None]]:
     """Choose what counts: a cluster, or this machine, each board by itself or in blocks."""
     if on_cluster:
         from gpusudoku.runs.cluster.batches import count_batches_on
@@ -172,7 +172,7 @@ def _counter(on_cluster: bool, alone: bool) -> Callable[..., Generator[ResultBlo
         return count_batches_on
     from gpusudoku.planning.batch import count_batches, count_each
 
-    return count_each if alone else count_batches
+    return count_each if each else count_batches
 
 
 def _limit(limit: int | None, only: str | None, asked: OutputOptions) -> int | None:

@@ -22,7 +22,7 @@ _quiet = False
 
 @contextmanager
 def quietly(quiet: bool) -> Iterator[None]:
-    """Have nothing said for a while but what is wrong, if so it was asked."""
+    """Print only errors within this block, if ``quiet``."""
     global _quiet
     before, _quiet = _quiet, quiet
     try:

@@ -40,7 +40,7 @@ JOIN_SECONDS = 2.0
 LONG_SECONDS = 30
 """Work that is estimated to take longer is announced."""
 QUICK_LOOK = 5.0
-"""The time budget for the estimate of the other method, as seconds that it could save."""
+"""The other method is estimated as if it could save at most so many seconds."""
 LISTED_PER_SECOND = 1e7
 """Solutions that a thread writes in a second, once the contraction has counted them."""
 SORTED_PER_SECOND = 1e6

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS = 2.0
 """The most work that is lost, if saving is quick."""
-WORTH = 100
-"""Saving takes no more than this part of the time, one of so many."""
+SAVING_SHARE = 0.01
+"""The share of the time that saving may take."""
 
 _OUTPUT = "output"
 """The note of the output file: its real path."""
@@ -164,7 +164,7 @@ class SavedJournal(Journal):
             except Exception as error:  # for the thread that writes
                 self._error = error
                 return
-            pause = max(EVERY_SECONDS, WORTH * (time.thread_time() - start))
+            pause = max(EVERY_SECONDS, (time.thread_time() - start) / SAVING_SHARE)
 
     def _save(self, *, finished: bool = False) -> None:
         """Save the position, if it is new, once all that was written before it is on the disk."""
@@ -205,7 +205,7 @@ def journaled(
     if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
         raise InputError(f"{path}: is no file, and --checkpoint needs one to go on with")
     identity = identity_of_command(inputs, options or {})
-    from gpusudoku.runs.counting import PATIENCE_SECONDS  # only now: SQLite takes a moment to load
+    from gpusudoku.runs.counting import PATIENCE_SECONDS  # lazily: SQLite takes a moment to load
     from gpusudoku.runs.ledger import SqliteRunStore
 
     with SqliteRunStore(checkpoint) as ledger:

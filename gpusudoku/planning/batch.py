@@ -34,8 +34,8 @@ from gpusudoku.results import ContractionStats, Count, ResultBlock, SearchStats,
 from gpusudoku.search.frontier import Frontier
 
 CONTRACTED_BOARDS = 1 << 10
-"""The most boards that are contracted together: those of a block may cost a hundred times those
-before."""
+"""The most boards that are contracted together: later ones of a block may cost a hundred times the
+earlier ones."""
 MIXED_BOARDS = 1 << 14
 """The most boards in a block of which some may be contracted."""
 SEARCHED_SOLUTIONS = 64

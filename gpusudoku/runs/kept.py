@@ -63,7 +63,7 @@ BUSY_SECONDS = 10.0
 LOCK_SECONDS = 1.0
 """The time to wait for a lock: another process may only have looked whether it is held."""
 TWICE_SECONDS = 0.05
-"""The time between taking it and taking it again."""
+"""The pause between taking the lock and taking it again."""
 HISTORY = 60
 """Saves that are remembered, for a rate."""
 

@@ -24,7 +24,7 @@ FIRST_SECONDS = 2.0
 """Between two saves, as long as they cost little."""
 MOST_SECONDS = 20.0
 """Between two saves, whatever they cost."""
-WORTH = 0.01
+SAVING_SHARE = 0.01
 """The share of the time that saves may cost."""
 
 
@@ -53,9 +53,9 @@ def work(
             if step.interrupted is not None:
                 raise step.interrupted
             cost = step.idle_seconds / step.workers + time.perf_counter() - start
-            if cost > WORTH * step.seconds:
+            if cost > SAVING_SHARE * step.seconds:
                 seconds = max(FIRST_SECONDS, min(2 * seconds, MOST_SECONDS))
-            elif cost < WORTH / 4 * step.seconds:
+            elif cost < SAVING_SHARE / 4 * step.seconds:
                 seconds = max(FIRST_SECONDS, seconds / 2)
             portion = step.left
 

@@ -78,7 +78,7 @@ class Killing:
         from gpusudoku.runs import counting, local
         from tests.planning.plans import in_parts
 
-        saving.EVERY_SECONDS, saving.WORTH = EVERY_SECONDS, 0
+        saving.EVERY_SECONDS, saving.SAVING_SHARE = EVERY_SECONDS, 1e9
         local.FIRST_SECONDS, local.MOST_SECONDS = EVERY_SECONDS, EVERY_SECONDS
         if self.in_parts:
             parts.PART_MAPS, parts.TASK_LISTINGS = 10, 1
