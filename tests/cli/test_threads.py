@@ -129,5 +129,5 @@ def test_an_interrupt_leaves_whole_lines(start, tmp_path, command):
     assert log.read_text().count("\n") == len(lines)
     done = "counted" if command == "count" else "solved"
     said = process.stderr.read().splitlines()
-    assert said[-1] == f"gpusudoku: interrupted: {len(lines)} boards {done}"
+    assert said[-1] == f"gpusudoku: interrupted: {len(lines):,} boards {done}"
     assert not any("Traceback" in line for line in said)
