@@ -139,7 +139,7 @@ def test_a_batch_says_how_many_boards_are_done(start):
     assert process.wait() == 130
     boards = text.count("\n")
     assert text == f"{SOLVED}:1\n" * boards
-    assert err.splitlines()[-1] == f"gpusudoku: interrupted: {boards} boards counted"
+    assert err.splitlines()[-1] == f"gpusudoku: interrupted: {boards:,} boards counted"
 
 
 def test_what_nobody_reads_is_neither_logged_nor_told_of(start, file, tmp_path):
@@ -152,7 +152,7 @@ def test_what_nobody_reads_is_neither_logged_nor_told_of(start, file, tmp_path):
     with os.fdopen(ours) as pipe:
         written = len(pipe.readlines())
     assert 0 < written < 20000
-    assert said.splitlines()[-1] == f"gpusudoku: interrupted: {written} boards counted"
+    assert said.splitlines()[-1] == f"gpusudoku: interrupted: {written:,} boards counted"
     assert len(log.read_text().splitlines()) == written
 
 
