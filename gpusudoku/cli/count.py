@@ -86,10 +86,11 @@ def count(
     Prints the count alone for one board, and a line BOARD:COUNT for each board of a batch, which
     ends with a summary on stderr.
 
-    With --limit N, N+ means N solutions or more; --only and --exit-code imply --limit 2. With
-    --keep-going, csv, tsv and jsonl have a record of each bad board, too, unless --only is given.
-    --cross-check, and --stats where JSON is written, count every board of a batch by itself. --part
-    splits the solutions of one board, and writes a JSON record, or a batch by boards.
+    With --limit N, N+ means N solutions or more. A limit of 2 is implied by --only and --exit-code.
+    With --keep-going, csv, tsv and jsonl have a record of each bad board, too, unless --only is
+    given. Every board of a batch is counted by itself with --cross-check, and with --stats where
+    JSON is written. --part splits the solutions of one board, and writes a JSON record, or a batch
+    by boards.
 
     \b
     Examples:
