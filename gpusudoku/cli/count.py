@@ -86,11 +86,11 @@ def count(
     Prints the count alone for one board, and a line BOARD:COUNT for each board of a batch, which
     ends with a summary on stderr.
 
-    With --limit N, N+ means N solutions or more; the limit is 2 with --only and --exit-code, unless
-    another is given. With --keep-going, csv, tsv and jsonl have a record of each bad board, too,
-    unless --only is given. Every board of a batch is counted by itself with --cross-check, and with
-    --stats where JSON is written. --part splits the solutions of one board, and writes a JSON
-    record, or a batch by boards.
+    N+ means N solutions or more, with --limit N. That is 2 for --only and --exit-code, unless you
+    give another. With --keep-going, csv, tsv and jsonl have a record of each bad board, too, unless
+    --only is given. Every board of a batch is counted by itself with --cross-check, and with
+    --stats where JSON is written. Use --part to split the solutions of one board, which writes a
+    JSON record, or a batch by boards.
 
     \b
     Examples:
