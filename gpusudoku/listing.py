@@ -396,6 +396,8 @@ class Solutions(Slice):
         if not is_integer(n) or n < 0:
             raise InputError(f"a sample of {described(n)}: expected an integer from 0 up")
         seed = secrets.randbits(SEED_BITS) if seed is None else seed
+        if not is_integer(first) or not 0 <= first <= n:
+            raise InputError(f"a sample from number {described(first)}: expected one from 0 to {n}")
         with self._working():
             count = self._orders.quick.count if n else 1
         uniform = Uniform(seed, count)

@@ -48,7 +48,8 @@ class LineWriter:
     """Writes whole lines to a descriptor; errors call it by a name.
 
     A pipe takes nothing back: only if its reader stops in a line for half a second after an
-    interrupt, half a line is left. With ``whole`` interrupts wait, unless there is a reader.
+    interrupt, half a line is left. With ``whole`` all of a text is written after an interrupt, too,
+    unless a reader stops.
     """
 
     def __init__(self, descriptor: int, name: str, *, whole: bool = False) -> None:
@@ -58,7 +59,7 @@ class LineWriter:
         mode = os.fstat(descriptor).st_mode
         self._is_file, is_pipe = stat.S_ISREG(mode), stat.S_ISFIFO(mode)
         self._has_reader = is_pipe or stat.S_ISSOCK(mode) or os.isatty(descriptor)
-        self._heeds = self._has_reader or not whole
+        self._whole, self._heeds = whole, self._has_reader or not whole
         self._pipe_size = 0
         """Bytes that a pipe holds, if that is known."""
         if is_pipe and sys.platform == "linux":
@@ -90,10 +91,11 @@ class LineWriter:
             while sent < end:
                 if deadline is None and self._heeds and interrupted():
                     deadline = time.monotonic() + GRACE_SECONDS
-                    if sent == 0 or data[sent - 1] == ord("\n"):
-                        break
-                    rest = bytes(data[sent:])
-                    end = sent + (rest.find(b"\n") + 1 or len(rest))
+                    if not self._whole:
+                        if sent == 0 or data[sent - 1] == ord("\n"):
+                            break
+                        rest = bytes(data[sent:])
+                        end = sent + (rest.find(b"\n") + 1 or len(rest))
                 elif self._poll is None or self._poll.poll(WAIT_MILLISECONDS):
                     stop = min(sent + self._room(), end)
                     whole = _last_line_end(data, stop)
@@ -244,12 +246,12 @@ class Output:
             raise WriteError(f"{self._path}: cannot be written: {error.strerror}") from None
 
     @contextmanager
-    def telling_lines(self, hint: str = "") -> Iterator[None]:
-        """Have Ctrl-C end the command with the number of lines written, and ``hint``."""
+    def telling_lines(self) -> Iterator[None]:
+        """Let Ctrl-C end the command with the number of lines written."""
         try:
             yield
         except (KeyboardInterrupt, Interrupted):
-            message = f"interrupted: {self.lines} lines written{hint}"
+            message = f"interrupted: {self.lines} lines written"
             raise Interrupted(message, self.lines) from None
 
     def _write(self, text: bytes | memoryview, lines: int | None = None) -> None:

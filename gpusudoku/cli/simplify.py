@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
@@ -62,6 +63,7 @@ def simplify(
     refuse_stdout(boards)
     source = Source(boards, reading)
     totals, seconds = np.zeros(7, np.int64), 0.0
+    import_module("gpusudoku.search.frontier")  # brings in Numba, which is no time of a board
     for batch in source.singles():
         board, name = batch[0], source.place(batch)
         start = time.perf_counter()

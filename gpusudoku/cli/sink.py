@@ -135,70 +135,73 @@ class AnswerSink:
         self.totals = Totals(engine)
         self.begun = journal.output.size > 0
         """True once something is written: the next text stands behind it."""
+        self._before = 0
+        """Lines written before the last text."""
 
     def write(self, found: ResultBlock | BadBoard) -> None:
-        """Write results, or the record of a bad board; an interrupt leaves whole boards."""
+        """Write results, or the record of a bad board.
+
+        An interrupt leaves whole lines, and in log and tally the boards that are written whole.
+        """
         self._line.clear()
         if isinstance(found, BadBoard):
             entry = found.error.entry
             assert entry is not None  # whatever a command reads has one
+            text, logged = self._writer.bad(entry), self._records.bad(entry)
             with held_interrupts():  # so that output, log and tally agree
-                text, output = self._writer.bad(entry), self._journal.output
-                lead = self._lead(text)
-                before = output.lines + line_ends(lead + text)
-                output.write(lead + text)
-                if output.lines == before:  # else interrupted: a checkpoint resumes before it
-                    self._log_lines(self._records.bad(entry))
+                self._put(text)
+                if self._lines_put == line_ends(text):  # else a checkpoint resumes before it
+                    self._log_lines(logged)
                     self._journal.notes[_BAD_BOARDS] = self._journal.notes.get(_BAD_BOARDS, 0) + 1
                     self._journal.advance(share=self._source.share)
             return
         keep = None if self._wanted is None else self._wanted(found.numbers)
         shown = found if keep is None else found.chosen(keep)
         text = self._writer.text(shown)
+        logged = b"" if self._log is None else self._records.text(found)
         self._source.warn_conflicts(found.boards.chosen(found.numbers == 0))
+        whole = found
         with held_interrupts():
-            self._write_block(found, shown, keep, text)
+            try:
+                self._put(text)
+            finally:  # after an error, too, log and tally have the boards that are written
+                if self._lines_put < line_ends(text):
+                    boards = self._boards_in(shown, line_ends(text))
+                    if keep is not None:  # all before the first that should have been written
+                        boards = int(np.append(np.flatnonzero(keep), len(keep))[boards])
+                    whole = found.part(0, boards)
+                    logged = b"".join(logged.splitlines(keepends=True)[:boards])
+                self._log_lines(logged)
+                self.tally.add(whole)
+            if whole is found:  # else interrupted: a checkpoint resumes before these
+                self._journal.notes["tally"] = self.tally.notes
+                total, share = _sum(found.numbers), self._source.share
+                self._journal.advance(boards=len(found), found=total, share=share)
         self.totals.add(len(found), found.stats, continued=found.continued)
         if not self._source.single:
             self._line.boards(self.tally.boards, self._source.share)
 
-    def _write_block(
-        self, block: ResultBlock, shown: ResultBlock, keep: NDArray[np.bool_] | None, text: bytes
-    ) -> None:
-        logged = b"" if self._log is None else self._records.text(block)
-        output, total, whole = self._journal.output, line_ends(text), len(block)
-        lead = self._lead(text)
-        before = output.lines + line_ends(lead)
-        try:
-            output.write(lead + text)  # at once: a signal between them would lose one of them
-        finally:  # after an error, too, log and tally have the boards that are written
-            lines = output.lines - before
-            if lines < total:
-                whole = self._boards_in(shown, lines, total)
-                if keep is not None:  # all before the first that should have been written
-                    whole = int(np.append(np.flatnonzero(keep), len(keep))[whole])
-            self._log_lines(b"".join(logged.splitlines(keepends=True)[:whole]))
-            self.tally.add(block.part(0, whole))
-        if whole == len(block):  # else interrupted: a checkpoint resumes before these
-            self._journal.notes["tally"] = self.tally.notes
-            found, share = _sum(block.numbers), self._source.share
-            self._journal.advance(boards=whole, found=found, share=share)
+    def _put(self, text: bytes) -> None:
+        """Write a text behind the header or a separator, at once: a signal can lose neither."""
+        lead = b""
+        if text:
+            lead = self._writer.between if self.begun else self._writer.header()
+            self.begun = True
+        self._before = self._journal.output.lines + line_ends(lead)
+        self._journal.output.write(lead + text)
 
-    def _lead(self, text: bytes) -> bytes:
-        """Return what stands before a text: the header, or a separator."""
-        if not text:
-            return b""
-        lead = self._writer.between if self.begun else self._writer.header()
-        self.begun = True
-        return lead
+    @property
+    def _lines_put(self) -> int:
+        """The lines of the last text that were written."""
+        return max(0, self._journal.output.lines - self._before)
 
-    def _boards_in(self, shown: ResultBlock, lines: int, total: int) -> int:
-        """Count the boards whose text lies within the first of all lines of their text."""
-        if total == len(shown):
-            return max(0, lines)
+    def _boards_in(self, shown: ResultBlock, lines: int) -> int:
+        """Count the boards that are written whole, of a text of so many lines."""
+        if lines == len(shown):
+            return self._lines_put
         return bisect_right(
             range(1, len(shown) + 1),
-            lines,
+            self._lines_put,
             key=lambda boards: line_ends(self._writer.text(shown.part(0, boards))),
         )
 
@@ -234,13 +237,13 @@ def open_answer_sink(
         try:
             with line:
                 yield sink
+            if not sink.begun:
+                journal.output.write(writer.header())
         except (KeyboardInterrupt, Interrupted) as error:
             if source.single and isinstance(error, Interrupted):
                 raise
             said = f"interrupted: {several(tally.boards, 'board')} {done}{journal.hint}"
             raise Interrupted(said, tally.boards) from None
-        if not sink.begun:
-            journal.output.write(writer.header())
     if part is not None:
         status = source.status or (tally.status if asked.exit_code else 0)
         ending = Ending(status, source.unreadable, tally.notes, tally.seconds)

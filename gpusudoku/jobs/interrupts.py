@@ -56,6 +56,8 @@ class _Signals:
     """Seconds that the process needs to end by itself; infinite if it may outlive Ctrl-C."""
     outlived = -inf
     """The time of the last Ctrl-C that it may outlive."""
+    caught = False
+    """True once ``handle`` gets the signals of this process."""
     held: list[int] | None = None
     """Signals that are held back, while some are."""
 
@@ -112,6 +114,7 @@ def catch_interrupts() -> None:
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as it is under nohup
             signal.signal(number, _signals.handle)
+    _signals.caught = True
     sys.unraisablehook = _signals.lost
     from socket import socketpair  # imported lazily: it takes a moment
 
@@ -171,7 +174,7 @@ def held_interrupts() -> Iterator[Callable[[], bool]]:
         return
     held = _signals.held = []
     old: dict[int, Any] = {}
-    if signal.getsignal(signal.SIGINT) != _signals.handle:  # which holds back what it gets
+    if not _signals.caught:  # else ``handle`` holds back what it gets
         # Those without a handler of Python's end the process, or are ignored, as ever.
         old = {number: signal.getsignal(number) for number in ENDING}
         old = {number: handler for number, handler in old.items() if callable(handler)}

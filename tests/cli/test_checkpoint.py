@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 from collections import Counter
 
 import pytest
@@ -280,15 +281,22 @@ def test_a_part_of_a_batch(checkpointed, full, tmp_path, command):
         assert untimed(record) == untimed(tmp_path / "plain.txt.part.json")
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.97])
-@pytest.mark.parametrize("command", ["solve --format grid", "count --format csv"])
-def test_an_interrupt_within_a_block(checkpointed, monkeypatch, tmp_path, command, share):
-    """It leaves whole boards, the same in output and log, and nothing is lost when it goes on."""
+@pytest.mark.parametrize(
+    ("command", "share", "is_pipe"),
+    [("solve --format grid", 0.97, False), ("count --format csv", 0.0, False),
+     ("solve --format grid", 0.5, False), ("count --format csv", 0.5, True)],
+)  # fmt: skip
+def test_an_interrupt_within_a_block(checkpointed, monkeypatch, tmp_path, command, share, is_pipe):
+    """It leaves whole lines, a log of the boards written whole, and no loss when it goes on."""
     boards = f"{UNIQUE}\n" * 60 + "bad\n" * 3 + f"{UNIQUE}\n" * 60
     this = checkpointed([*command.split(), "--keep-going"], boards)
     plain, log, write, signals = tmp_path / "plain", tmp_path / "log", os.write, []
     this._run(*this.command, "-o", plain, "-q")
-    wanted = plain.read_text()
+    wanted, logged = plain.read_text(), []
+    if is_pipe:
+        os.mkfifo(log)
+        reader = threading.Thread(target=lambda: logged.extend(log.read_text().splitlines()))
+        reader.start()
 
     def interrupted(descriptor, data):
         is_output = this.out.exists() and os.path.samestat(os.fstat(descriptor), this.out.stat())
@@ -301,9 +309,12 @@ def test_an_interrupt_within_a_block(checkpointed, monkeypatch, tmp_path, comman
     monkeypatch.setattr(os, "write", interrupted)
     assert this._run(*this.command, "-o", this.out, "--log", log, "-q")[0] == 130
     found = this.out.read_text() if this.out.exists() else ""
-    logged = log.read_text().splitlines()
+    if is_pipe:
+        reader.join()
+    else:
+        logged = log.read_text().splitlines()
     assert wanted.startswith(found)
-    grids = len(list(filter(None, found.split("\n\n"))))
+    grids = len([grid for grid in found.split("\n\n") if grid.count("\n") >= 3])
     assert len(logged) == (grids if "grid" in command else max(0, len(found.splitlines()) - 1))
     this.out.unlink(missing_ok=True)
     signals.clear()
