@@ -147,7 +147,8 @@ class AnswerSink:
         if isinstance(found, BadBoard):
             entry = found.error.entry
             assert entry is not None  # whatever a command reads has one
-            text, logged = self._writer.bad(entry), self._records.bad(entry)
+            text = self._writer.bad(entry)
+            logged = b"" if self._log is None else self._records.bad(entry)
             with held_interrupts():  # so that output, log and tally agree
                 self._put(text)
                 if self._lines_put == line_ends(text):  # else a checkpoint resumes before it

@@ -92,7 +92,7 @@ class Source:
             not reading.keep_going or (saved and len(head) == 1)
         ):
             raise self._ending(head[0], len(head) > 1)  # before anything is written
-        while isinstance(head[-1], InputError) and len(head) < MOST_AHEAD:
+        while len(head) < MOST_AHEAD and not any(isinstance(each, Batch) for each in head):
             more = next(found, None)
             if more is None:
                 break
