@@ -59,9 +59,8 @@ if TYPE_CHECKING:
         SearchStats,
         Solution,
     )
-    from gpusudoku.runs.counting import resume
-    from gpusudoku.runs.parts.counts import count_part, merge
-    from gpusudoku.runs.parts.records import PartRecord
+    from gpusudoku.runs.counting import count_part, merge, resume
+    from gpusudoku.runs.records import PartRecord
     from gpusudoku.search.finds import Step
     from gpusudoku.solving import solve, solve_many
     from gpusudoku.web.widget import widget
@@ -82,7 +81,7 @@ _LAZY = {
     "Geometry": "board.geometry",
     "Minimised": "minimising",
     "Options": "options",
-    "PartRecord": "runs.parts.records",
+    "PartRecord": "runs.records",
     "ResultBlock": "results",
     "Results": "results",
     "SearchStats": "results",
@@ -93,11 +92,11 @@ _LAZY = {
     "Step": "search.finds",
     "count": "counting",
     "count_many": "counting",
-    "count_part": "runs.parts.counts",
+    "count_part": "runs.counting",
     "cross_check": "checking",
     "explain": "logic",
     "make_engine": "engines.make",
-    "merge": "runs.parts.counts",
+    "merge": "runs.counting",
     "minimise": "minimising",
     "minimize": "minimising",  # as others spell it
     "parse": "formats",

@@ -84,10 +84,9 @@ def count(
         if cluster is None and checkpoint is None:
             return count_board(found, chosen, engine_for(chosen, engine))
         # Imported lazily: few need it.
-        from gpusudoku.runs.counting import Checkpoint, How, count_for_python
+        from gpusudoku.runs.counting import count_for_python
 
-        how = How(checkpoint=None if checkpoint is None else Checkpoint(checkpoint))
-        return count_for_python(found, chosen, engine, cluster, how)
+        return count_for_python(found, chosen, engine, cluster, checkpoint)
 
 
 @takes_options
@@ -160,12 +159,11 @@ def _count_many_on(
     cluster: Client | str, batches: Iterable[Batch], options: Options
 ) -> Generator[ResultBlock, None, None]:
     """Count many boards on a cluster."""
-    from gpusudoku.runs.cluster.batches import count_batches_on
-    from gpusudoku.runs.cluster.connect import connected
-    from gpusudoku.runs.cluster.machine import OnCluster
+    from gpusudoku.runs.cluster import connected
+    from gpusudoku.runs.counting import count_batches_on
 
     with (
-        connected(cluster, options.jobs) as client,
-        closing(count_batches_on(batches, options, OnCluster(client))) as counts,
+        connected(cluster, options.jobs) as machine,
+        closing(count_batches_on(machine, batches, options)) as counts,
     ):
         yield from counts

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
-from typing import Unpack, cast
+from math import inf
+from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
 
@@ -15,13 +16,18 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
-from gpusudoku.engines.make import engine_for
+from gpusudoku.engines.make import engine_for, refuse_both
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import find_solutions
 from gpusudoku.results import ResultBlock, Results, Solution, with_bad_boards
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from gpusudoku.runs.cluster import Cluster
 
 
 @takes_options
@@ -65,6 +71,7 @@ def solve_many(
     on_error: str = "raise",
     check_unique: bool = True,
     engine: Engine | None = None,
+    cluster: Client | str | None = None,
     cancel: CancelToken | None = None,
     **options: Unpack[OptionFields],
 ) -> Results[Solution]:
@@ -77,22 +84,29 @@ def solve_many(
 
     Parameters
     ----------
-    boards, box, on_error, engine, cancel
+    boards, box, on_error, engine, cluster, cancel
         As for ``count_many``.
     check_unique, **options
         As for ``solve``.
 
     Raises
     ------
-    InputError, DeviceError, Interrupted, Cancelled
+    InputError, DeviceError, ClusterError, Interrupted, Cancelled
         As ``count_many`` does.
     """
+    refuse_both(engine, cluster)
     with cancelling(cancel):
         found, chosen = batches_of(boards, box), Options(**options)
         limited = replace(chosen, limit=2 if check_unique else 1)
 
         def solved(batches: Iterator[Batch]) -> Generator[ResultBlock, None, None]:
-            return solve_batches(batches, limited, engine_for(chosen, engine))
+            if cluster is None:
+                yield from solve_batches(batches, limited, engine_for(chosen, engine))
+                return
+            from gpusudoku.runs.cluster import connected  # imported lazily: few need it
+
+            with connected(cluster, chosen.jobs) as machine:
+                yield from solve_batches_on(machine, batches, limited)
 
         return Results(with_bad_boards(found, solved, on_error), cancel, boards)
 
@@ -114,6 +128,20 @@ def solve_batches(
     return in_blocks(batches, engine.most_boards, solve, engine.side_by_side)
 
 
+def solve_batches_on(
+    cluster: Cluster, batches: Iterable[Batch], options: Options
+) -> Generator[ResultBlock, None, None]:
+    """Solve boards on a cluster as ``solve_batches`` does here."""
+    for found in cluster.answers(batches, _solve_whole, options):
+        if isinstance(found, ResultBlock):
+            yield found
+        else:  # a board that takes long: one worker has as long as it needs
+            yield from cast(
+                Generator[ResultBlock, None, None],
+                cluster.answers([found], _solve_whole, options, inf),
+            )
+
+
 def solve_each(
     batches: Iterable[Batch], options: Options, engine: Engine
 ) -> Generator[ResultBlock, None, None]:
@@ -121,6 +149,11 @@ def solve_each(
     for batch in batches:
         for board in batch.singles():
             yield _solve_block(board, options, engine, watched=True)
+
+
+def _solve_whole(block: Batch, options: Options, engine: Engine) -> list[ResultBlock]:
+    """Solve a block in a worker of a cluster."""
+    return [_solve_block(block, options, engine)]
 
 
 def _solve_block(

@@ -41,7 +41,7 @@ MOST_LINES = 600
 REASONS = {
     "gpusudoku.contraction.nine.batch": "the contraction of many boards, beside that of one",
     "gpusudoku.orders.many": "many boards, above all that is of one",
-    "gpusudoku.runs.parts.shares": "how shares are divided, which merging does not need",
+    "gpusudoku.runs.shares": "how shares are divided, which merging does not need",
     "gpusudoku.web.widget": "public, for notebooks",
 }
 """Why modules of less than a hundred lines stand alone that one other module imports."""

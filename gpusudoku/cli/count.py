@@ -7,18 +7,18 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import numpy as np
 
 from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
-    CLUSTER_HELP,
     InputOptions,
     OutputOptions,
     answer_options,
     boards_argument,
+    cluster_option,
     counting,
     machine_of,
     own_option,
@@ -38,6 +38,10 @@ from gpusudoku.cli.writers import AnswerRecords, AnswerWriter, PlainCounts
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import BadBoard, ResultBlock, with_bad_boards
+
+if TYPE_CHECKING:
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.runs.cluster import Cluster
 
 WANTED = {
     "unique": lambda count: count == 1,
@@ -68,7 +72,7 @@ own = own_option("count")
 @own("--solution", is_flag=True, help="Also find a solution of every board: csv, tsv, jsonl.")
 @own("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
 @part_option("count", "a board's solutions, or of a batch")
-@own("--cluster", metavar="ADDRESS", help=CLUSTER_HELP)
+@cluster_option("count")
 @answer_options("count", FORMS, "[default: COUNT, or BOARD:COUNT in a batch]")
 @reading
 def count(
@@ -114,40 +118,42 @@ def count(
         raise InputError(
             "--solution needs --format csv, tsv or jsonl; solve prints solutions alone"
         )
-    if asked.checkpoint:
-        asked.refuse_with("--checkpoint", {"--cross-check": cross_check})
     source = Source(boards, reading, asked, saved=part is not None)
     if source.board is not None and (asked.checkpoint or part or cluster):
         others = {"--limit": limit, "--only": only, "--exit-code": asked.exit_code}
         others |= {"--solution": asked.solution}
-        others |= {"--cross-check": cross_check, "--log": asked.log}
+        others |= {"--log": asked.log}
         name = "--part" if part else "--cluster" if cluster else "--checkpoint"
+        if part or cluster:
+            others |= {"--cross-check": cross_check}
         asked.refuse_with(f"{name} of one board", others)
         from gpusudoku.cli.in_tasks import count_and_write
 
-        count_and_write(source, options, asked, part, cluster, boards)
+        check = CrossCheck(options) if cross_check else None
+        count_and_write(source, options, asked, part, cluster, check)
+        if check is not None:
+            check.show()
         return
     if cluster is not None:
         details = {"--stats with --format jsonl or --log": asked.in_detail}
         asked.refuse_with("--cluster of a batch", {"--cross-check": cross_check, **details})
     piece = None
     if part is not None:
-        from gpusudoku.cli.parts import part_of_answers
+        from gpusudoku.cli.parts import part_of_batch
 
-        facts = {**options.search_facts(), "only": only, "solution": asked.solution}
-        piece = part_of_answers(part, "count", source, asked, facts)
+        piece = part_of_batch(part, source, asked)
     wanted = None if only is None else WANTED[only]
     with machine_of(cluster, options) as machine:
         line = CountLine(source, options, machine, asked.stats)
         check = CrossCheck(options) if cross_check else None
         each = source.single or asked.in_detail or check is not None
-        work = partial(_counter(cluster is not None, each), options=options, engine=machine)
+        work = _counter(machine, options, each=each, on_cluster=cluster is not None)
         writer: AnswerWriter = PlainCounts(source.single, only=only is not None)
         if asked.form is not None:
             writer = AnswerRecords.of(asked, source.origin, single=source.single)
         with (
             open_answer_sink(
-                source, machine, asked, boards, writer, "counted",
+                source, machine, asked, writer, "counted",
                 line=line, wanted=wanted, part=piece,
             ) as sink,
             closing(with_bad_boards(source.found(), work, "record")) as found,
@@ -166,15 +172,17 @@ def count(
                 check.show()
 
 
-def _counter(on_cluster: bool, each: bool) -> Callable[..., Generator[ResultBlock, None, None]]:
+def _counter(
+    machine: Engine, options: Options, *, each: bool, on_cluster: bool
+) -> Callable[..., Generator[ResultBlock, None, None]]:
     """Choose what counts: a cluster, or this machine, each board by itself or in blocks."""
     if on_cluster:
-        from gpusudoku.runs.cluster.batches import count_batches_on
+        from gpusudoku.runs.counting import count_batches_on
 
-        return count_batches_on
+        return partial(count_batches_on, cast("Cluster", machine), options=options)
     from gpusudoku.planning.batch import count_batches, count_each
 
-    return count_each if each else count_batches
+    return partial(count_each if each else count_batches, options=options, engine=machine)
 
 
 def _limit(limit: int | None, only: str | None, asked: OutputOptions) -> int | None:

@@ -33,7 +33,7 @@ from gpusudoku.cli.options import (
     statistics,
 )
 from gpusudoku.cli.output import line_ends
-from gpusudoku.cli.parts import PartWriter
+from gpusudoku.cli.parts import part_of_batch
 from gpusudoku.cli.progress import (
     LESS,
     LISTED_PER_SECOND,
@@ -41,7 +41,6 @@ from gpusudoku.cli.progress import (
     expect_listing,
     expect_solutions,
 )
-from gpusudoku.cli.saving import SavedJournal
 from gpusudoku.cli.sink import LineSink, open_sink
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.cli.summary import Totals, show_listing, show_search
@@ -136,12 +135,9 @@ def enumerate_(
     steps = _search_in_steps(source.board, options, selection) if saved else None
     piece = None
     if part is not None:
-        facts = {"order": selection.order, "from": first, "to": last, "format": form}
-        facts = options.search_facts() | facts
-        piece = PartWriter(part, "enumerate", source, facts, asked)
-        piece.take_boards()
+        piece = part_of_batch(part, source, asked)
     with open_sink(
-        source, asked, boards, writer.header,
+        source, asked, writer.header,
         facts={"listed": "by search" if searches(options) else "by number"},
         portion=steps and steps[1], part=piece,
     ) as sink:  # fmt: skip
@@ -385,9 +381,8 @@ class Lister:
 
     def list_in_steps(self, plan: SearchPlan, portion: Portion) -> None:
         """List what is left of the search of the only board, and save it step by step."""
-        board, journal, writing = self._source.board, self._sink.journal, threading.Lock()
+        board, writing = self._source.board, threading.Lock()
         assert board is not None
-        assert isinstance(journal, SavedJournal)  # else there would be no steps
         self.tasks = portion.tasks, plan.tasks()
 
         def write(rows: Any, _: Any) -> None:  # by any of the workers, one at a time
@@ -395,7 +390,7 @@ class Lister:
             with writing:
                 self._sink.output.write(text, self._writer.lines(text, board.geometry))
 
-        journal.search(plan, self._engine, write)
+        self._sink.checkpoint.search(plan, self._engine, write)
 
     def note_beyond(self) -> None:
         """Say how many boards have too few solutions for the first number selected."""

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import numpy as np
 
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.messages import quietly
 from gpusudoku.cli.options import OutputOptions, output_file, quiet_option
 from gpusudoku.cli.output import Output
-from gpusudoku.cli.parts import placed
+from gpusudoku.cli.resume import placed
 from gpusudoku.cli.summary import Ending
 from gpusudoku.errors import GpusudokuError, InputError
-from gpusudoku.runs.identity import board_of_identity
-from gpusudoku.runs.parts import files
-from gpusudoku.runs.parts.records import LinesFile, PartRecord, in_order
-
-if TYPE_CHECKING:
-    from gpusudoku.board.batch import Batch
-
-Named = Sequence[tuple[str, PartRecord]]
-"""Parts in their order, each with the name of its file."""
-
+from gpusudoku.runs.records import DAMAGED, LinesFile, PartFile, in_order, read_parts
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
@@ -38,6 +29,8 @@ def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) 
                "shares BOARD --part I/N" print them
       lines    that a command wrote with --part and --output; their record is in
                a file beside it, whose name ends in .part.json
+      runs     of finished parts, as --part with --checkpoint keeps them; the
+               lines of one are in the file that its command wrote
 
     The order of files does not matter. Parts that are missing, overlap, have changed, or are of
     another board, option or version are refused. The closing line of a batch and the exit status
@@ -58,41 +51,43 @@ def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) 
       seq 100 | xargs -P 4 -I% gpusudoku sample board.txt -n 1000000 --seed 7 \\
         -j 1 --part %/100 -o part%.txt
     """
-    parts = in_order(files.read_parts(names))
-    kinds = {type(part.found) for _, part in parts}
-    if len(kinds) > 1:
-        raise InputError(f"{parts[0][0]}: a damaged record of a part: others have other results")
-    if kinds != {LinesFile}:
+    parts = in_order(read_parts(names))
+    if len({type(part.record.found) for part in parts}) > 1:
+        raise InputError(f"{parts[0].name}: a damaged record of a part: others have other results")
+    if not isinstance(parts[0].record.found, LinesFile):
         text = _text(parts, output)
-        with Output(output, force, [name for name, _ in parts]) as out, out.telling_lines():
+        with Output(output, force, [part.name for part in parts]) as out, out.telling_lines():
             out.write(text)
         return
     header, inputs = _checked(parts)
-    ending = Ending.of_parts([part.stats for _, part in parts])
+    ending = Ending.of_parts([part.record.stats for part in parts])
     with Output(output, force, inputs) as out, out.telling_lines():
         out.write(header)
         begun = False
-        for name, part in parts:
-            lines = part.found
+        for part in parts:
+            lines = part.record.found
             assert isinstance(lines, LinesFile)
-            if begun and lines.bytes > lines.header:
+            assert part.lines is not None
+            if begun and lines.size > lines.header:
                 out.write(lines.between.encode())
-            for piece in files.pieces_after(files.lines_file(name), lines.header):
+            for piece in lines.pieces(part.lines):
                 begun = True
                 out.write(piece)
     with quietly(quiet):
         ending.show()
 
 
-def _checked(parts: Named) -> tuple[bytes, list[str]]:
+def _checked(parts: list[PartFile]) -> tuple[bytes, list[str]]:
     """Check that no file has changed; return the header of all lines, and the files."""
     header, names, first = b"", list[str](), ""
-    for name, part in parts:
-        path, lines = files.lines_file(name), part.found
+    for name, record, path in parts:
+        lines = record.found
         assert isinstance(lines, LinesFile)
-        files.check_lines(path, lines)
+        if path is None:
+            raise InputError(f"{name}: the lines of this part are not beside it: keep both files")
+        lines.check(path)
         names += [name, str(path)]
-        if lines.bytes == 0:
+        if lines.size == 0:
             continue  # it may have been too early for a header
         with path.open("rb") as file:
             found = file.read(lines.header)
@@ -102,51 +97,40 @@ def _checked(parts: Named) -> tuple[bytes, list[str]]:
     return header, names
 
 
-def _text(parts: Named, output: str | None) -> bytes:
-    """Write the result of one board."""
-    first = parts[0][1]
-    command = first.identity.command
+def _text(parts: list[PartFile], output: str | None) -> bytes:
+    """Write the count or the shares of one board, of which these are all parts."""
+    first = parts[0].record
+    options: Any = first.identity.options
     try:
-        boards = placed(board_of_identity(first.identity.boards), first.place)
-        if command == "shares":
-            return _shares(boards, parts, output)
-        if command == "count":
-            return _count(boards, parts, first.identity.options)
-        raise InputError(f"{command} has no such parts")
-    except (GpusudokuError, TypeError, ValueError, KeyError) as error:
+        boards = placed(first.identity.boards, first.place)
+        if first.identity.command == "count":
+            from gpusudoku.cli.writers import AnswerRecords, AnswerWriter, PlainCounts
+            from gpusudoku.results import ResultBlock
+            from gpusudoku.runs.counting import merged
+
+            assert boards.places is not None  # ``placed`` gave them
+            asked = OutputOptions(options["format"], errors=options["keep_going"])
+            writer: AnswerWriter = PlainCounts(True)
+            if asked.form is not None:
+                writer = AnswerRecords.of(asked, boards.places.origin(0), single=True)
+            count = merged([part.record for part in parts])
+            return writer.header() + writer.text(ResultBlock.of(boards, count, None))
+        from gpusudoku.cli.share_forms import Shares
+        from gpusudoku.cli.shares import coloured, share_writer
+        from gpusudoku.orders.shares import check_shares
+
+        board = boards[0]
+        shares = np.zeros((board.geometry.cells, board.n), object)
+        for part in parts:
+            found = np.asarray(part.record.found)
+            if found.shape != shares.shape:
+                raise ValueError("no shares of this board")
+            shares += found
+        check_shares(shares, board.geometry, int(shares[0].sum()))
+        form = share_writer(
+            options["format"], options["halving"], single=True, coloured=coloured("auto", output)
+        )
+        return form.text(Shares(boards, shares))
+    except (GpusudokuError, *DAMAGED) as error:
         why = error if isinstance(error, GpusudokuError) else "a damaged record of a part"
-        raise InputError(f"{parts[0][0]}: {why}") from None
-
-
-def _count(boards: Batch, parts: Named, options: Mapping[str, Any]) -> bytes:
-    """Write the count of which these are all parts, with its statistics added up."""
-    from gpusudoku.cli.records import FORMS
-    from gpusudoku.cli.writers import AnswerRecords, AnswerWriter, PlainCounts
-    from gpusudoku.results import ResultBlock
-    from gpusudoku.runs.parts.counts import merged
-
-    assert boards.places is not None  # ``placed`` gave them
-    form = options["format"] if options["format"] in FORMS else None
-    asked = OutputOptions(form, errors=options["keep_going"] is True)
-    writer: AnswerWriter = PlainCounts(True)
-    if form is not None:
-        writer = AnswerRecords.of(asked, boards.places.origin(0), single=True)
-    results = ResultBlock.of(boards, merged(part for _, part in parts), None)
-    return writer.header() + writer.text(results)
-
-
-def _shares(boards: Batch, parts: Named, output: str | None) -> bytes:
-    """Write the shares of all parts, added up."""
-    from gpusudoku.cli.share_forms import Shares
-    from gpusudoku.cli.shares import coloured, share_writer
-    from gpusudoku.orders.shares import check_shares
-    from gpusudoku.runs.parts.records import added_shares
-
-    options: Mapping[str, Any] = parts[0][1].identity.options
-    board, halving = boards[0], options["halving"]
-    shares = added_shares([part for _, part in parts], board)
-    check_shares(shares, board.geometry, int(shares[0].sum()))
-    writer = share_writer(
-        options["format"], halving, single=True, coloured=coloured("auto", output)
-    )
-    return writer.text(Shares(boards, shares))
+        raise InputError(f"{parts[0].name}: {why}") from None

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-CLUSTER_HELP = "Count on a Dask cluster: the address of its scheduler, or local."
 PATIENCE_SECONDS = 5.0
 """Time after Ctrl-C until all connections are closed."""
 
@@ -262,6 +261,12 @@ def part_option(command: str, what: str) -> Callable[[Command], Command]:
     )
 
 
+def cluster_option(command: str, more: str = "") -> Callable[[Command], Command]:
+    """Add the option of a command that works on a cluster."""
+    text = f"Work on a Dask cluster: the address of its scheduler, or local.{more}"
+    return own_option(command)("--cluster", metavar="ADDRESS", help=text)
+
+
 def output_file(command: str) -> Callable[[Command], Command]:
     """Add the options of a command that choose the file of its results."""
     own = own_option(command)
@@ -378,12 +383,11 @@ def machine_of(cluster: str | None, options: Options) -> Iterator[Engine]:
     if cluster is None:
         yield start_engine(options)
         return
-    from gpusudoku.runs.cluster.connect import connected, hush
-    from gpusudoku.runs.cluster.machine import OnCluster
+    from gpusudoku.runs.cluster import connected, silence_dask
 
-    hush()
-    with patient_interrupts(PATIENCE_SECONDS), connected(cluster, options.jobs) as client:
-        yield cast("Engine", OnCluster(client, note))
+    silence_dask()
+    with patient_interrupts(PATIENCE_SECONDS), connected(cluster, options.jobs, note) as machine:
+        yield cast("Engine", machine)
 
 
 def start_engine(options: Options) -> Engine:

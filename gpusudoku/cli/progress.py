@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gpusudoku.cli.source import Source
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan
-    from gpusudoku.runs.ledger import SqliteRunStore
+    from gpusudoku.runs.store import RunStore
 
 Item = TypeVar("Item")
 
@@ -209,13 +209,14 @@ class CountLine(ProgressLine):
             plan, board, self._options, self._engine, self._place, self._parts
         )
 
-    def resumed(self, run: SqliteRunStore) -> None:
+    def resumed(self, run: RunStore) -> None:
         """Say how far the run in a file is."""
-        if run.finished:
+        state = run.state
+        if state.finished:
             note(f"{run.path}: finished before")
             return
-        found = f", at least {decimal_digits(run.count)} solutions" if run.count else ""
-        note(f"{run.path}: resumed; {run.done:.1%} is done{found}")
+        found = f", at least {decimal_digits(state.count)} solutions" if state.count else ""
+        note(f"{run.path}: resumed; {state.done:.1%} is done{found}")
 
 
 def _bar(done: float) -> str:

@@ -1,13 +1,10 @@
-"""``gpusudoku resume``, and the identity and arguments of a command that a file saves for it."""
+"""``gpusudoku resume``, and the identity and arguments of a command that its file has for it."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib import import_module
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,52 +12,34 @@ import click
 from click.core import ParameterSource
 
 from gpusudoku import formats
+from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.cli.commands import ARGUMENTS, cli
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.messages import quietly
-from gpusudoku.cli.options import CLUSTER_HELP, devices, own_option, quiet_option
-from gpusudoku.cli.source import is_file
-from gpusudoku.errors import InputError, printable, shown
-from gpusudoku.runs.identity import Identity
+from gpusudoku.cli.options import (
+    OutputOptions,
+    cluster_option,
+    devices,
+    quiet_option,
+)
+from gpusudoku.errors import InputError, printable
+from gpusudoku.runs.identity import Identity, board_of_identity, identity_of_board
 
 if TYPE_CHECKING:
-    from gpusudoku.runs.kept import Kept
+    from gpusudoku.cli.source import Source
 
-KIND = "command"
-"""The kind of such a run, in its setup."""
 INDIFFERENT = frozenset(
     (
         *("boards", "output", "force", "checkpoint", "cluster", "quiet", "stats"),
-        *("device", "jobs", "gpus", "memory", "color"),
+        *("device", "jobs", "gpus", "memory", "color", "cross_check", "form", "as_json"),
     )
 )
 """Parameters of commands on which files do not depend; boards are looked into."""
-
-own = own_option("resume")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings that may differ from those of before; None: as before."""
-
-    device: str | None
-    jobs: int | None
-    gpus: tuple[int, ...] | None
-    cluster: str | None
-    """The cluster on which the run goes on; None: this machine."""
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The given ones, as options. The threads of before are not those of other machines."""
-        known = {"device": self.device, "jobs": self.jobs, "gpus": self.gpus}
-        given = {name: value for name, value in known.items() if value is not None}
-        return given if self.cluster in (None, "local") else {"jobs": None, **given}
 
 
 @click.command()
 @click.argument("file", metavar="FILE", shell_complete=complete_files)
 @devices
-@own("--cluster", metavar="ADDRESS", help=f"{CLUSTER_HELP}  [default: on this machine]")
+@cluster_option("resume", "  [default: on this machine]")
 @quiet_option
 @click.pass_context
 def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> None:
@@ -77,37 +56,82 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
       gpusudoku resume run.sqlite -j 4
       gpusudoku resume run.sqlite --cluster tcp://host:8786
     """
-    from gpusudoku.runs.kept import read_run
+    from gpusudoku.runs.counting import changed_options
+    from gpusudoku.runs.store import read_run
 
-    kept, _ = read_run(file)
-    kind = kept.setup["kind"]
-    if kind not in (KIND, "count"):
-        raise InputError(f"{file}: no command goes on with {shown(kind)}")
-    for name in list(settings):
+    for name in settings:
         if ctx.get_parameter_source(name) == ParameterSource.DEFAULT:
             settings[name] = None  # as it was
-    with quietly(quiet):
-        if kind == KIND:
-            resume_command(file, kept, Settings(**settings))
-        else:  # by its name, as commands are imported: it saves by this module
-            counts = import_module(f"{__package__}.in_tasks")
-            counts.resume_count(file, kept, Settings(**settings))
+    run = read_run(file)
+    setup, boards = run.setup, run.identity.boards
+    folder = setup.get("folder", str(Path.cwd()))
+    path = file if folder == str(Path.cwd()) else str(Path(file).absolute())
+    # A count that began in Python has its options alone.
+    name, *rest = setup.get("arguments", ["count", ""])
+    command = cli.commands[name]
+    own_variables = [each.envvar for each in command.params if isinstance(each.envvar, str)]
+    now = {each: os.environ.pop(each) for each in own_variables if each in os.environ}
+    os.environ.update(setup.get("environment", {}))
+    try:
+        root = ctx.find_root()
+        root.meta[ARGUMENTS] = [name, *rest]
+        again = command.make_context(name, rest, parent=root)
+    finally:
+        for each in setup.get("environment", {}):
+            del os.environ[each]
+        os.environ.update(now)
+    if "arguments" not in setup:
+        again.params.update(setup["options"])
+    again.params["quiet"] = quiet or again.params["quiet"]
+    if "cells" in boards:
+        python = {"source": "<python>", "line": 0, "columns": [], "beside": []}
+        again.params["boards"] = (placed(boards, setup.get("place", python)),)
+    cluster = settings.pop("cluster")
+    if "cluster" in again.params:
+        again.params["cluster"] = cluster
+    elif cluster is not None:
+        raise InputError(f"{path}: holds {name}, and only count and solve run on a cluster")
+    again.params.update(changed_options(again.params, **settings, cluster=cluster), checkpoint=path)
+    try:
+        os.chdir(folder)
+    except OSError as error:  # on another machine: a board that is in the file needs no folder
+        if "cells" not in boards or again.params["output"]:
+            where = f"began in the folder {printable(folder)}"
+            raise InputError(f"{path}: {where}: {error.strerror}") from None
+    with again:
+        command.invoke(again)
 
 
-def identity_of_command(boards: Sequence[str], options: Mapping[str, Any]) -> Identity:
-    """Return all that the results of this command depend on; ``options`` are more of that."""
+def command_facts(asked: OutputOptions) -> dict[str, Any]:
+    """Return the options of this command on which its lines depend, by name, as JSON."""
     ctx = click.get_current_context()
-    own = {
-        max(param.opts, key=len).lstrip("-"): _as_json(ctx.params[param.name])
+    facts = {
+        max(param.opts, key=len).lstrip("-"): ctx.params[param.name]
         for param in ctx.command.params
         if param.name in ctx.params and param.name not in INDIFFERENT
     }
-    inputs = [[name, _digest(name) if is_file(name) else None] for name in boards]
-    return Identity(ctx.info_name or "", {"inputs": inputs}, {**own, **options})
+    part = facts.pop("part", None)  # all parts are of one run
+    simple = (bool, int, float, type(None))
+    facts = {name: v if isinstance(v, simple) else str(v) for name, v in facts.items()}
+    facts |= {"format": asked.form, "details": asked.in_detail}
+    return facts if part is None else {**facts, "parts": part.parts}
 
 
-def _as_json(value: Any) -> Any:
-    return value if value is None or isinstance(value, (bool, int, float)) else str(value)
+def identity_of_command(
+    source: Source, asked: OutputOptions, options: Mapping[str, Any] | None = None
+) -> Identity:
+    """Return all that the lines of this command depend on; ``options`` are more of that."""
+    ctx = click.get_current_context()
+    facts = {**command_facts(asked), **(options or {})}
+    if (part := ctx.params.get("part")) is not None:
+        facts["part"] = part.number
+    if source.board is not None:
+        boards = identity_of_board(source.board[0])
+        del facts["box"], facts["column"]  # which only say how it was read
+    else:
+        digests = [[name, _digest(name) if name in source.files else None] for name in source.names]
+        boards = {"inputs": digests}
+    return Identity(ctx.info_name or "", boards, facts)
 
 
 def _digest(name: str) -> str:
@@ -122,55 +146,33 @@ def _digest(name: str) -> str:
         raise InputError(f"{name}: cannot be read: {error.strerror}") from None
 
 
-def setup_of_command() -> dict[str, Any]:
-    """Describe this command as JSON, for ``resume_command``."""
+def setup_of_command(source: Source) -> dict[str, Any]:
+    """Describe this command as JSON, for ``resume``."""
     ctx = click.get_current_context()
+    variables = [each.envvar for each in ctx.command.params if isinstance(each.envvar, str)]
     return {
-        "kind": KIND,
         "arguments": ctx.meta[ARGUMENTS],
-        "environment": {
-            name: os.environ[name] for name in _variables(ctx.command) if name in os.environ
-        },
+        "environment": {name: os.environ[name] for name in variables if name in os.environ},
         "folder": str(Path.cwd()),
+        "place": None if source.board is None else place_facts(source.board),
     }
 
 
-def resume_command(path: str, kept: Kept, settings: Settings) -> None:
-    """Run the command again whose progress is saved in a file."""
-    setup, path = kept.setup, str(Path(path).absolute())
-    try:
-        os.chdir(setup["folder"])
-    except OSError as error:
-        folder = printable(setup["folder"])
-        raise InputError(f"{path}: began in the folder {folder}: {error.strerror}") from None
-    name, *rest = setup["arguments"]
-    command = cli.commands[name]
-    with _environment(command, setup["environment"]):
-        root = click.get_current_context().find_root()
-        root.meta[ARGUMENTS] = setup["arguments"]
-        ctx = command.make_context(name, rest, parent=root)
-    ctx.params.update(settings.given, checkpoint=path)
-    if "cluster" in ctx.params:
-        ctx.params["cluster"] = settings.cluster
-    elif settings.cluster is not None:
-        raise InputError(f"{path}: holds {name}, and only counts run on a cluster")
-    with ctx:
-        command.invoke(ctx)
+def place_facts(board: Batch) -> dict[str, Any]:
+    """Describe the place of the only board of a batch, and its other columns, as JSON."""
+    assert board.places is not None  # whatever a command reads has a place
+    origin = board.places.origin(0)
+    return {
+        "source": origin.name,
+        "line": int(board.places.lines[0]),
+        "columns": list(origin.columns),
+        "beside": list(board.places.beside(0)),
+    }
 
 
-def _variables(command: click.Command) -> list[str]:
-    """Return the environment variables that stand for options of a command."""
-    return [param.envvar for param in command.params if isinstance(param.envvar, str)]
-
-
-@contextmanager
-def _environment(command: click.Command, then: Mapping[str, str]) -> Iterator[None]:
-    """Restore the environment of before, for the options of a command."""
-    now = {name: os.environ.pop(name) for name in _variables(command) if name in os.environ}
-    os.environ.update(then)
-    try:
-        yield
-    finally:
-        for name in then:
-            del os.environ[name]
-        os.environ.update(now)
+def placed(boards: Mapping[str, Any], place: Mapping[str, Any]) -> Batch:
+    """Make the batch of the board of an identity, with the place that ``place_facts`` gave."""
+    origin = Origin(place["source"], tuple(place["columns"]))
+    places = Places.of(origin, [place["line"]], [tuple(place["beside"])])
+    batch = Batch.of([board_of_identity(boards)])
+    return Batch(batch.geometry, batch.cells, batch.candidates, places)

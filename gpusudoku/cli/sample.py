@@ -101,15 +101,14 @@ def sample(
     if part is not None:
         if seed is None:
             raise InputError("--part needs a --seed: all parts are of one sample")
-        facts = {"number": number, "seed": str(seed), "distinct": distinct, "format": form}
-        piece = PartWriter(part, "sample", source, facts, asked)
+        piece = PartWriter(part, source, asked)
         if source.single:
             asked.refuse_with("--part", {"--distinct": distinct})
             numbers = piece.take(number, "draws")
         else:
             piece.take_boards()
     writer = SolutionWriter(form, source.origin, ("seed", "draw"))
-    with open_sink(source, asked, boards, writer.header, part=piece) as sink:
+    with open_sink(source, asked, writer.header, part=piece) as sink:
         from gpusudoku.orders.sampling import SEED_BITS
 
         tell_seed = seed is None

@@ -126,15 +126,14 @@ def shares(
     piece = None
     if part is not None:
         asked.refuse_with("--part", {"--plot": plot})
-        facts = {"format": form, "halving": halving}
-        piece = PartWriter(part, "shares", source, facts, asked, lines=not source.single)
+        piece = PartWriter(part, source, asked, lines=not source.single)
         if source.board is not None:
             with Output(asked.output, asked.force, boards) as out:
                 out.write(_part_of(source.board, piece, options))
             return
         piece.take_boards()
     writer = share_writer(form, halving, source.single, coloured(color, asked.output))
-    with open_sink(source, asked, boards, writer.header, part=piece, by_boards=True) as sink:
+    with open_sink(source, asked, writer.header, part=piece, by_boards=True) as sink:
         if isinstance(writer, ShareTable):
             writer.digits = sink.notes.get(_DIGITS, 0)
         with closing(share_batches(source.batches(), options, start_engine(options))) as blocks:
@@ -160,7 +159,7 @@ def shares(
 
 def _part_of(batch: Batch, piece: PartWriter, options: Options) -> bytes:
     """Write the record of the shares of a part of the only board."""
-    from gpusudoku.runs.parts.shares import divided, shares_of
+    from gpusudoku.runs.shares import divided, shares_of
 
     engine = start_engine(options)
     with ProgressLine() as line, naming(place_of(batch, 0)), line.working():

@@ -8,7 +8,7 @@ blocks of answers, one for each board; a ``LineSink`` takes text, of any number 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from gpusudoku.cli.messages import several
 from gpusudoku.cli.options import OutputOptions
 from gpusudoku.cli.output import Log, line_ends, open_log
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.saving import Journal, journaled
+from gpusudoku.cli.saving import OutputCheckpoint, open_output
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import Ending, Tally, Totals
 from gpusudoku.cli.writers import AnswerRecords, AnswerWriter
@@ -43,9 +43,9 @@ _BAD_BOARDS = "bad"
 class LineSink:
     """Writes whole lines, and notes how many boards and solutions are done with them."""
 
-    def __init__(self, source: Source, journal: Journal, line: ProgressLine) -> None:
-        self._source, self.journal, self.line = source, journal, line
-        self.output, self.start, self.notes = journal.output, journal.start, journal.notes
+    def __init__(self, source: Source, checkpoint: OutputCheckpoint, line: ProgressLine) -> None:
+        self._source, self.checkpoint, self.line = source, checkpoint, line
+        self.output, self.start, self.notes = checkpoint.output, checkpoint.start, checkpoint.notes
         self.boards = self.start.boards
         """Boards that are done."""
         self.total: int | None = None
@@ -68,7 +68,7 @@ class LineSink:
         if source.single:
             share = self._solutions / self.total if self.total else None
         self.notes[_UNANSWERED] = source.lacks_answers
-        self.journal.advance(boards=boards, solutions=solutions, found=found, share=share)
+        self.checkpoint.advance(boards=boards, solutions=solutions, found=found, share=share)
         if not source.single:
             self.line.boards(self.boards, source.share)
         elif share is not None:
@@ -79,7 +79,6 @@ class LineSink:
 def open_sink(
     source: Source,
     asked: OutputOptions,
-    inputs: Sequence[str],
     header: Callable[[], bytes] = bytes,
     *,
     facts: Mapping[str, Any] | None = None,
@@ -89,24 +88,24 @@ def open_sink(
 ) -> Iterator[LineSink]:
     """Open the output of a command, and end the command once all is written.
 
-    ``inputs`` are the arguments that name inputs, and ``header`` returns the text before all
-    results; ``facts`` and ``portion`` are those of ``journaled``. With ``by_boards`` an interrupt
-    tells the number of boards, not of lines.
+    ``header`` returns the text before all results; ``facts`` and ``portion`` are those of
+    ``open_output``. With ``by_boards`` an interrupt tells the number of boards, not of lines.
     """
-    with journaled(asked, inputs, facts, portion) as journal:
-        line = ProgressLine(listing=journal.output.to_stdout)
-        sink = LineSink(source, journal, line)
+    with open_output(asked, source, facts, portion) as checkpoint:
+        line = ProgressLine(listing=checkpoint.output.to_stdout)
+        sink = LineSink(source, checkpoint, line)
         source.skip(sink.start.boards)
-        source.lacks_answers = bool(journal.notes.get(_UNANSWERED))
-        journal.output.write_header(header)
+        source.lacks_answers = bool(checkpoint.notes.get(_UNANSWERED))
+        checkpoint.output.write_header(header)
         try:
             with line:
                 yield sink
         except (KeyboardInterrupt, Interrupted):
-            said, number = f": {journal.output.lines} lines written", journal.output.lines
+            number = checkpoint.output.lines
+            said = f": {number} lines written"
             if by_boards:
                 said, number = "" if source.single else f": {sink.boards} boards done", sink.boards
-            raise Interrupted(f"interrupted{said}{journal.hint}", number) from None
+            raise Interrupted(f"interrupted{said}{checkpoint.hint}", number) from None
         if part is None and asked.checkpoint is None:
             source.finish()  # a file is not made for want of any answer
     if part is not None:
@@ -121,19 +120,19 @@ class AnswerSink:
         self,
         source: Source,
         engine: Engine,
-        journal: Journal,
+        checkpoint: OutputCheckpoint,
         log: Log | None,
         writer: AnswerWriter,
         line: ProgressLine,
         wanted: Callable[[Any], Any] | None,
         log_details: bool,
     ) -> None:
-        self._source, self._journal, self._log = source, journal, log
+        self._source, self._checkpoint, self._log = source, checkpoint, log
         self._writer, self._line, self._wanted = writer, line, wanted
         self._records = AnswerRecords("jsonl", source.origin, details=log_details)
-        self.tally = Tally(journal.notes.get("tally"), journal.seconds)
+        self.tally = Tally(checkpoint.notes.get("tally"), checkpoint.seconds)
         self.totals = Totals(engine)
-        self.begun = journal.output.size > 0
+        self.begun = checkpoint.output.size > 0
         """True once something is written: the next text stands behind it."""
         self._before = 0
         """Lines written before the last text."""
@@ -153,8 +152,9 @@ class AnswerSink:
                 self._put(text)
                 if self._lines_put == line_ends(text):  # else a checkpoint resumes before it
                     self._log_lines(logged)
-                    self._journal.notes[_BAD_BOARDS] = self._journal.notes.get(_BAD_BOARDS, 0) + 1
-                    self._journal.advance(share=self._source.share)
+                    notes = self._checkpoint.notes
+                    notes[_BAD_BOARDS] = notes.get(_BAD_BOARDS, 0) + 1
+                    self._checkpoint.advance(share=self._source.share)
             return
         keep = None if self._wanted is None else self._wanted(found.numbers)
         shown = found if keep is None else found.chosen(keep)
@@ -175,9 +175,9 @@ class AnswerSink:
                 self._log_lines(logged)
                 self.tally.add(whole)
             if whole is found:  # else interrupted: a checkpoint resumes before these
-                self._journal.notes["tally"] = self.tally.notes
+                self._checkpoint.notes["tally"] = self.tally.notes
                 total, share = _sum(found.numbers), self._source.share
-                self._journal.advance(boards=len(found), found=total, share=share)
+                self._checkpoint.advance(boards=len(found), found=total, share=share)
         self.totals.add(len(found), found.stats, continued=found.continued)
         if not self._source.single:
             self._line.boards(self.tally.boards, self._source.share)
@@ -188,13 +188,13 @@ class AnswerSink:
         if text:
             lead = self._writer.between if self.begun else self._writer.header()
             self.begun = True
-        self._before = self._journal.output.lines + line_ends(lead)
-        self._journal.output.write(lead + text)
+        self._before = self._checkpoint.output.lines + line_ends(lead)
+        self._checkpoint.output.write(lead + text)
 
     @property
     def _lines_put(self) -> int:
         """The lines of the last text that were written."""
-        return max(0, self._journal.output.lines - self._before)
+        return max(0, self._checkpoint.output.lines - self._before)
 
     def _boards_in(self, shown: ResultBlock, lines: int) -> int:
         """Count the boards that are written whole, of a text of so many lines."""
@@ -216,7 +216,6 @@ def open_answer_sink(
     source: Source,
     engine: Engine,
     asked: OutputOptions,
-    inputs: Sequence[str],
     writer: AnswerWriter,
     done: str,
     *,
@@ -230,20 +229,23 @@ def open_answer_sink(
     a test of counts, int64 or object (B), that selects the answers that are written.
     """
     line = ProgressLine() if line is None else line
-    with journaled(asked, inputs) as journal, open_log(asked.log, inputs) as log:
-        source.skip(journal.start.boards, journal.notes.get(_BAD_BOARDS, 0))
+    with (
+        open_output(asked, source) as checkpoint,
+        open_log(asked.log, source.files) as log,
+    ):
+        source.skip(checkpoint.start.boards, checkpoint.notes.get(_BAD_BOARDS, 0))
         details = source.single or asked.stats
-        sink = AnswerSink(source, engine, journal, log, writer, line, wanted, details)
+        sink = AnswerSink(source, engine, checkpoint, log, writer, line, wanted, details)
         tally = sink.tally
         try:
             with line:
                 yield sink
             if not sink.begun:
-                journal.output.write(writer.header())
+                checkpoint.output.write(writer.header())
         except (KeyboardInterrupt, Interrupted) as error:
             if source.single and isinstance(error, Interrupted):
                 raise
-            said = f"interrupted: {several(tally.boards, 'board')} {done}{journal.hint}"
+            said = f"interrupted: {several(tally.boards, 'board')} {done}{checkpoint.hint}"
             raise Interrupted(said, tally.boards) from None
     if part is not None:
         status = source.status or (tally.status if asked.exit_code else 0)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Generator
 from contextlib import closing
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -16,11 +17,12 @@ from gpusudoku.cli.options import (
     OutputOptions,
     answer_options,
     boards_argument,
+    cluster_option,
+    machine_of,
     own_option,
     part_option,
     reading,
     searching,
-    start_engine,
 )
 from gpusudoku.cli.records import FORMS
 from gpusudoku.cli.saving import refuse_output
@@ -39,6 +41,10 @@ from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import ResultBlock, SearchStats, with_bad_boards
 
+if TYPE_CHECKING:
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.runs.cluster import Cluster
+
 
 @click.command()
 @boards_argument
@@ -50,6 +56,7 @@ from gpusudoku.results import ResultBlock, SearchStats, with_bad_boards
     help="Stop at the first solution, without looking for another.",
 )
 @part_option("solve", "a batch")
+@cluster_option("solve")
 @answer_options(
     "solve", [*formats.FORMATS, "jsonl"], "[default: pretty for one board, line for a batch]"
 )
@@ -59,6 +66,7 @@ def solve(
     reading: InputOptions,
     first_only: bool,
     part: WhichPart | None,
+    cluster: str | None,
     **given: Any,
 ) -> None:
     """Find a solution of every BOARD and say whether it is the only one.
@@ -80,8 +88,6 @@ def solve(
       gpusudoku solve puzzles.txt --part 3/100 -o part3.txt
       gpusudoku solve @techniques-16x16 --stats
     """
-    from gpusudoku.solving import solve_batches, solve_each
-
     asked = OutputOptions.take(given, solution=True, errors=reading.keep_going)
     if first_only and asked.exit_code:
         raise InputError("--exit-code needs to know whether there is another solution: no --first")
@@ -90,16 +96,20 @@ def solve(
     source = Source(boards, reading, asked, saved=part is not None)
     if part is not None and source.single:
         raise InputError("--part is for batches here: one solution has no parts")
+    if cluster is not None:
+        if source.single:
+            raise InputError("--cluster is for batches here: one board is solved on this machine")
+        details = {"--stats with --format jsonl or --log": asked.in_detail}
+        asked.refuse_with("--cluster of a batch", details)
     piece = None
     if part is not None:
-        from gpusudoku.cli.parts import part_of_answers
+        from gpusudoku.cli.parts import part_of_batch
 
-        piece = part_of_answers(part, "solve", source, asked, options.search_facts())
-    engine = start_engine(options)
+        piece = part_of_batch(part, source, asked)
     is_read = asked.to_stdout and sys.stdout is not None and sys.stdout.isatty()
     on_terminal = source.single and asked.form is None and is_read
     each = source.single or asked.in_detail
-    work = partial(solve_each if each else solve_batches, options=options, engine=engine)
+    solver = partial(_solver, options=options, each=each, on_cluster=cluster is not None)
     writer: AnswerWriter
     if asked.form in FORMS:
         writer = AnswerRecords.of(asked, source.origin, single=source.single)
@@ -109,8 +119,9 @@ def solve(
         form = asked.form or ("pretty" if source.single else "line")
         writer = SolvedBoards(form, source.single)
     with (
-        open_answer_sink(source, engine, asked, boards, writer, "solved", part=piece) as sink,
-        closing(with_bad_boards(source.found(), work, "record")) as found,
+        machine_of(cluster, options) as machine,
+        open_answer_sink(source, machine, asked, writer, "solved", part=piece) as sink,
+        closing(with_bad_boards(source.found(), solver(machine), "record")) as found,
     ):
         for results in found:
             sink.write(results)
@@ -120,3 +131,14 @@ def solve(
                 if asked.stats:
                     assert isinstance(results.stats, SearchStats)
                     show_search(results.boards[0], results.stats)
+
+
+def _solver(
+    machine: Engine, options: Options, *, each: bool, on_cluster: bool
+) -> Callable[..., Generator[ResultBlock, None, None]]:
+    """Choose what solves: a cluster, or this machine, each board by itself or in blocks."""
+    from gpusudoku.solving import solve_batches, solve_batches_on, solve_each
+
+    if on_cluster:
+        return partial(solve_batches_on, cast("Cluster", machine), options=options)
+    return partial(solve_each if each else solve_batches, options=options, engine=machine)

@@ -82,11 +82,13 @@ class Source:
         self._to_the_end = True
         """True if errors after the last wanted board belong to it."""
         self._skipped = (0, 0)
-        self._names, self._reading, self._one = list(names), reading, one
+        self.names, self._reading, self._one = list(names), reading, one
+        self.files = [name for name in self.names if is_file(name)]
+        """The inputs that are files, or standard input."""
         self._table, self._errors = asked.form in ("csv", "tsv"), asked.errors
         self._keep_going = reading.keep_going
-        self._meter = formats.Meter([name for name in self._names if is_file(name)])
-        found = chain.from_iterable(_read(name, reading, self._meter) for name in self._names)
+        self._meter = formats.Meter(self.files)
+        found = chain.from_iterable(_read(name, reading, self._meter) for name in self.names)
         head = list(islice(found, 2))
         if isinstance(head[0], InputError) and (
             not reading.keep_going or (saved and len(head) == 1)
@@ -129,11 +131,11 @@ class Source:
     @cached_property
     def survey(self) -> Survey:
         """The number of boards and their digest, for which the whole input is read once more."""
-        for name in self._names:
-            if is_file(name) and (name == formats.STDIN or not Path(name).is_file()):
+        for name in self.files:
+            if name == formats.STDIN or not Path(name).is_file():
                 name = "<stdin>" if name == formats.STDIN else name
                 raise InputError(f"{name}: cannot be read twice, as a batch has to be for this")
-        found = (_read(name, self._reading, formats.Meter([])) for name in self._names)
+        found = (_read(name, self._reading, formats.Meter([])) for name in self.names)
         with quietly(True):  # messages come when boards are given
             try:
                 return surveyed(chain.from_iterable(found), self._keep_going)
@@ -214,7 +216,7 @@ class Source:
 
     def _ending(self, error: InputError, has_more: bool = True) -> InputError:
         """Return the error that ends the command, with the option that would pass over it."""
-        is_last = error.entry is not None and error.entry.is_last and len(self._names) == 1
+        is_last = error.entry is not None and error.entry.is_last and len(self.names) == 1
         if self._one or is_last or not has_more:
             return error
         return InputError(f"{error} (--keep-going skips it)")

@@ -62,7 +62,7 @@ class Watch:
         """Learn that the estimate of a contraction takes a while; a search should take seconds."""
 
     def resumed(self, run: Any) -> None:
-        """Take the ``SqliteRunStore`` of a run that goes on, or turns out to be finished."""
+        """Take the ``RunStore`` of a run that goes on, or turns out to be finished."""
 
     def compiling(self, kernels: Sequence[Any], seconds: float, kept: str) -> None:
         """Learn that kernels are about to be compiled, and in words where they will be kept."""

@@ -1,66 +1,63 @@
-"""A count in tasks: all or a part, here or on a cluster, in memory or in a file, and resumed."""
+"""A count in numbered tasks: all or a part, here or on a cluster, in memory or in a file."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.engines.make import engine_for, refuse_both
-from gpusudoku.errors import Cancelled, ClusterError, InputError, Interrupted
+from gpusudoku.errors import Cancelled, ClusterError, InputError, Interrupted, described
+from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.interrupts import patient_interrupts
-from gpusudoku.jobs.watch import Progress, current_watch, reporting
-from gpusudoku.options import Options
+from gpusudoku.jobs.watch import Progress, Watch, current_watch, reporting, watching
+from gpusudoku.options import MOST_PARTS, OptionFields, Options, is_integer, takes_options
+from gpusudoku.planning.batch import count_block
 from gpusudoku.planning.choose import choose
-from gpusudoku.planning.plan import Plan, Portion
+from gpusudoku.planning.plan import Plan, Portion, StepResult
 from gpusudoku.planning.search import SearchPlan
-from gpusudoku.results import Count, Stats, decimal_digits
-from gpusudoku.runs.cluster.machine import OnCluster
+from gpusudoku.results import (
+    ContractionStats,
+    Count,
+    Estimates,
+    ResultBlock,
+    SearchStats,
+    Stats,
+    decimal_digits,
+)
+from gpusudoku.runs.cluster import Cluster, connected
 from gpusudoku.runs.identity import Identity, board_of_identity, identity_of_board
-from gpusudoku.runs.keeper import InMemory, Keeper
-from gpusudoku.runs.kept import Kept, read_run
-from gpusudoku.runs.ledger import SqliteRunStore
-from gpusudoku.runs.local import work
+from gpusudoku.runs.records import DAMAGED, PartFile, PartRecord, in_order
+from gpusudoku.runs.store import RunStore, read_run
 
 if TYPE_CHECKING:
     from distributed import Client
 
-KIND = "count"
-"""The ``kind`` in the setup of such a run."""
+    from gpusudoku.runs.worker import Answer
+
 PATIENCE_SECONDS = 10.0
 """The longest time from Ctrl-C until all is saved: the workers of some plans stop slowly."""
+FIRST_SECONDS = 2.0
+"""Between two saves, as long as they cost little."""
+MOST_SECONDS = 20.0
+"""Between two saves, whatever they cost."""
+SAVING_SHARE = 0.01
+"""The share of the time that saves may cost."""
+
+_STATS: dict[str, type[Stats]] = {"search": SearchStats, "contraction": ContractionStats}
 
 
 @dataclass(frozen=True)
-class Checkpoint:
-    """The file in which a count is kept."""
-
-    path: str | os.PathLike[str]
-    setup: Mapping[str, Any] | None = None
-    """See ``SqliteRunStore.begin``; None for that of ``setup_of_count``."""
-
-
-@dataclass(frozen=True)
-class How:
-    """The options of a count in tasks."""
-
-    part: tuple[int, int] = (1, 1)
-    """The number of the part of all tasks, from 1 on, and how many parts there are."""
-    checkpoint: Checkpoint | None = None
-    """The file that keeps it; None for memory."""
-    facts: Mapping[str, Any] | None = None
-    """More options on which the written result depends, as JSON."""
-
-
-@dataclass(frozen=True)
-class Counted:
+class RunResult:
     """The result of a count in tasks."""
 
     count: Count
@@ -68,105 +65,175 @@ class Counted:
     identity: Identity
     portion: Portion
     """All that was to be done."""
-    plan_stats: Stats
-    """The statistics of the plan before any task."""
-    tally: WorkCounters
-    """The work done for the tasks."""
-    seconds: float
-    """The time that took."""
+    stats: Mapping[str, Any]
+    """The work, as in a ``PartRecord``."""
+
+    def record(self, number: int, place: Mapping[str, Any] | None = None) -> PartRecord:
+        """Make the record of a part: ``number``, from 1 on."""
+        found = self.count.count
+        return PartRecord(self.identity, number, self.portion.tasks, found, self.stats, place or {})
 
 
 def count_in_tasks(
-    board: Board, options: Options, machine: Engine | OnCluster, how: How
-) -> Counted:
-    """Count a board, or a part of it, in numbered tasks; errors are raised when all is saved."""
+    board: Board,
+    options: Options,
+    machine: Engine | Cluster,
+    store: RunStore,
+    *,
+    part: tuple[int, int] = (1, 1),
+    setup: Mapping[str, Any] | None = None,
+    facts: Mapping[str, Any] | None = None,
+) -> RunResult:
+    """Count a board, or a part of it, in numbered tasks; errors are raised when all is saved.
+
+    ``part`` is the number of a part of all tasks, from 1 on, and how many parts there are;
+    ``setup`` tells besides the options how to go on, and ``facts`` are more options on which the
+    written result depends, as JSON.
+    """
     if options.limit is not None:
         raise InputError(f"limit {options.limit}: a count in tasks is of all solutions")
-    keeper: Keeper | None = None
-    with nullcontext() if how.checkpoint is None else SqliteRunStore(how.checkpoint.path) as ledger:
-        try:
-            make = partial(choose, board, options, parts=how.part[1])
-            plan = make()
-            identity, portion = identity_of_count(board, options, plan, how), plan.part(*how.part)
-            keeper = _begun(ledger, how, identity, options, portion)
-            expected = plan.estimate.nodes if isinstance(plan, SearchPlan) else inf
-            keeper.nodes = expected / how.part[1]
-            if keeper.done < 1:
-                current_watch().planned(plan, board)
-            with patient_interrupts(PATIENCE_SECONDS):
-                if isinstance(machine, OnCluster):
-                    machine.work(plan, make, options, keeper)
-                else:
-                    work(plan, machine, keeper)
-        except (KeyboardInterrupt, Interrupted) as error:
-            kind = type(error) if isinstance(error, Interrupted) else Interrupted
-            found, hint = (0, "") if keeper is None else (keeper.count, keeper.hint)
-            message = "cancelled" if kind is Cancelled else "interrupted"
-            message += f": at least {decimal_digits(found)} solutions" if found else ""
-            raise kind(f"{message}{hint}", found) from None
-        except ClusterError as error:
-            raise ClusterError(f"{error}{'' if keeper is None else keeper.hint}") from None
-    stats = plan.stats(keeper.tally, keeper.seconds, getattr(machine, "utilisation", ()))
-    count = Count(board, keeper.count, True, machine.name, machine.workers, stats, plan.estimates)
-    before = plan.stats(WorkCounters(), 0.0)
-    return Counted(count, identity, portion, before, keeper.tally, keeper.seconds)
+    number, parts = part
+    try:
+        make = partial(choose, board, options, parts=parts)
+        plan = make()
+        portion = plan.part(number, parts)
+        identity = identity_of_count(board, options, plan, parts, facts)
+        # All parts are of one identity, but a file has one of them.
+        kept = {**identity.options, "part": number} if parts > 1 else identity.options
+        setup = {"options": asdict(options), **(setup or {})}
+        store.begin(replace(identity, options=kept), setup, portion)
+        if store.snapshot is not None:
+            current_watch().resumed(store)
+        store.nodes = plan.estimate.nodes / parts if isinstance(plan, SearchPlan) else inf
+        if not store.state.finished:
+            current_watch().planned(plan, board)
+        with patient_interrupts(PATIENCE_SECONDS):
+            if isinstance(machine, Cluster):
+                work = machine.steps(plan, make, options, store)
+            else:
+                work = steps(plan, machine, store)
+            for unit, step in work:
+                store.save(unit, step)
+    except (KeyboardInterrupt, Interrupted) as error:
+        kind = type(error) if isinstance(error, Interrupted) else Interrupted
+        found = store.state.count
+        message = "cancelled" if kind is Cancelled else "interrupted"
+        message += f": at least {decimal_digits(found)} solutions" if found else ""
+        raise kind(f"{message}{store.hint}", found) from None
+    except ClusterError as error:
+        raise ClusterError(f"{error}{store.hint}") from None
+    state = store.state
+    utilisation = getattr(machine, "utilisation", ())
+    stats = plan.stats(state.tally, state.seconds, utilisation)
+    count = Count(board, state.count, True, machine.name, machine.workers, stats, plan.estimates)
+    work_done = {
+        "plan": asdict(plan.stats(WorkCounters(), 0.0)),
+        "done": asdict(state.tally),
+        "seconds": state.seconds,
+        "device": count.device,
+        "jobs": count.jobs,
+        "estimates": asdict(count.estimates or Estimates()),
+    }
+    return RunResult(count, identity, portion, work_done)
 
 
-def count_for_python(
-    board: Board, options: Options, engine: Engine | None, cluster: Client | str | None, how: How
-) -> Count:
-    """Count a board in tasks, on an engine or a cluster given as for ``count``, but not on both."""
-    refuse_both(engine, cluster)
-    if cluster is None:
-        return count_in_tasks(board, options, engine_for(options, engine), how).count
-    from gpusudoku.runs.cluster.connect import connected  # imported lazily: few need it
+def steps(
+    plan: Plan,
+    engine: Engine,
+    store: RunStore,
+    on_solutions: Callable[[Any, Any], None] | None = None,
+) -> Iterator[tuple[int, StepResult]]:
+    """Do all that is left of a plan, in steps, each for the caller to save before the next.
 
-    with connected(cluster, options.jobs) as client:
-        return count_in_tasks(board, options, OnCluster(client), how).count
+    Yields the number of a portion, and what came of it. ``on_solutions`` takes the solutions of a
+    search, see ``SearchPlan.step``. After Ctrl-C Interrupted is raised once all is saved.
+
+    A save is an interruption: all workers stop for it, and those that stop first wait for the last.
+    So the time between two saves is short while that is cheap, and longer where it is not.
+    """
+    seconds, do = FIRST_SECONDS, plan.step
+    if on_solutions is not None:
+        do = partial(cast("SearchPlan", plan).step, on_solutions=on_solutions)
+    for number, portion in store.deal().items():
+        while portion:
+            with watching(_Whole(store)):
+                step = do(engine, portion, seconds=seconds)
+            start = time.perf_counter()
+            yield number, step
+            if step.interrupted is not None:
+                raise step.interrupted
+            cost = step.idle_seconds / step.workers + time.perf_counter() - start
+            if cost > SAVING_SHARE * step.seconds:
+                seconds = max(FIRST_SECONDS, min(2 * seconds, MOST_SECONDS))
+            elif cost < SAVING_SHARE / 4 * step.seconds:
+                seconds = max(FIRST_SECONDS, seconds / 2)
+            portion = step.left
 
 
-def setup_of_count(options: Options) -> dict[str, Any]:
-    """Return the facts needed to go on with a count, besides the board."""
-    return {"kind": KIND, "options": asdict(options)}
+class _Whole(Watch):
+    """Reports the progress of a step to the watch around it, as that of the whole run.
+
+    The share of a step that is done says little of the run: boards that are left of a task come
+    first, and are small. Only of the first step nothing else is known.
+    """
+
+    def __init__(self, store: RunStore) -> None:
+        super().__init__(current_watch())
+        self._before = store.state
+
+    def progress(self, progress: Progress) -> None:
+        """See ``Watch``."""
+        before = self._before
+        done = before.done if before.seconds else progress.done
+        count, seconds = before.count + progress.count, before.seconds + progress.seconds
+        self.around.progress(Progress(done, count, seconds))
 
 
-def identity_of_count(board: Board, options: Options, plan: Plan, how: How) -> Identity:
+def identity_of_count(
+    board: Board, options: Options, plan: Plan, parts: int, facts: Mapping[str, Any] | None
+) -> Identity:
     """Return all that a count in tasks depends on; the method is the one that was chosen."""
-    facts = {
+    known = {
         **options.search_facts(),
         "method": plan.method,
         "memory": None if plan.method == "search" else options.memory,
         "tasks": plan.tasks(),
-        "parts": how.part[1],
-        **(how.facts or {}),
+        "parts": parts,
+        **(facts or {}),
     }
-    return Identity("count", identity_of_board(board), facts)
+    return Identity("count", identity_of_board(board), known)
 
 
-def _begun(
-    ledger: SqliteRunStore | None, how: How, identity: Identity, options: Options, portion: Portion
-) -> Keeper:
-    """Begin a run in a ledger, or go on with the one in it; without one begin a run in memory."""
-    if ledger is None or how.checkpoint is None:
-        return InMemory(portion)
-    is_old = ledger.identity is not None
-    number, parts = how.part
-    if parts > 1:  # all parts are of one identity, but a file has one of them
-        identity = replace(identity, options={**identity.options, "part": number})
-    ledger.begin(identity, how.checkpoint.setup or setup_of_count(options), portion)
-    if is_old:
-        current_watch().resumed(ledger)
-    return ledger
+def count_for_python(
+    board: Board,
+    options: Options,
+    engine: Engine | None,
+    cluster: Client | str | None,
+    checkpoint: str | os.PathLike[str] | None,
+) -> Count:
+    """Count a board in tasks, on an engine or a cluster given as for ``count``, but not on both."""
+    refuse_both(engine, cluster)
+    with RunStore(checkpoint) as store:
+        if cluster is None:
+            return count_in_tasks(board, options, engine_for(options, engine), store).count
+        with connected(cluster, options.jobs) as machine:
+            return count_in_tasks(board, options, machine, store).count
 
 
-@dataclass(frozen=True)
-class KeptCount:
-    """The board and the options of a count, as they were when it began."""
-
-    board: Board
-    options: Options
-    part: tuple[int, int] | None
-    """The number of the part, and how many there are; None for all."""
+def count_batches_on(
+    cluster: Cluster, batches: Iterable[Batch], options: Options
+) -> Generator[ResultBlock, None, None]:
+    """Count on a cluster as ``count_batches`` does here; all count a board that takes one long."""
+    for found in cluster.answers(batches, cast("Answer", count_block), options):
+        if isinstance(found, ResultBlock):
+            yield found
+            continue
+        limit, whole = options.limit, replace(options, limit=None)
+        with current_watch().working_on(found):
+            count = count_in_tasks(found[0], whole, cluster.up_to(limit), RunStore()).count
+        if limit is not None and count.count >= limit:
+            count = replace(count, count=limit, exact=False)
+        yield ResultBlock.of(found, count, limit)
 
 
 def resume(
@@ -201,36 +268,136 @@ def resume(
     DeviceError, TooExpensive, ClusterError, SaveError, Interrupted, Cancelled
         As ``count`` does.
     """
-    kept, _ = read_run(path)
-    file = os.fspath(path)
-    changed: dict[str, Any] = {"device": device, "jobs": jobs, "gpus": gpus}
-    changed = {name: value for name, value in changed.items() if value is not None}
-    if cluster is not None:  # its workers have threads of their own
-        changed.setdefault("jobs", None)
-    if kept.setup["kind"] != KIND:
-        raise InputError(f"{file}: keeps a command: 'gpusudoku resume {file}' goes on with it")
-    before = kept_count(file, kept, changed)
-    if before.part is not None:
-        raise InputError(f"{file}: a part of a count: 'gpusudoku resume {file}' goes on with it")
-    how = How(checkpoint=Checkpoint(path))
+    run, file = read_run(path), os.fspath(path)
+    by_command = f"'gpusudoku resume {file}' goes on with it"
+    if "options" not in run.setup:
+        raise InputError(f"{file}: keeps a command: {by_command}")
+    if "part" in run.identity.options:
+        raise InputError(f"{file}: a part of a count: {by_command}")
+    options = changed_options(run.setup["options"], device, jobs, gpus, cluster)
+    board = board_of_identity(run.identity.boards)
     with cancelling(cancel), reporting(progress):
-        return count_for_python(before.board, before.options, engine, cluster, how)
+        return count_for_python(board, Options(**options), engine, cluster, path)
 
 
-def kept_count(path: str, kept: Kept, changed: Mapping[str, Any]) -> KeptCount:
-    """Read the board and the options of a count from its file; some options may be changed."""
-    setup = kept.setup
+def changed_options(
+    before: Mapping[str, Any],
+    device: str | None,
+    jobs: int | None,
+    gpus: tuple[int, ...] | None,
+    cluster: Client | str | None,
+) -> dict[str, Any]:
+    """Change the options of a saved run: another device has other GPUs, a cluster its threads."""
+    options = dict(before)
+    if device is not None:
+        options |= {"device": device, "gpus": None}
+    if gpus is not None or options.get("gpus") is not None:
+        options["gpus"] = tuple(gpus or options["gpus"])
+    if jobs is not None or cluster not in (None, "local"):
+        options["jobs"] = jobs
+    return options
+
+
+@takes_options
+def count_part(
+    board: BoardLike,
+    number: int,
+    parts: int,
+    *,
+    box: Geometry | str | None = None,
+    engine: Engine | None = None,
+    cancel: CancelToken | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **options: Unpack[OptionFields],
+) -> PartRecord:
+    """Count a part of all solutions of a board, for ``merge`` to add up with the others.
+
+    All parts are of about the same size, and the same ones on every machine, whatever its device
+    and its number of threads. ``str`` of what is returned is a record of it, a line of JSON.
+
+    Parameters
+    ----------
+    board, box, engine, progress
+        As for ``count``.
+    number
+        Which part, from 1 to ``parts``.
+    parts
+        How many there are, at most 65536.
+    cancel
+        Ends the count early, from another thread.
+    **options
+        The fields of ``Options``, without a limit.
+
+    Raises
+    ------
+    InputError
+        If there is no such part, there is a limit, or as in ``count``.
+    DeviceError, TooExpensive
+        As ``count`` does.
+    Interrupted
+        After Ctrl-C or a cancellation; its ``count`` is a lower bound of what the part has.
+    """
+    found, chosen = board_of(board, box), Options(**options)
+    if not (is_integer(number) and is_integer(parts) and 1 <= number <= parts <= MOST_PARTS):
+        raise InputError(
+            f"part {described(number)} of {described(parts)}: expected one from 1 to the second,"
+            f" of at most {MOST_PARTS}"
+        )
+    part = int(number), int(parts)
+    engine = engine_for(chosen, engine)
+    with cancelling(cancel), reporting(progress):
+        return count_in_tasks(found, chosen, engine, RunStore(), part=part).record(part[0])
+
+
+def merge(parts: Iterable[PartRecord | str]) -> Count:
+    """Add up all parts of a count, given in any order.
+
+    Parameters
+    ----------
+    parts
+        What ``count_part`` gave, or the records of it, as texts.
+
+    Raises
+    ------
+    InputError
+        If one is missing, two overlap, one is of another board, option or version, or a record is
+        damaged.
+    """
+    if isinstance(parts, str | bytes | PartRecord) or not isinstance(parts, Iterable):
+        raise InputError(f"{described(parts)}: expected all parts of a count, such as a list")
+    found = [each if isinstance(each, PartRecord) else PartRecord.parse(each) for each in parts]
+    ordered = in_order(PartFile(f"part {part.number}", part, None) for part in found)
+    return merged([part.record for part in ordered])
+
+
+def merged(parts: list[PartRecord]) -> Count:
+    """Add up all parts of a count, in their order; refuse records of anything else."""
+    first, done = parts[0], WorkCounters()
+    if first.identity.command != "count" or not all(isinstance(p.found, int) for p in parts):
+        raise InputError("a damaged record of a part: no count of a board")
     try:
-        before, part = setup["options"], setup.get("part")
-        gpus = before["gpus"]
-        gpus = None if gpus is None or "device" in changed else tuple(gpus)
-        options = Options(**{**before, "gpus": gpus, **changed})
-        board = board_of_identity(kept.identity.boards)
-        if part is not None:
-            number, parts = part
-            part = int(number), int(parts)
-    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        facts = {**first.stats["plan"], "utilisation": ()}
+        for part in parts:
+            done.add(WorkCounters(**part.stats["done"]))
+        facts["seconds"] = sum(
+            part.stats["plan"]["seconds"] + part.stats["seconds"] for part in parts
+        )
+        if (method := first.identity.options["method"]) == "search":
+            facts["boards_explored"] += done.guesses
+            facts["nodes"] += done.nodes
+            facts["deepest"] = max(facts["deepest"], done.deepest)
+        else:
+            facts["products"] += done.products
+        return Count(
+            board=board_of_identity(first.identity.boards),
+            count=sum(cast("int", part.found) for part in parts),
+            exact=True,
+            device=" and ".join(sorted({part.stats["device"] for part in parts})),
+            jobs=sum(part.stats["jobs"] for part in parts),
+            stats=_STATS[method](**facts),
+            estimates=Estimates(**first.stats["estimates"]),
+        )
+    except DAMAGED as error:
         if isinstance(error, InputError):
-            raise InputError(f"{path}: {error}") from None
-        raise InputError(f"{path}: damaged: it does not tell what was counted") from None
-    return KeptCount(board, options, part)
+            raise
+        raise InputError("a damaged record of a part: its statistics are none") from None

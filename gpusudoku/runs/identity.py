@@ -28,8 +28,8 @@ class Identity:
     command: str
     """``count``, ``enumerate``, ..."""
     boards: Mapping[str, Any]
-    """``identity_of_board`` of one; the number and the digest of many; or the ``inputs`` of a
-    command, pairs of a name and the digest of a file, None where there is no file."""
+    """``identity_of_board`` of one; of many their number and digest, or the ``inputs``, pairs of a
+    name and the digest of a file, None where there is no file."""
     options: Mapping[str, Any]
     """All that the results depend on, with the chosen method and the number of tasks."""
     version: str = __version__
@@ -50,18 +50,18 @@ class Identity:
         """Read what ``json`` gave; raise a ValueError if it is no identity."""
         try:
             made = cls(**json.loads(text))
-        except TypeError as error:
-            raise ValueError(str(error)) from None
-        kinds = (made.command, str), (made.boards, dict), (made.options, dict), (made.version, str)
-        if not all(isinstance(value, kind) for value, kind in kinds):
-            raise ValueError("not an identity")
-        return made
+            _facts(made)
+            return made
+        except (TypeError, AttributeError):
+            raise ValueError("no identity of a run") from None
 
     def difference(self, other: Identity) -> str | None:
         """Describe the difference to another one in a few words; None if it is the same run."""
         if self == other:
             return None
         mine, theirs = _facts(self), _facts(other)
+        if self.command == other.command and ("cells" in mine) != ("cells" in theirs):
+            return "other boards"
         for name in [*mine, *theirs]:
             if mine.get(name) != theirs.get(name):
                 if name == "inputs":
@@ -85,10 +85,11 @@ def identity_of_board(board: Board) -> dict[str, Any]:
 def board_of_identity(boards: Mapping[str, Any]) -> Board:
     """Make the board that ``identity_of_board`` described; refuse what describes none."""
     try:
-        cells, box, candidates = (boards[name] for name in ("cells", "box", "candidates"))
+        return Board(
+            boards["cells"], Geometry.parse(boards["box"]), candidates=boards["candidates"]
+        )
     except KeyError as error:
         raise InputError(f"no board: {error} is missing") from None
-    return Board(cells, Geometry.parse(box), candidates=candidates)
 
 
 def _facts(identity: Identity) -> dict[str, Any]:
@@ -105,13 +106,10 @@ def _facts(identity: Identity) -> dict[str, Any]:
 
 def _other_inputs(mine: Any, theirs: Any) -> str:
     """Describe the difference in the inputs of a command: one may be a file that has changed."""
-    try:
-        if [name for name, _ in mine] == [name for name, _ in theirs]:
-            for (name, digest), (_, before) in zip(mine, theirs, strict=True):
-                if digest != before:
-                    return f"{name} has changed since it began"
-    except (TypeError, ValueError):  # of a file that is not ours
-        pass
+    if [name for name, _ in mine] == [name for name, _ in theirs or ()]:
+        for (name, digest), (_, before) in zip(mine, theirs, strict=True):
+            if digest != before:
+                return f"{name} has changed since it began"
     return "other boards"
 
 

@@ -12,14 +12,13 @@ import pytest
 
 from gpusudoku.cli import saving
 from gpusudoku.orders import sampling
-from gpusudoku.runs import local
-from gpusudoku.runs.kept import read_run
-from gpusudoku.runs.ledger import SqliteRunStore
+from gpusudoku.runs import counting
+from gpusudoku.runs.store import RunStore, read_run
 from tests.boards import UNIQUE
 from tests.waiting import until
 
 BOARD = "1....2....3....."
-STEPS = f"import {local.__name__} as local; local.FIRST_SECONDS = local.MOST_SECONDS = 0.1\n"
+STEPS = f"import {counting.__name__} as it; it.FIRST_SECONDS = it.MOST_SECONDS = 0.1\n"
 """Lets a count be saved often."""
 
 EMPTY = "." * 16
@@ -171,7 +170,7 @@ def test_the_output_of_one_board_is_written_again(run, path, tmp_path, file):
     output.write_text("mine\n")
     status, _, err = run("resume", path, "-q")
     assert (status, err.count("\n")) == (2, 1)
-    assert "is not what was written; delete it" in err
+    assert "exists already; move it" in err
 
 
 def test_a_signal_saves_and_says_how_to_go_on(start, run, path):
@@ -204,7 +203,7 @@ def saved(path, process):
 
     def found():
         assert process.poll() is None, process.communicate()
-        return path.exists() and path.stat().st_size and read_run(path)[0].state.count
+        return path.exists() and path.stat().st_size and read_run(path).state.count
 
     until(found)
 
@@ -218,7 +217,7 @@ def test_a_run_that_goes_on_before_its_first_save(run, path, monkeypatch, more):
 
     asked = ["count", BOARD, "--method", "search", *more]
     with monkeypatch.context() as patch:
-        patch.setattr(SqliteRunStore, "save", interrupted)
+        patch.setattr(RunStore, "save", interrupted)
         status, out, err = run(*asked, "--checkpoint", path)
     assert (status, out) == (130, "")
     assert f"'gpusudoku resume {path}' goes on" in err

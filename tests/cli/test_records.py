@@ -146,7 +146,7 @@ def test_the_options_alone_choose_the_columns(run, file, tmp_path):
     run(*command[:-1], "--part", "1/2", "-o", parts[0], "--force")
     status, out, err = run("merge", *parts)
     assert (status, out) == (2, "")
-    assert "keep_going " in err
+    assert "keep-going " in err
 
 
 def test_names_that_are_no_text_are_written_as_they_are(run, tmp_path):

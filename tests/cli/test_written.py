@@ -19,6 +19,7 @@ def output(tmp_path):
     return tmp_path / "out"
 
 
+MOVE = "move it, or give the whole command again with --force"
 FORMS = [[], ["--format", "csv"], ["--json"], ["--part", "1/2"]]
 
 
@@ -42,8 +43,7 @@ class TestFinished:
         output.write_text(text)
         for status, out, err in again():
             assert (status, out) == (2, "")
-            again = "delete it, and the same command writes it again"
-            assert err.endswith(f"{output}: is not what was written; {again}\n")
+            assert err.endswith(f"{output}: exists already; {MOVE}\n")
         assert output.read_text() == text
 
     def test_a_file_that_is_gone_is_written_again(self, again, output, more):
@@ -63,7 +63,7 @@ def test_another_count_is_not_what_was_written(run, path, output):
     output.write_text(json.dumps(json.loads(output.read_text()) | {"count": "7"}))
     status, out, err = run("resume", path)
     assert (status, out) == (2, "")
-    assert "is not what was written" in err
+    assert err.endswith(f"{output}: exists already; {MOVE}\n")
 
 
 def test_a_file_in_the_way_is_refused_before_the_work(run, path, output, monkeypatch):
@@ -74,19 +74,14 @@ def test_a_file_in_the_way_is_refused_before_the_work(run, path, output, monkeyp
 
     asked = ["count", BOARD, "--method", "search", "-o", output, "--checkpoint", path]
     with monkeypatch.context() as patch:
-        patch.setattr("gpusudoku.runs.counting.work", interrupt)
+        patch.setattr("gpusudoku.runs.counting.steps", interrupt)
         assert run(*asked)[0] == 130
     output.write_text("my data\n")
     before = path.read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr("gpusudoku.runs.counting.work", lambda *_, **__: pytest.fail("work"))
+        patch.setattr("gpusudoku.runs.counting.steps", lambda *_, **__: pytest.fail("work"))
         for again in (["resume", path], asked):
-            assert run(*again) == (
-                2,
-                "",
-                f"gpusudoku: {output}: exists already; move it, or give the whole command again"
-                " with --force\n",
-            )
+            assert run(*again) == (2, "", f"gpusudoku: {output}: exists already; {MOVE}\n")
     assert (path.read_bytes(), output.read_text()) == (before, "my data\n")
     assert run(*asked, "--force")[0] == 0
     assert output.read_text() == "6\n"

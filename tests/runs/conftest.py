@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpusudoku.runs import local
+from gpusudoku.runs import counting
 from tests.cli.checkpointed import full
 from tests.runs.stopped import stopped
 
@@ -19,8 +19,8 @@ def path(tmp_path):
 @pytest.fixture
 def often(monkeypatch):
     """Let counts be saved every hundredth of a second."""
-    monkeypatch.setattr(local, "FIRST_SECONDS", 0.01)
-    monkeypatch.setattr(local, "MOST_SECONDS", 0.01)
+    monkeypatch.setattr(counting, "FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(counting, "MOST_SECONDS", 0.01)
 
 
 @pytest.fixture

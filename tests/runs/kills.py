@@ -75,11 +75,11 @@ class Killing:
         """Do it, in a process that does nothing else; every run that ends is compared here."""
         from gpusudoku.cli import saving
         from gpusudoku.contraction.general import parts
-        from gpusudoku.runs import counting, local
+        from gpusudoku.runs import counting
         from tests.planning.plans import in_parts
 
         saving.EVERY_SECONDS, saving.SAVING_SHARE = EVERY_SECONDS, 1e9
-        local.FIRST_SECONDS, local.MOST_SECONDS = EVERY_SECONDS, EVERY_SECONDS
+        counting.FIRST_SECONDS, counting.MOST_SECONDS = EVERY_SECONDS, EVERY_SECONDS
         if self.in_parts:
             parts.PART_MAPS, parts.TASK_LISTINGS = 10, 1
             made = cache(in_parts)  # by the first run, of which all others are forks

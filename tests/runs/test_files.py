@@ -8,15 +8,12 @@ import random
 import shutil
 import sqlite3
 import tempfile
-from contextlib import closing, suppress
-from itertools import product
 from pathlib import Path
 
 import pytest
 
 import gpusudoku
 from gpusudoku import InputError
-from gpusudoku.runs.kept import sealed
 from tests.runs.stopped import BOARD, SEARCH, TOTAL
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX")
@@ -59,13 +56,17 @@ def test_files_of_other_programs(path):
     refused(path, "not made by --checkpoint")
 
 
-def test_another_schema_and_other_tables(unfinished):
+def test_another_schema_and_other_facts(unfinished):
     whole = unfinished.read_bytes()
-    changed(unfinished, "PRAGMA user_version = 7")
-    refused(unfinished, "made by another version of gpusudoku: schema 7, not 1")
+    changed(unfinished, "PRAGMA user_version = 1")
+    refused(unfinished, "made by another version of gpusudoku: schema 1, not 2")
     unfinished.write_bytes(whole)
-    changed(unfinished, "ALTER TABLE tasks RENAME TO t", "CREATE VIEW tasks AS SELECT * FROM t")
-    refused(unfinished, "damaged: its tables are not those of a long run")
+    for change in ("SET value = value || ' ' WHERE name = 'setup'", "SET value = '{}'"):
+        changed(unfinished, f"UPDATE facts {change}")
+        refused(unfinished, "damaged: it was changed")
+        unfinished.write_bytes(whole)
+    changed(unfinished, "ALTER TABLE facts RENAME TO others")
+    refused(unfinished, "damaged: no such table: facts")
     unfinished.write_bytes(whole)
     changed(unfinished, "PRAGMA journal_mode = WAL")
     refused(unfinished, "another program has set another journal mode", uses=[count])
@@ -108,70 +109,16 @@ def test_one_bit_changed_anywhere(unfinished, facts):
         unfinished.write_bytes(damaged)
         found = facts()
         assert found in (None, good)
+        if found is not None and turn % 10 == 0:  # ``status`` does not read what is left
+            with suppress(InputError):
+                assert gpusudoku.resume(unfinished).count == TOTAL
+                continue
+            found = None
         refusals += found is None
-        if found is not None and turn % 50 == 0:
-            assert gpusudoku.resume(unfinished).count == TOTAL
     assert refusals > 50
 
 
-VALUES = [
-    *(None, -1, 0, 99, 1 << 62, 1.5, b"", b"\0" * 8, b"\xff" * 8, b"\0" * 24),
-    *("", "x", "{", "{}", "null", "[]", "-1", "1", "٣", "1" * 5000, "[" * 100_000),
-    *("[[0, 999]]", "[[-1, 4]]", "[[3, 3]]", "[[0, 4], [3, 6]]", '[["0", 4]]'),
-    *('{"kind": 3}', '{"kind": "\x1b[2J"}', '{"kind": "count"}', '{"pid": "x"}'),
-    '{"kind": "count", "options": {"gpus": 3}}',
-    '{"kind": "count", "options": {"gpus": null, "jobs": "x"}, "place": {}}',
-]
-
-
-def rows(path):
-    """The first row of every table, and all rows that have names, each with its columns."""
-    with closing(sqlite3.connect(path)) as connection:
-        names = connection.execute("SELECT name FROM sqlite_master").fetchall()
-        for table in [name for (name,) in names if not name.startswith("sqlite_")]:
-            found = connection.execute(f"SELECT * FROM {table}")
-            columns = [each[0] for each in found.description]
-            for row in found.fetchall()[: 99 if columns[0] == "name" else 1]:
-                yield table, columns, row
-
-
-def put(path, table, columns, row, values):
-    """Put another row in the place of one, sealed as ours are; whether SQLite takes it."""
-    keyed = columns[0] == "id"  # which is not sealed
-    values = [*values[:keyed], *sealed(*values[keyed:])]
-    with closing(sqlite3.connect(path)) as connection, suppress(sqlite3.Error):
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.execute(f"DELETE FROM {table} WHERE {columns[0]} = ?", row[:1])
-        connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", values)
-        connection.commit()
-        return True
-
-
-def test_rows_of_somebody_who_knows_the_seal(unfinished, facts, run):
-    """Any value anywhere is refused, at the latest by ``resume``, or makes a run like another."""
-    whole, good, refusals, accepted = unfinished.read_bytes(), facts(), 0, 0
-    for table, columns, row in rows(unfinished):
-        for at, value in product(range(len(columns) - 1), VALUES):
-            unfinished.write_bytes(whole)
-            if not put(unfinished, table, columns, row, [*row[:at], value, *row[at + 1 : -1]]):
-                continue
-            found = facts()
-            if found is None:
-                refusals += 1
-                continue
-            accepted += 1
-            assert (found["count"], found["finished"]) == (good["count"], good["finished"])
-            try:
-                assert gpusudoku.resume(unfinished).exact
-            except InputError as error:
-                assert str(error).startswith(f"{unfinished}: ")  # noqa: PT017
-                status, _, err = run("resume", unfinished)
-                assert (status, err.count("\n"), err[:-1].isprintable()) == (2, 1, True)
-    assert refusals > 100
-    assert 0 < accepted < 30
-
-
-@pytest.mark.parametrize("rows", ["facts", "tasks", "portions WHERE rowid % 2"])
+@pytest.mark.parametrize("rows", ["facts", "facts WHERE name = 'state'", "portions"])
 def test_rows_that_are_missing(unfinished, rows):
     changed(unfinished, f"DELETE FROM {rows}")
     refused(unfinished, "damaged: ")

@@ -13,19 +13,29 @@ import numpy as np
 import pytest
 
 import gpusudoku
-from gpusudoku import Cancelled, CancelToken, InputError, Interrupted, SaveError
+from gpusudoku import Cancelled, CancelToken, InputError, Interrupted, SaveError, collection
 from tests.boards import LINE_4X4, puzzle
 from tests.runs.stopped import BOARD, SEARCH, TOTAL, stopped
 
+LONG = collection.load("b8")
+"""One whose search takes seconds, and leaves many boards."""
 GENERAL = puzzle("2x3", 6, 1)
 """One of another shape, which is contracted in another way."""
 
 
-def stopped_before_the_first_task(path):
+def stopped_before_the_first_task(path, board=BOARD):
     token = CancelToken()
     options = {"cancel": token, "planned": lambda _: token.cancel(), **SEARCH}
     with pytest.raises(Cancelled):
-        gpusudoku.count(BOARD, checkpoint=path, **options)
+        gpusudoku.count(board, checkpoint=path, **options)
+
+
+def stopped_later(path):
+    """Go on with a count until something is found; how much."""
+    token = CancelToken()
+    with pytest.raises(Cancelled) as error:
+        gpusudoku.resume(path, cancel=token, progress=lambda it: it.count and token.cancel())
+    return error.value.count
 
 
 @pytest.mark.parametrize("method", ["search", "contraction"])
@@ -196,7 +206,7 @@ def test_while_a_count_goes_on_nobody_else_in_this_process_may(path):
 
 def test_a_full_disk_stops_a_count_which_goes_on_when_there_is_room(path, often, monkeypatch, run):
     """The file may have no page more than when it was begun."""
-    stopped_before_the_first_task(path)
+    stopped_before_the_first_task(path, LONG)
     connect = sqlite3.connect
 
     def limited(*arguments, **settings):
@@ -208,9 +218,9 @@ def test_a_full_disk_stops_a_count_which_goes_on_when_there_is_room(path, often,
     with monkeypatch.context() as patch:
         patch.setattr(sqlite3, "connect", limited)
         with pytest.raises(SaveError, match=f"^{full}$"):
-            gpusudoku.resume(path)
-        assert run("resume", path, "-q") == (1, "", f"gpusudoku: {full}\n")
-    assert gpusudoku.resume(path).count == TOTAL
+            gpusudoku.resume(path, jobs=16)
+        assert run("resume", path, "-q", "-j", "16") == (1, "", f"gpusudoku: {full}\n")
+    assert stopped_later(path) > 0
 
 
 def test_files_may_be_moved_and_named_in_every_way(unfinished, tmp_path, monkeypatch):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import platform
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from gpusudoku.planning.plan import Plan, Portion, StepResult
     from gpusudoku.results import ResultBlock
 
-_at_work = threading.Lock()
-"""Held by the step that has all threads of a process; a plan is for one thread at a time."""
+    Answer = Callable[[Batch, Options, Engine], Iterable[ResultBlock]]
+
 MOST_TOKENS = 256
 _tokens: dict[str, CancelToken] = {}
 """Of the last runs of this process: work that was sent before a run ended may come later."""
-_keeping = threading.Lock()
+_tokens_lock = threading.Lock()
+_at_work = threading.Lock()
+"""Held by the unit that has all threads of a process; a plan is for one thread at a time."""
 
 
 @dataclass(frozen=True)
@@ -50,19 +52,14 @@ class ClusterRun:
     """They have the device; the threads are the worker's."""
 
 
-class Worked(NamedTuple):
-    """The step that came of working on a portion, and the device."""
+class WorkerReply(NamedTuple):
+    """What a worker found and left, which it is, and its device."""
 
-    step: StepResult
-    device: str
-
-
-class CountedBlock(NamedTuple):
-    """The counts of the first boards of a block."""
-
-    counts: Sequence[ResultBlock]
-    """In their order, without the boards themselves."""
+    result: StepResult | list[ResultBlock]
+    """A step of a portion; or the answers of the first boards of a block, without the boards."""
     seconds: float
+    worker: str
+    device: str
 
 
 def versions() -> dict[str, str]:
@@ -74,46 +71,54 @@ def versions() -> dict[str, str]:
     }
 
 
-def work(run: ClusterRun, portion: Portion, seconds: float, threads: int) -> Worked:
-    """Work on a portion for about so many seconds, on so many threads."""
-    token = _token(run.key)
+def work_at_portion(run: ClusterRun, portion: Portion, seconds: float) -> WorkerReply:
+    """Work at a portion for about so many seconds, on all threads of this worker."""
+    token = run_token(run.key)
+    worker, threads = _self()
     with _at_work, token, watching(Silence()):  # a worker may have the user's terminal
         plan, engine = _plan(run), _engine(replace(run.options, jobs=threads))
-        return Worked(plan.step(engine, portion, seconds=seconds), engine.name)
+        step = plan.step(engine, portion, seconds=seconds)
+        return WorkerReply(step, step.seconds, worker, engine.name)
 
 
-def count_some(
-    key: str, options: Options, block: Batch, seconds: float, threads: int
-) -> CountedBlock:
-    """Count boards in their order for so many seconds; end before one that is too expensive."""
-    from gpusudoku.planning.batch import count_block
-
-    token = _token(key)
-    counts: list[ResultBlock] = []
+def work_at_block(
+    key: str, answer: Answer, options: Options, block: Batch, seconds: float
+) -> WorkerReply:
+    """Answer boards in their order for so many seconds; end before one that is too expensive."""
+    token, found = run_token(key), list["ResultBlock"]()
+    worker, threads = _self()
     with _at_work, token, watching(Silence()):
         engine, start = _engine(replace(options, jobs=threads)), time.perf_counter()
         try:
             with Deadline(seconds):
-                for some in cast("Iterator[ResultBlock]", count_block(block, options, engine)):
-                    counts.append(replace(some, boards=block.part(0, 0)))
+                for some in answer(block, options, engine):
+                    found.append(replace(some, boards=block.part(0, 0)))
         except (Cancelled, TooExpensive):
             check_cancelled()
-    return CountedBlock(counts, time.perf_counter() - start)
+        return WorkerReply(found, time.perf_counter() - start, worker, engine.name)
 
 
 def dismiss(key: str) -> None:
     """Stop what this process does for a run, now or later, and keep nothing of it."""
-    _token(key).cancel()
+    run_token(key).cancel()
     _plan.cache_clear()
 
 
-def _token(key: str) -> CancelToken:
+def run_token(key: str) -> CancelToken:
     """Return the token that stops the work for a run."""
-    with _keeping:
+    with _tokens_lock:
         token = _tokens[key] = _tokens.pop(key, CancelToken())
         while len(_tokens) > MOST_TOKENS:
             del _tokens[next(iter(_tokens))]
         return token
+
+
+def _self() -> tuple[str, int]:
+    """Return the address of this worker, and the number of its threads."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    return worker.address, worker.state.nthreads
 
 
 @lru_cache(maxsize=1)

@@ -1,1 +1,0 @@
-"""Runs in parts that know nothing of each other, for job arrays."""
