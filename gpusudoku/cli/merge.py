@@ -16,6 +16,7 @@ from gpusudoku.cli.summary import Ending
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.runs.records import DAMAGED, LinesFile, PartFile, in_order, read_parts
 
+
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
 @output_file("merge")

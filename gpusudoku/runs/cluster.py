@@ -325,6 +325,8 @@ class _Units:
                     self._came.put(future)
                     continue
                 except Exception as error:
+                    if future.status != "error":  # it could not be fetched
+                        raise
                     raise ClusterError(_words(error)) from None
                 yield self.sent.pop(future).tag, reply
 

@@ -180,10 +180,9 @@ class RunStore:
             with _refusing(self.path):
                 self._lock(self._connection)
                 if self._connection.execute("SELECT 1 FROM sqlite_schema").fetchall():
-                    self._facts = _facts_in(self._connection, self.path)
-                    self.snapshot = _snapshot(self._facts)
+                    self._facts, self.snapshot, rows = _read(self._connection, self.path)
                     self.state = self.snapshot.state
-                    self._left = _portions_in(self._connection, self.state)
+                    self._left = {number: _unpacked(data) for number, data in rows.items()}
         except BaseException:
             self._connection.close()
             raise
@@ -373,7 +372,7 @@ def read_run(path: str | os.PathLike[str]) -> RunSnapshot:
     _check_application(name)
     with _refusing(name), closing(_connect(name, "rw", BUSY_SECONDS)) as connection:
         connection.execute("BEGIN")
-        return _snapshot(_facts_in(connection, name))
+        return _read(connection, name)[1]
 
 
 def is_running(path: str | os.PathLike[str]) -> bool | None:
@@ -450,8 +449,10 @@ def _check_application(path: str) -> None:
         raise InputError(f"{path}: not made by --checkpoint")
 
 
-def _facts_in(connection: sqlite3.Connection, path: str) -> dict[str, str]:
-    """Read all facts; refuse a file of another version, and one that was changed."""
+def _read(
+    connection: sqlite3.Connection, path: str
+) -> tuple[dict[str, str], RunSnapshot, dict[int, bytes]]:
+    """Read all facts and portions; refuse a file of another version, and one that was changed."""
     [(version,)] = connection.execute("PRAGMA user_version")
     if version != SCHEMA:
         raise InputError(
@@ -463,32 +464,25 @@ def _facts_in(connection: sqlite3.Connection, path: str) -> dict[str, str]:
         if said != "ok":
             raise InputError(f"{path}: damaged: {shown(said)}")
     facts: dict[str, str] = dict(connection.execute("SELECT name, value FROM facts"))
-    if facts.get("digest") != _digest(facts):
+    state = RunState.parse(facts["state"])
+    rows: dict[int, bytes] = dict(connection.execute("SELECT id, data FROM portions ORDER BY id"))
+    portions = {str(number): hashlib.sha256(data).hexdigest() for number, data in rows.items()}
+    if (facts["digest"], state.portions) != (_digest(facts), portions):
         raise ValueError("it was changed")
-    return facts
+    run = RunSnapshot(
+        Identity.parse(facts["identity"]),
+        json.loads(facts["setup"]),
+        Owner(**json.loads(facts["owner"])),
+        state,
+        facts.get("record"),
+    )
+    return facts, run, rows
 
 
 def _digest(facts: Mapping[str, str]) -> str:
     """Return the SHA-256 of all facts but itself. It shows damage, and proves no origin."""
     others = sorted((name, value) for name, value in facts.items() if name != "digest")
     return hashlib.sha256(json.dumps(others).encode()).hexdigest()
-
-
-def _snapshot(facts: Mapping[str, str]) -> RunSnapshot:
-    return RunSnapshot(
-        Identity.parse(facts["identity"]),
-        json.loads(facts["setup"]),
-        Owner(**json.loads(facts["owner"])),
-        RunState.parse(facts["state"]),
-        facts.get("record"),
-    )
-
-
-def _portions_in(connection: sqlite3.Connection, state: RunState) -> dict[int, Portion]:
-    rows: dict[int, bytes] = dict(connection.execute("SELECT id, data FROM portions ORDER BY id"))
-    if {str(n): hashlib.sha256(data).hexdigest() for n, data in rows.items()} != state.portions:
-        raise ValueError("its portions were changed")
-    return {number: _unpacked(data) for number, data in rows.items()}
 
 
 def _packed(portion: Portion) -> bytes:

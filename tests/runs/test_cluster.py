@@ -10,140 +10,112 @@ distributed = pytest.importorskip("distributed", reason="Dask distributed is not
 
 import gpusudoku  # noqa: E402
 from gpusudoku import BadBoard, Cancelled, CancelToken, ClusterError, InputError  # noqa: E402
-from gpusudoku.runs.cluster import batches, machine, worker  # noqa: E402
+from gpusudoku.runs import cluster, worker  # noqa: E402
 from tests.boards import LINE_4X4, puzzle  # noqa: E402
+from tests.runs.clusters import Steps, cluster_here, texts  # noqa: E402
 from tests.runs.stopped import BOARD, SEARCH, TOTAL, stopped  # noqa: E402
-from tests.runs.workers import Workers, texts  # noqa: E402
 
-SLOW = "." * 16
-"""A board that takes a worker long, where a test says so."""
 SOME = [str(puzzle("2x2", clues, clues)) for clues in range(2, 12)] * 10
 MANY = [*SOME, *(str(puzzle("2x3", 12, seed)) for seed in range(20)), *SOME]
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster_here(2) as client:
+        yield client
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Let there be many short steps, and workers be looked for all the time."""
-    monkeypatch.setattr(machine, "PORTIONS", 10)
-    monkeypatch.setattr(machine, "STEP_SECONDS", (0.01, 0.01))
-    monkeypatch.setattr(machine, "LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(machine, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(cluster, "UNITS", 4)
+    monkeypatch.setattr(cluster, "STEP_SECONDS", (0.01, 0.01))
+    monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(cluster, "WAIT_SECONDS", 0.01)
+
+
+def leave(client, workers=1):
+    """Let workers be gone in the middle of what they do, and as many others come."""
+    mine = client.cluster
+    for name in list(mine.workers)[:workers]:
+        client.sync(mine.workers[name].close, reason="a test", nanny=False)
+        mine.workers.pop(name, None)
 
 
 def here(boards, **options):
     return texts(gpusudoku.count_many(boards, device="cpu", **options))
 
 
-def there(boards, workers, **options):
-    return texts(gpusudoku.count_many(boards, cluster=workers, device="cpu", **options))
+def there(boards, client, **options):
+    return texts(gpusudoku.count_many(boards, cluster=client, device="cpu", **options))
 
 
 @pytest.mark.parametrize("method", ["search", "contraction"])
-def test_a_count_is_made_by_all(method):
-    workers, reports = Workers("abc"), []
+def test_a_count_is_made_by_all(client, method, monkeypatch):
+    reports, steps = [], Steps(monkeypatch, lambda number: None)
     result = gpusudoku.count(
-        BOARD, cluster=workers, method=method, device="cpu", progress=reports.append
+        BOARD, cluster=client, method=method, device="cpu", progress=reports.append
     )
     assert (result.count, result.exact, result.device) == (TOTAL, True, "cpu")
-    assert result.jobs == 3
-    assert set(workers.sent) == set("abc")
+    assert result.jobs == 2
+    assert len(steps.workers) == len(result.stats.utilisation) == 2
     assert [each.done for each in reports] == sorted(each.done for each in reports)
     assert (reports[-1].done, reports[-1].count) == (1, TOTAL)
-    assert workers.status == "running"  # it was not ours to close
-    assert len(result.stats.utilisation) == 3
+    assert client.status == "running"  # it was not ours to close
     assert all(0 < share <= 1 for share in result.stats.utilisation)
 
 
-def test_a_count_in_parts(small_parts):
+def test_a_count_in_parts(client, small_parts):
     board = puzzle("2x3", 6, 1)
     expected = gpusudoku.count(board, **SEARCH).count
     for method in ("auto", "contraction"):
-        found = gpusudoku.count(board, cluster=Workers(), method=method, device="cpu")
+        found = gpusudoku.count(board, cluster=client, method=method, device="cpu")
         assert found.count == expected
 
 
-def test_a_count_loses_nothing_with_workers_that_die():
-    """Three do, which may be of the same work: of one more the count would end."""
-    workers = Workers("ab")
-    workers.before = lambda name: workers.die(name) if len(workers.sent) in (3, 6, 9) else None
-    assert gpusudoku.count(BOARD, cluster=workers, **SEARCH).count == TOTAL
-    assert len(workers.sent) > 9
+def test_an_error_of_a_worker_ends_the_count(client, path, monkeypatch):
+    def fail(number):
+        if number > 2:
+            raise ValueError("it is broken")
 
-
-def test_workers_that_come_and_rest_and_leave():
-    workers = Workers("ab")
-
-    def change(name):
-        sent = len(workers.sent)
-        if sent == 2:
-            workers.here |= {"c": "running", "d": "running"}
-        if sent == 8:
-            workers.here["c"] = "paused"
-        if sent == 12:
-            del workers.here["d"]
-
-    workers.before = change
-    assert gpusudoku.count(BOARD, cluster=workers, **SEARCH).count == TOTAL
-    assert set(workers.sent) == set("abcd")
-    assert "c" not in workers.sent[12:]
-    assert "d" not in workers.sent[16:]
-
-
-def test_four_workers_that_die_of_the_same_work_end_it(path):
-    workers = Workers()
-    workers.before = lambda name: workers.die(name) if len(workers.sent) > 3 else None
-    words = f"4 workers died of the same work, one after the other; 'gpusudoku resume {path}'"
-    with pytest.raises(ClusterError, match=f"^{words} goes on$"):
-        gpusudoku.count(BOARD, cluster=workers, checkpoint=path, **SEARCH)
-    assert len(workers.sent) >= 3 + 4
-    assert gpusudoku.resume(path).count == TOTAL
-
-
-def test_a_result_that_does_not_come_is_fetched_again_and_an_error_ends_the_count(path):
-    workers = Workers("a")
-    workers.fetches = iter([TimeoutError(), None, TimeoutError()])
-    assert gpusudoku.count(BOARD, cluster=workers, **SEARCH).count == TOTAL
-    goes_on = f"; 'gpusudoku resume {path}' goes on"
-    for error, words in [
-        (ValueError("it is broken"), "it is broken"),
-        (ValueError(), "ValueError"),
-        (OSError("gone"), "gone"),
-    ]:
-        workers.fetches = iter([error])
-        with pytest.raises(ClusterError, match=f"^worker a: {words}{goes_on}$"):
-            gpusudoku.count(BOARD, cluster=workers, checkpoint=path, **SEARCH)
+    with monkeypatch.context() as patch:
+        Steps(patch, fail)
+        words = f"^a worker failed: it is broken; 'gpusudoku resume {path}' goes on$"
+        with pytest.raises(ClusterError, match=words):
+            gpusudoku.count(BOARD, cluster=client, checkpoint=path, **SEARCH)
     assert gpusudoku.resume(path).count == TOTAL
 
 
 @pytest.mark.parametrize("error", [None, OSError("no connection")])
-def test_the_scheduler_is_lost(error, path):
-    """Sending fails, or the client says so."""
-    workers = Workers()
+def test_the_scheduler_is_lost(client, path, monkeypatch, error):
+    """Its client says so, or sending fails."""
+    submit = client.submit
 
-    def lose(name):
-        if len(workers.sent) > 2:
-            workers.status = "connecting"
-            if error is not None:
-                raise error
+    def fail(*arguments, **settings):
+        if steps.number > 3 and error is None:
+            monkeypatch.setattr(client, "status", "connecting")
+        elif steps.number > 3:
+            raise error
+        return submit(*arguments, **settings)
 
-    workers.before = lose
+    steps = Steps(monkeypatch, lambda number: None)
+    monkeypatch.setattr(client, "submit", fail)
     words = "scheduler of the cluster was lost" if error is None else f"cluster was lost: {error}"
     with pytest.raises(ClusterError, match=f"^the {words}; 'gpusudoku resume {path}' goes on$"):
-        gpusudoku.count(BOARD, cluster=workers, checkpoint=path, **SEARCH)
+        gpusudoku.count(BOARD, cluster=client, checkpoint=path, **SEARCH)
     assert gpusudoku.resume(path).count == TOTAL
 
 
 @pytest.mark.parametrize("began", ["here", "there"])
-def test_a_count_goes_on_here_and_there(path, often, began):
+def test_a_count_goes_on_here_and_there(client, path, often, began, monkeypatch):
     """The threads that it had here are no reason against a cluster."""
-    options = {"jobs": 1} if began == "here" else {"cluster": Workers()}
+    options = {"jobs": 1} if began == "here" else {"cluster": client}
     assert stopped(path, **options).count > 0
     token = CancelToken()
-    workers = Workers()
-    workers.before = lambda name: token.cancel() if len(workers.sent) == 3 else None
-    with suppress(Cancelled):  # unless less than three pieces were left
-        gpusudoku.resume(path, cluster=workers, cancel=token)
-    assert gpusudoku.resume(path, cluster=Workers()).count == TOTAL
+    with monkeypatch.context() as patch, suppress(Cancelled):  # unless little was left
+        Steps(patch, lambda number: token.cancel() if number == 3 else None)
+        gpusudoku.resume(path, cluster=client, cancel=token)
+    assert gpusudoku.resume(path, cluster=client).count == TOTAL
     assert gpusudoku.resume(path).count == TOTAL
 
 
@@ -156,41 +128,74 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("why", OTHERS)
-def test_a_worker_of_another_version_is_refused_and_gets_no_work_later(why):
-    workers = Workers()
-    workers.has["a"] = OTHERS[why]
-    with pytest.raises(ClusterError, match=f"^worker a {why}"):
-        gpusudoku.count(BOARD, cluster=workers, **SEARCH)
-    workers.has["a"] = worker.versions()
+def test_a_worker_of_another_version_is_refused_and_gets_no_work_later(client, why, monkeypatch):
+    run, odd = client.run, [*client.scheduler_info()["workers"]][:1]
 
-    def join(name):
-        if len(workers.sent) == 2:
-            workers.has |= {"c": OTHERS[why], "d": OSError()}
-            workers.here |= {"c": "running", "d": "running", "e": "running"}
+    def answer(function, *arguments, **settings):
+        found = run(function, *arguments, **settings)
+        if function is worker.versions:
+            found |= {name: OTHERS[why] for name in odd if name in found}
+        return found
 
-    workers.before = join
-    assert gpusudoku.count(BOARD, cluster=workers, **SEARCH).count == TOTAL
-    assert set(workers.sent) == set("abe")
+    monkeypatch.setattr(client, "run", answer)
+    with pytest.raises(ClusterError, match=f"^worker {odd[0]} {why}"):
+        gpusudoku.count(BOARD, cluster=client, **SEARCH)
+    first, odd[:] = odd[0], []
+    info = client.scheduler_info
+    looks = []
+
+    def late(n_workers):
+        looks.append(None)
+        found = info(n_workers)
+        if len(looks) < 3:
+            del found["workers"][first]
+        else:
+            odd[:] = [first]
+        return found
+
+    monkeypatch.setattr(client, "scheduler_info", late)
+    steps = Steps(monkeypatch, lambda number: None)
+    assert gpusudoku.count(BOARD, cluster=client, **SEARCH).count == TOTAL
+    assert len(looks) > 3
+    assert first not in steps.workers
 
 
-@pytest.mark.parametrize("names", ["a", "abc"])
 @pytest.mark.parametrize("limit", [None, 2])
-def test_boards_come_in_their_order(names, limit):
-    workers = Workers(names)
-    assert there(MANY, workers, limit=limit) == here(MANY, limit=limit)
-    assert len(workers.sent) < len(MANY)
-    assert workers.status == "running"
+def test_boards_come_in_their_order(client, limit, monkeypatch):
+    steps = Steps(monkeypatch, lambda number: None)
+    assert there(MANY, client, limit=limit) == here(MANY, limit=limit)
+    assert steps.number < len(MANY)
+    assert client.status == "running"
 
 
-def test_a_batch_loses_nothing_with_workers_that_die():
-    workers = Workers("abc")
-    workers.before = lambda name: workers.die(name) if len(workers.sent) in (1, 3, 4) else None
-    assert there(MANY, workers) == here(MANY)
+def test_boards_are_solved(client):
+    boards = [*SOME, "11" + "." * 14]
+    found = gpusudoku.solve_many(boards, cluster=client, device="cpu")
+    mine = gpusudoku.solve_many(boards, device="cpu")
+    for one, other in zip(found, mine, strict=True):
+        assert (one.puzzle, one.unique, one.solvable) == (
+            other.puzzle,
+            other.unique,
+            other.solvable,
+        )
+        if other.unique:
+            assert one.board == other.board
 
 
-def test_a_batch_with_bad_boards():
+def test_workers_that_come_and_leave(monkeypatch):
+    """All that are there at first leave, one after the other, in the middle of their work."""
+    with cluster_here() as client:
+        Steps(monkeypatch, lambda n: client.cluster.scale(3) if n == 2 else None)
+        assert gpusudoku.count(BOARD, cluster=client, **SEARCH).count == TOTAL
+        assert there(MANY, client) == here(MANY)
+        leave(client, 2)
+        assert gpusudoku.count(BOARD, cluster=client, **SEARCH).count == TOTAL
+        assert there(MANY, client) == here(MANY)
+
+
+def test_a_batch_with_bad_boards(client):
     given = [*SOME[:30], None, *SOME, "12", LINE_4X4]
-    options = {"device": "cpu", "cluster": Workers()}
+    options = {"device": "cpu", "cluster": client}
     found = list(gpusudoku.count_many(given, on_error="record", **options))
     assert [at for at, each in enumerate(found) if isinstance(each, BadBoard)] == [30, 131]
     assert found[-1] == 6
@@ -201,26 +206,34 @@ def test_a_batch_with_bad_boards():
 
 
 @pytest.mark.parametrize("limit", [None, 2, 100])
-def test_boards_that_take_a_worker_long_are_counted_by_all(monkeypatch, limit):
+def test_boards_that_take_a_worker_long_are_answered_by_all(client, monkeypatch, limit):
     """Here all do, since no worker has any time for one alone."""
-    monkeypatch.setattr(batches, "MOST_SECONDS", 0.0)
-    boards = [SLOW, LINE_4X4, "11" + "." * 14, SLOW, SLOW]
-    assert there(boards, Workers(), limit=limit) == here(boards, limit=limit)
+    answers = cluster.Cluster.answers
+
+    def hasty(self, batches, answer, options, seconds=0.0):
+        return answers(self, batches, answer, options, seconds)
+
+    monkeypatch.setattr(cluster.Cluster, "answers", hasty)
+    slow = "." * 16
+    boards = [slow, LINE_4X4, "11" + "." * 14, slow, slow]
+    assert there(boards, client, limit=limit) == here(boards, limit=limit)
+    found = gpusudoku.solve_many(boards, cluster=client, device="cpu")
+    assert [each.solvable for each in found] == [True, True, False, True, True]
 
 
-def test_a_batch_stops_when_it_is_closed_or_cancelled():
-    workers, token = Workers(), CancelToken()
-    results = gpusudoku.count_many(MANY, cluster=workers, device="cpu", cancel=token)
+def test_a_batch_stops_when_it_is_closed_or_cancelled(client, monkeypatch):
+    steps, token = Steps(monkeypatch, lambda number: None), CancelToken()
+    results = gpusudoku.count_many(MANY, cluster=client, device="cpu", cancel=token)
     next(results)
     token.cancel()
     with pytest.raises(Cancelled):
         list(results)
-    results = gpusudoku.count_many(MANY, cluster=workers, device="cpu")
+    results = gpusudoku.count_many(MANY, cluster=client, device="cpu")
     next(results)
     results.close()
-    sent = len(workers.sent)
+    sent = steps.number
     assert next(results, None) is None
-    assert len(workers.sent) == sent
+    assert steps.number == sent
 
 
 def test_what_is_no_cluster():
@@ -232,5 +245,6 @@ def test_what_is_no_cluster():
     }.items():
         with pytest.raises(InputError, match=why):
             gpusudoku.count(LINE_4X4, **options)
-        with pytest.raises(InputError, match=why):
-            gpusudoku.count_many([LINE_4X4], **options).numbers()
+        for many in (gpusudoku.count_many, gpusudoku.solve_many):
+            with pytest.raises(InputError, match=why):
+                list(many([LINE_4X4], **options))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import signal
@@ -14,11 +13,11 @@ distributed = pytest.importorskip("distributed", reason="Dask distributed is not
 
 import gpusudoku  # noqa: E402
 from gpusudoku import Cancelled, CancelToken, ClusterError  # noqa: E402
-from gpusudoku.runs.cluster import connect  # noqa: E402
+from gpusudoku.runs import cluster as clusters  # noqa: E402
 from tests.boards import LINE_4X4, PUZZLE, puzzle  # noqa: E402
 from tests.cli.checkpointed import Checkpointed  # noqa: E402
+from tests.runs.clusters import cluster_here, cluster_of, texts  # noqa: E402
 from tests.runs.stopped import BOARD, SEARCH, TOTAL  # noqa: E402
-from tests.runs.workers import texts  # noqa: E402
 from tests.waiting import until  # noqa: E402
 
 BOARDS = [LINE_4X4, "11" + "." * 14, *(str(puzzle("2x2", 5, seed)) for seed in range(40)), PUZZLE]
@@ -28,41 +27,28 @@ NO_END = "." * 81
 SECONDS = re.compile(r"; [\d.,]+ s, [\d,]+ boards a second")
 
 
-def cluster_of(workers, **settings):
-    return distributed.LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        dashboard_address=":0",
-        memory_limit=0,
-        silence_logs=logging.CRITICAL,
-        **settings,
-    )
-
-
 @pytest.fixture(scope="module")
-def address():
-    with cluster_of(2, processes=False, protocol="tcp") as cluster:
-        yield cluster.scheduler_address
+def client():
+    with cluster_here() as client:
+        yield client
 
 
 @pytest.fixture
-def client(address):
-    with distributed.Client(address, set_as_default=False) as client:
-        yield client
+def address(client):
+    return client.scheduler.address
 
 
 @pytest.fixture
 def processes():
     """A client of two workers that are processes; if one dies, another takes its place."""
-    with cluster_of(2) as cluster, distributed.Client(cluster, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=300)
+    with cluster_of(2) as client:
         yield client
 
 
 @pytest.fixture
 def loud(monkeypatch):
     """Let Dask's messages go where they go in tests."""
-    monkeypatch.setattr(connect, "hush", lambda: None)
+    monkeypatch.setattr(clusters, "silence_dask", lambda: None)
 
 
 @pytest.fixture
@@ -100,7 +86,7 @@ def test_a_count_that_is_cancelled_leaves_workers_free(client):
 
 
 def test_no_scheduler_there(monkeypatch):
-    monkeypatch.setattr(connect, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(clusters, "CONNECT_SECONDS", 0.5)
     with pytest.raises(ClusterError, match=r"cluster 'tcp://127.0.0.1:1': no scheduler there"):
         gpusudoku.count(LINE_4X4, cluster="tcp://127.0.0.1:1")
 
@@ -147,8 +133,8 @@ def test_a_batch_goes_on_with_or_without_a_cluster(run, address, tmp_path, full,
 @pytest.mark.usefixtures("loud")
 def test_what_is_no_count_does_not_go_on_there(run, address, file):
     out, run_file = file.with_name("out.txt"), file.with_name("a.run")
-    assert run("solve", file, "-o", out, "--checkpoint", run_file)[0] == 0
-    why = f"gpusudoku: {run_file}: holds solve, and only counts run on a cluster\n"
+    assert run("enumerate", file, "-o", out, "--checkpoint", run_file)[0] == 0
+    why = f"gpusudoku: {run_file}: holds enumerate, and only count and solve run on a cluster\n"
     assert run("resume", run_file, "--cluster", address) == (2, "", why)
 
 

@@ -61,10 +61,9 @@ def test_another_schema_and_other_facts(unfinished):
     changed(unfinished, "PRAGMA user_version = 1")
     refused(unfinished, "made by another version of gpusudoku: schema 1, not 2")
     unfinished.write_bytes(whole)
-    for change in ("SET value = value || ' ' WHERE name = 'setup'", "SET value = '{}'"):
-        changed(unfinished, f"UPDATE facts {change}")
-        refused(unfinished, "damaged: it was changed")
-        unfinished.write_bytes(whole)
+    changed(unfinished, "UPDATE facts SET value = value || ' ' WHERE name = 'setup'")
+    refused(unfinished, "damaged: it was changed")
+    unfinished.write_bytes(whole)
     changed(unfinished, "ALTER TABLE facts RENAME TO others")
     refused(unfinished, "damaged: no such table: facts")
     unfinished.write_bytes(whole)
@@ -109,12 +108,9 @@ def test_one_bit_changed_anywhere(unfinished, facts):
         unfinished.write_bytes(damaged)
         found = facts()
         assert found in (None, good)
-        if found is not None and turn % 10 == 0:  # ``status`` does not read what is left
-            with suppress(InputError):
-                assert gpusudoku.resume(unfinished).count == TOTAL
-                continue
-            found = None
         refusals += found is None
+        if found is not None and turn % 50 == 0:
+            assert gpusudoku.resume(unfinished).count == TOTAL
     assert refusals > 50
 
 
