@@ -18,9 +18,9 @@ def path(tmp_path):
 
 @pytest.fixture
 def often(monkeypatch):
-    """Let counts be saved every hundredth of a second."""
-    monkeypatch.setattr(counting, "FIRST_SECONDS", 0.01)
-    monkeypatch.setattr(counting, "MOST_SECONDS", 0.01)
+    """Let counts be saved every thousandth of a second."""
+    monkeypatch.setattr(counting, "FIRST_SECONDS", 0.001)
+    monkeypatch.setattr(counting, "MOST_SECONDS", 0.001)
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from gpusudoku.jobs.interrupts import catch_interrupts, heed_interrupts
 from tests.session import captured, status_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,6 +29,11 @@ EVERY_SECONDS = 0.01
 """Between two saves: so that most runs get something done before they are killed."""
 SAVES = 4
 """Fewer saves are waited for before the clock of a run starts, as the machine may be busy."""
+SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+ENDED = (-signal.SIGKILL, 128 + signal.SIGTERM, 128 + signal.SIGINT)
+"""The statuses of a run that one of them ended."""
+STOPPED_SECONDS = 0.2
+"""One of three runs is stopped for so long before it is killed."""
 POLL_SECONDS = 0.001
 """Between two looks at the checkpoint."""
 
@@ -94,7 +100,7 @@ class Killing:
         chance, tally = random.Random(self.kills), Counter[str]()
         while not tally["done"] or self._kills_more(tally):
             status = self._forked(command, chance if self._kills_more(tally) else None)
-            if status == -signal.SIGKILL:
+            if status in ENDED:
                 tally["killed"] += 1
                 facts = self._status()
                 tally["saved"] += bool(facts and int(facts["count"]) and not facts["finished"])
@@ -119,11 +125,17 @@ class Killing:
         if not child:
             status = 70
             try:
+                catch_interrupts()
+                heed_interrupts()
                 status = status_of(arguments)
             finally:
                 os._exit(status)
         if chance and self._survives(child, chance, before):
-            os.kill(child, signal.SIGKILL)
+            if chance.randrange(3) == 0:
+                os.kill(child, signal.SIGSTOP)
+                time.sleep(STOPPED_SECONDS)
+                os.kill(child, signal.SIGCONT)
+            os.kill(child, chance.choice(SIGNALS))
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
     def _survives(self, child: int, chance: random.Random, state: object) -> bool:
