@@ -354,7 +354,7 @@ class _Units:
         for worker, has in self._client.run(versions, workers=workers, on_error="return").items():
             if isinstance(has, OSError):  # it is gone
                 continue
-            why = _unfit(versions(), has)
+            why = _unfit(has)
             if why is not None and first:
                 raise ClusterError(f"worker {worker} {why}")
             if why is not None:
@@ -362,18 +362,17 @@ class _Units:
             self._fit[worker] = why is None
 
 
-def _unfit(wanted: dict[str, str], has: dict[str, str] | BaseException) -> str | None:
+def _unfit(has: dict[str, str] | BaseException) -> str | None:
     """Say why a worker cannot be used, by its versions or the error of asking for them."""
+    wanted = versions()
     if isinstance(has, ModuleNotFoundError) and has.name == "gpusudoku":
         return "has no gpusudoku"
     if isinstance(has, BaseException):  # there is no function of this name
         return f"has another gpusudoku, not {wanted['gpusudoku']}"
-    differences = (
-        f"has {name} {has.get(name)}, not {version}"
-        for name, version in wanted.items()
-        if has.get(name) != version
-    )
-    return next(differences, None)
+    for name, version in wanted.items():
+        if has.get(name) != version:
+            return f"has {name} {has.get(name)}, not {version}"
+    return None
 
 
 def _words(error: Exception) -> str:
@@ -409,20 +408,21 @@ def connected(
     if not isinstance(cluster, str):
         raise InputError(f"cluster {described(cluster)}: expected a client or an address")
     with ExitStack() as stack:
-        address = _local(jobs, stack) if cluster == LOCAL else _checked(cluster)
+        address = _local(jobs, stack) if cluster == LOCAL else cluster
         settings = {"timeout": CONNECT_SECONDS, "set_as_default": False, "name": "gpusudoku"}
-        try:
-            # Again where a message for all clients breaks an assertion of Dask.
-            for _ in range(TRIES - 1):
-                with suppress(AssertionError):
-                    client = distributed.Client(address, **settings)
-                    break
-            else:
+        for last in [False] * (TRIES - 1) + [True]:
+            try:
                 client = distributed.Client(address, **settings)
-        except OSError as error:
-            raise ClusterError(f"cluster {shown(cluster)}: no scheduler there: {error}") from None
-        except AssertionError:
-            raise ClusterError(f"cluster {shown(cluster)}: the scheduler is too busy") from None
+                break
+            except ValueError:
+                expected = "expected an address such as tcp://127.0.0.1:8786, or local"
+                raise InputError(f"cluster {shown(cluster)}: {expected}") from None
+            except OSError as error:
+                why = f"no scheduler there: {error}"
+                raise ClusterError(f"cluster {shown(cluster)}: {why}") from None
+            except AssertionError:  # Dask breaks one where a message for all clients comes first
+                if last:
+                    raise ClusterError(f"cluster {shown(cluster)}: it is too busy") from None
         stack.push(partial(_close, client))
         yield Cluster(client, note)
 
@@ -433,19 +433,6 @@ def silence_dask() -> None:
     warnings.filterwarnings("ignore", module=r"(distributed|dask|tornado)\b")
     # Python's own process that tidies up after this one would warn if this one ended in a hurry.
     sys.warnoptions.append("ignore::UserWarning:multiprocessing.resource_tracker")
-
-
-def _checked(address: str) -> str:
-    """Return an address, or refuse it before a client takes a while to find out."""
-    from distributed.comm.addressing import parse_address, parse_host_port
-
-    try:
-        parse_host_port(parse_address(address)[1])
-    except ValueError:
-        raise InputError(
-            f"cluster {shown(address)}: expected an address such as tcp://127.0.0.1:8786, or local"
-        ) from None
-    return address
 
 
 def _local(jobs: int | None, stack: ExitStack) -> LocalCluster:

@@ -97,7 +97,15 @@ def count_in_tasks(
         make = partial(choose, board, options, parts=parts)
         plan = make()
         portion = plan.part(number, parts)
-        identity = identity_of_count(board, options, plan, parts, facts)
+        options_of_run = {
+            **options.search_facts(),
+            "method": plan.method,  # the one that was chosen
+            "memory": None if plan.method == "search" else options.memory,
+            "tasks": plan.tasks(),
+            "parts": parts,
+            **(facts or {}),
+        }
+        identity = Identity("count", identity_of_board(board), options_of_run)
         # All parts are of one identity, but a file has one of them.
         kept = {**identity.options, "part": number} if parts > 1 else identity.options
         setup = {"options": asdict(options), **(setup or {})}
@@ -187,21 +195,6 @@ class _Whole(Watch):
         done = before.done if before.seconds else progress.done
         count, seconds = before.count + progress.count, before.seconds + progress.seconds
         self.around.progress(Progress(done, count, seconds))
-
-
-def identity_of_count(
-    board: Board, options: Options, plan: Plan, parts: int, facts: Mapping[str, Any] | None
-) -> Identity:
-    """Return all that a count in tasks depends on; the method is the one that was chosen."""
-    known = {
-        **options.search_facts(),
-        "method": plan.method,
-        "memory": None if plan.method == "search" else options.memory,
-        "tasks": plan.tasks(),
-        "parts": parts,
-        **(facts or {}),
-    }
-    return Identity("count", identity_of_board(board), known)
 
 
 def count_for_python(

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -32,7 +32,7 @@ ENDING = ".part.json"
 OUTPUT = "output"
 """The note, in the position of a run, of the file to which it writes lines."""
 MOST_NAMED = 10
-"""Ranges of parts that a message names."""
+"""Missing parts that a message names."""
 MOST_RECORD = 1 << 23
 """Bytes of the longest record that is read: no board's is as long."""
 PIECE = 1 << 20
@@ -47,7 +47,6 @@ class LinesFile:
 
     size: int
     """In bytes."""
-    lines: int
     header: int
     """Bytes at its beginning that each part has, and the whole once."""
     between: str
@@ -58,14 +57,14 @@ class LinesFile:
     @classmethod
     def of(cls, path: str | Path, header: bytes, between: bytes = b"") -> LinesFile:
         """Read and describe a file, with the header and separator that joining needs."""
-        digest, size, lines, start = hashlib.sha256(), 0, 0, b""
+        digest, size, start = hashlib.sha256(), 0, b""
         with Path(path).open("rb") as file:
             while piece := file.read(PIECE):
                 start = start or piece[: len(header)]
                 digest.update(piece)
-                size, lines = size + len(piece), lines + piece.count(b"\n")
+                size += len(piece)
         shown = len(header) if start == header else 0
-        return cls(size, lines, shown, between.decode(), digest.hexdigest())
+        return cls(size, shown, between.decode(), digest.hexdigest())
 
     def check(self, path: Path) -> None:
         """Refuse a file that is not as it was written, or cannot be read."""
@@ -277,7 +276,14 @@ def in_order(parts: Iterable[PartFile]) -> list[PartFile]:
     if first is None:
         raise InputError("no parts, expected all of a run")
     try:
-        _check_all_there(sorted(named), first.record.parts)
+        parts_of_run = first.record.parts
+        missing = [str(number) for number in range(1, parts_of_run + 1) if number not in named]
+        if missing:
+            which = ", ".join(missing[:MOST_NAMED] + ["..."] * (len(missing) > MOST_NAMED))
+            are = f"part {which} of {parts_of_run} is"
+            if len(missing) > 1:
+                are = f"parts {which} of {parts_of_run} are"
+            raise InputError(f"{are} missing")
         ordered = [named[number] for number in sorted(named)]
         # They must have all tasks, each once: else a record was changed.
         tasks, end, before = int(first.record.identity.options["tasks"]), 0, ""
@@ -295,22 +301,6 @@ def in_order(parts: Iterable[PartFile]) -> list[PartFile]:
     if end != tasks:
         raise InputError(f"task {end} is in no part")
     return ordered
-
-
-def _check_all_there(numbers: Sequence[int], parts: int) -> None:
-    """Refuse parts if some are missing, and name those."""
-    missing, expected = [], 1
-    for number in [*numbers, parts + 1]:
-        if number > expected:
-            last = number - 1
-            missing.append(f"{expected}" if last == expected else f"{expected} to {last}")
-        expected = number + 1
-    if not missing:
-        return
-    shown = missing[:MOST_NAMED] + ["..."] * (len(missing) > MOST_NAMED)
-    one = len(missing) == 1 and missing[0].isdigit()
-    what = f"part {missing[0]} of {parts} is" if one else f"parts {', '.join(shown)} of {parts} are"
-    raise InputError(f"{what} missing")
 
 
 def _number(text: str) -> int:

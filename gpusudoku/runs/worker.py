@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 
     Answer = Callable[[Batch, Options, Engine], Iterable[ResultBlock]]
 
-MOST_TOKENS = 256
 _tokens: dict[str, CancelToken] = {}
-"""Of the last runs of this process: work that was sent before a run ended may come later."""
-_tokens_lock = threading.Lock()
+"""Of all runs of this process: work that was sent before a run ended may come later."""
 _at_work = threading.Lock()
 """Held by the unit that has all threads of a process; a plan is for one thread at a time."""
 
@@ -106,11 +104,7 @@ def dismiss(key: str) -> None:
 
 def run_token(key: str) -> CancelToken:
     """Return the token that stops the work for a run."""
-    with _tokens_lock:
-        token = _tokens[key] = _tokens.pop(key, CancelToken())
-        while len(_tokens) > MOST_TOKENS:
-            del _tokens[next(iter(_tokens))]
-        return token
+    return _tokens.setdefault(key, CancelToken())
 
 
 def _self() -> tuple[str, int]:

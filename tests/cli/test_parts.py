@@ -172,7 +172,6 @@ def test_a_record_of_somebody_who_knows_the_seal(shares, run):
     for facts in (
         *({"partial": odd} for odd in ("x", 6, "1" * (1 << 18), None, [], "6", [["1"]])),
         {"partial": [["1"], ["1", "2"]]},
-        {"part": part | {"number": "1"}},
         *({"part": part | {"tasks": odd}} for odd in ([[0, 10**9]], [["0", "1"]], 5)),
         *({"identity": odd, "digest": ""} for odd in (None, {"command": "\x1b[31m"})),
         *({name: None} for name in ("part", "stats", "place")),

@@ -121,7 +121,7 @@ def test_what_is_not_all_of_one_run_is_refused():
         "^no parts, expected all of a run$": [],
         "^part 2 of 3 is missing$": [one, three],
         "^parts 1, 3 of 3 are missing$": [two],
-        "^parts 2 to 29 of 30 are missing$": [many[0], many[29]],
+        r"^parts 2, 3, .*, 11, \.\.\. of 30 are missing$": [many[0], many[29]],
         r"^parts 1, 3, .*, 19, \.\.\. of 30 are missing$": many[1::2],
         "^part 2 and part 2: both are part 2 of 3$": [one, two, two, three],
         "^part 2: of another run than part 1: another board$": [one, other, three],
