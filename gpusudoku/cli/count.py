@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -27,8 +29,10 @@ from gpusudoku.cli.options import (
     searching,
     warn_of_device,
 )
+from gpusudoku.cli.output import Output, refuse
 from gpusudoku.cli.progress import CountLine
 from gpusudoku.cli.records import FORMS
+from gpusudoku.cli.resume import place_facts, setup_of_command
 from gpusudoku.cli.saving import refuse_output
 from gpusudoku.cli.sink import open_answer_sink
 from gpusudoku.cli.source import Source
@@ -42,6 +46,7 @@ from gpusudoku.results import BadBoard, ResultBlock, with_bad_boards
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
     from gpusudoku.runs.cluster import Cluster
+    from gpusudoku.runs.store import RunStore
 
 WANTED = {
     "unique": lambda count: count == 1,
@@ -59,6 +64,9 @@ SECTIONS = {
     "Long runs": ("--checkpoint", "--part", "--cluster"),
 }
 """The options in the help."""
+
+_WAYS = "cross-check"
+"""The note of how boards were counted again."""
 
 own = own_option("count")
 
@@ -119,6 +127,7 @@ def count(
             "--solution needs --format csv, tsv or jsonl; solve prints solutions alone"
         )
     source = Source(boards, reading, asked, saved=part is not None)
+    check = CrossCheck(options) if cross_check else None
     if source.board is not None and (asked.checkpoint or part or cluster):
         others = {"--limit": limit, "--only": only, "--exit-code": asked.exit_code}
         others |= {"--solution": asked.solution}
@@ -127,12 +136,7 @@ def count(
         if part or cluster:
             others |= {"--cross-check": cross_check}
         asked.refuse_with(f"{name} of one board", others)
-        from gpusudoku.cli.in_tasks import count_and_write
-
-        check = CrossCheck(options) if cross_check else None
-        count_and_write(source, options, asked, part, cluster, check)
-        if check is not None:
-            check.show()
+        _count_in_tasks(source, options, asked, part, cluster, check)
         return
     if cluster is not None:
         details = {"--stats with --format jsonl or --log": asked.in_detail}
@@ -145,7 +149,6 @@ def count(
     wanted = None if only is None else WANTED[only]
     with machine_of(cluster, options) as machine:
         line = CountLine(source, options, machine, asked.stats)
-        check = CrossCheck(options) if cross_check else None
         each = source.single or asked.in_detail or check is not None
         work = _counter(machine, options, each=each, on_cluster=cluster is not None)
         writer: AnswerWriter = PlainCounts(source.single, only=only is not None)
@@ -158,13 +161,15 @@ def count(
             ) as sink,
             closing(with_bad_boards(source.found(), work, "record")) as found,
         ):  # fmt: skip
+            if check is not None:
+                check.ways = sink.notes.get(_WAYS, {})
             for results in found:
                 if isinstance(results, BadBoard):
                     sink.write(results)
                     continue
                 if check is not None:
                     with naming(source.place(results.boards)):
-                        check(results)
+                        sink.notes[_WAYS] = check(results)
                 sink.write(_with_solutions(results, options) if asked.solution else results)
                 if source.single and asked.stats:
                     show_stats(results.counts())
@@ -210,23 +215,107 @@ def _with_solutions(results: ResultBlock, options: Options) -> ResultBlock:
 
 
 class CrossCheck:
-    """Counts boards again in another way, and adds up in which."""
+    """Counts boards again in another way."""
 
     def __init__(self, options: Options) -> None:
         from gpusudoku.checking import Checker
 
         self._checker = Checker(options, warn_of_device)
-        self._ways = Counter[str | None]()
+        self.ways: dict[str, int] = {}
+        """The number of boards by each way; an empty one stands for none."""
 
-    def __call__(self, results: ResultBlock) -> None:
-        """Count again; raises a MismatchError if two counts differ."""
+    def __call__(self, results: ResultBlock) -> dict[str, int]:
+        """Count again, and return the ways; raises a MismatchError if two counts differ."""
+        ways = Counter(self.ways)
         for result in results.counts():
-            self._ways[self._checker.check(result)] += 1
+            ways[self._checker.check(result) or ""] += 1
+        self.ways = dict(ways)
+        return self.ways
 
     def show(self) -> None:
         """Say on stderr how boards were counted again."""
-        for way, boards in self._ways.items():
+        total = sum(self.ways.values())
+        for way, boards in self.ways.items():
             said = f"by {way}: the same count" if way else "not done: no other way is affordable"
-            total = self._ways.total()
             of = "" if total == 1 else f", {boards} of {total} boards"
             note(f"cross-check {said}{of}")
+
+
+def _count_in_tasks(
+    source: Source,
+    options: Options,
+    asked: OutputOptions,
+    part: WhichPart | None,
+    cluster: str | None,
+    check: CrossCheck | None,
+) -> None:
+    """Count the only board of a source, and write the count, or the record of a part of it.
+
+    It is written once, at the end. So after a finished count the same command only checks the
+    output file, or writes it again.
+    """
+    from gpusudoku.runs.counting import count_in_tasks, merged
+    from gpusudoku.runs.store import RunStore
+
+    [board] = source.singles()
+    facts = None if part is None else {"format": asked.form, "keep_going": asked.errors}
+    with RunStore(asked.checkpoint) as store, machine_of(cluster, options) as machine:
+        is_written = _is_written(asked, store)
+        refuse(asked.output, asked.force or is_written, source.files)
+        line = CountLine(source, options, machine, asked.stats, 1 if part is None else part.parts)
+        with line, line.working_on(board):
+            done = count_in_tasks(
+                *(board[0], options, machine, store),
+                part=part or (1, 1), setup=setup_of_command(source), facts=facts,
+            )  # fmt: skip
+        results, stats = ResultBlock.of(board, done.count, None), [done.count]
+        if part is None:
+            source.warn_conflicts(board)
+        if check is not None:
+            with naming(source.place(board)):
+                check(results)
+        if part is None:
+            writer: AnswerWriter = PlainCounts(True)
+            if asked.form is not None:
+                writer = AnswerRecords.of(asked, source.origin, single=True)
+            text = writer.header() + writer.text(results)
+        else:
+            record = done.record(part.number, place_facts(board))
+            if not record.tasks:
+                tasks = f"there are {record.identity.options['tasks']} tasks"
+                note(f"part {part.number} of {part.parts} has nothing to do: {tasks}")
+            text, stats = f"{record}\n".encode(), [merged([record])]
+        if not is_written:
+            if part is not None:
+                store.keep(record=str(record))
+            if not asked.to_stdout:  # before it is there: a process that ends then has it known
+                store.keep(written=hashlib.sha256(text).hexdigest())
+            with Output(asked.output, asked.force, source.files) as out:
+                out.write(text)
+        if asked.stats:
+            show_stats(stats)
+        if check is not None:
+            check.show()
+
+
+def _is_written(asked: OutputOptions, store: RunStore) -> bool:
+    """Tell whether the output file has the answer of this count, finished before.
+
+    An InputError for a file that has something else: it is the user's.
+    """
+    if asked.to_stdout or asked.checkpoint is None or not Path(str(asked.output)).is_file():
+        return False
+    output = str(asked.output)
+    try:
+        with Path(output).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{output}: cannot be read: {error.strerror}") from None
+    if found == store.written:
+        return True
+    if store.written is not None and not Path(output).stat().st_size:
+        Path(output).unlink()  # the process ended when it had made the file
+    elif not asked.force:
+        more = "move it, or give the whole command again with --force"
+        raise InputError(f"{output}: exists already; {more}")
+    return False

@@ -102,7 +102,7 @@ class OutputCheckpoint:
             self._position = replace(self._position, size=self.output.size)
             self.store.save(number, step, self._position)
             self._found, self._saved_at = self.store.state.count, time.perf_counter()
-        self.advance(boards=1)
+        self.advance(boards=1 - self.start.boards)
 
     @contextmanager
     def saving(self) -> Iterator[None]:

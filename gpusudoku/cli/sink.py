@@ -128,6 +128,7 @@ class AnswerSink:
         log_details: bool,
     ) -> None:
         self._source, self._checkpoint, self._log = source, checkpoint, log
+        self.notes = checkpoint.notes
         self._writer, self._line, self._wanted = writer, line, wanted
         self._records = AnswerRecords("jsonl", source.origin, details=log_details)
         self.tally = Tally(checkpoint.notes.get("tally"), checkpoint.seconds)
@@ -152,8 +153,7 @@ class AnswerSink:
                 self._put(text)
                 if self._lines_put == line_ends(text):  # else a checkpoint resumes before it
                     self._log_lines(logged)
-                    notes = self._checkpoint.notes
-                    notes[_BAD_BOARDS] = notes.get(_BAD_BOARDS, 0) + 1
+                    self.notes[_BAD_BOARDS] = self.notes.get(_BAD_BOARDS, 0) + 1
                     self._checkpoint.advance(share=self._source.share)
             return
         keep = None if self._wanted is None else self._wanted(found.numbers)
@@ -175,7 +175,7 @@ class AnswerSink:
                 self._log_lines(logged)
                 self.tally.add(whole)
             if whole is found:  # else interrupted: a checkpoint resumes before these
-                self._checkpoint.notes["tally"] = self.tally.notes
+                self.notes["tally"] = self.tally.notes
                 total, share = _sum(found.numbers), self._source.share
                 self._checkpoint.advance(boards=len(found), found=total, share=share)
         self.totals.add(len(found), found.stats, continued=found.continued)
