@@ -13,6 +13,7 @@ from click.core import ParameterSource
 
 from gpusudoku import formats
 from gpusudoku.board.batch import Batch, Origin, Places
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.commands import ARGUMENTS, cli
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.options import (
@@ -21,6 +22,7 @@ from gpusudoku.cli.options import (
     devices,
     quiet_option,
 )
+from gpusudoku.cli.usage import WhichPart
 from gpusudoku.errors import InputError, printable
 from gpusudoku.runs.identity import Identity, board_of_identity, identity_of_board
 
@@ -66,32 +68,23 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
     setup, boards = run.setup, run.identity.boards
     folder = setup.get("folder", str(Path.cwd()))
     path = file if folder == str(Path.cwd()) else str(Path(file).absolute())
+    root = ctx.find_root()
+    root.meta[ARGUMENTS] = setup.get("arguments", [])
+    name, command = run.identity.command, cli.commands[run.identity.command]
+    again = command.make_context(name, [""], parent=root)
     # A count that began in Python has its options alone.
-    name, *rest = setup.get("arguments", ["count", ""])
-    command = cli.commands[name]
-    own_variables = [each.envvar for each in command.params if isinstance(each.envvar, str)]
-    now = {each: os.environ.pop(each) for each in own_variables if each in os.environ}
-    os.environ.update(setup.get("environment", {}))
-    try:
-        root = ctx.find_root()
-        root.meta[ARGUMENTS] = [name, *rest]
-        again = command.make_context(name, rest, parent=root)
-    finally:
-        for each in setup.get("environment", {}):
-            del os.environ[each]
-        os.environ.update(now)
-    if "arguments" not in setup:
-        again.params.update(setup["options"])
-    again.params["quiet"] = quiet or again.params["quiet"]
+    params = again.params | setup["params"]
+    params["box"] = params["box"] and Geometry.parse(params["box"])
+    params["part"] = params["part"] and WhichPart(*params["part"])
+    params["quiet"] = quiet or params["quiet"]
     if "cells" in boards:
         python = {"source": "<python>", "line": 0, "columns": [], "beside": []}
-        again.params["boards"] = (placed(boards, setup.get("place", python)),)
+        params["boards"] = (placed(boards, setup.get("place", python)),)
     cluster = settings.pop("cluster")
-    if "cluster" in again.params:
-        again.params["cluster"] = cluster
-    elif cluster is not None:
+    if cluster is not None and "cluster" not in params:
         raise InputError(f"{path}: holds {name}, and only count and solve run on a cluster")
-    again.params.update(changed_options(again.params, **settings, cluster=cluster), checkpoint=path)
+    again.params = changed_options(params, **settings, cluster=cluster)
+    again.params |= {"checkpoint": path} | ({"cluster": cluster} if "cluster" in params else {})
     try:
         os.chdir(folder)
     except OSError as error:  # on another machine: a board that is in the file needs no folder
@@ -149,10 +142,9 @@ def _digest(name: str) -> str:
 def setup_of_command(source: Source) -> dict[str, Any]:
     """Describe this command as JSON, for ``resume``."""
     ctx = click.get_current_context()
-    variables = [each.envvar for each in ctx.command.params if isinstance(each.envvar, str)]
     return {
+        "params": {**ctx.params, "box": ctx.params["box"] and str(ctx.params["box"])},
         "arguments": ctx.meta[ARGUMENTS],
-        "environment": {name: os.environ[name] for name in variables if name in os.environ},
         "folder": str(Path.cwd()),
         "place": None if source.board is None else place_facts(source.board),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -87,8 +87,8 @@ def count_in_tasks(
     """Count a board, or a part of it, in numbered tasks; errors are raised when all is saved.
 
     ``part`` is the number of a part of all tasks, from 1 on, and how many parts there are;
-    ``setup`` tells besides the options how to go on, and ``facts`` are more options on which the
-    written result depends, as JSON.
+    ``setup`` tells how to go on, by default by the options alone, and ``facts`` are more options on
+    which the written result depends, as JSON.
     """
     if options.limit is not None:
         raise InputError(f"limit {options.limit}: a count in tasks is of all solutions")
@@ -108,7 +108,7 @@ def count_in_tasks(
         identity = Identity("count", identity_of_board(board), options_of_run)
         # All parts are of one identity, but a file has one of them.
         kept = {**identity.options, "part": number} if parts > 1 else identity.options
-        setup = {"options": asdict(options), **(setup or {})}
+        setup = setup or {"params": asdict(options)}
         store.begin(replace(identity, options=kept), setup, portion)
         if store.snapshot is not None:
             current_watch().resumed(store)
@@ -263,14 +263,16 @@ def resume(
     """
     run, file = read_run(path), os.fspath(path)
     by_command = f"'gpusudoku resume {file}' goes on with it"
-    if "options" not in run.setup:
+    if run.identity.command != "count" or "cells" not in run.identity.boards:
         raise InputError(f"{file}: keeps a command: {by_command}")
     if "part" in run.identity.options:
         raise InputError(f"{file}: a part of a count: {by_command}")
-    options = changed_options(run.setup["options"], device, jobs, gpus, cluster)
+    params = changed_options(run.setup["params"], device, jobs, gpus, cluster)
+    known = {each.name for each in fields(Options)}
+    options = Options(**{name: value for name, value in params.items() if name in known})
     board = board_of_identity(run.identity.boards)
     with cancelling(cancel), reporting(progress):
-        return count_for_python(board, Options(**options), engine, cluster, path)
+        return count_for_python(board, options, engine, cluster, path)
 
 
 def changed_options(

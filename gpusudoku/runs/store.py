@@ -3,7 +3,7 @@
 It has two tables. ``facts`` are texts by name:
 
 - ``identity``: the boards and all that the result depends on, see ``runs.identity``
-- ``setup``: how to go on, as the command, its folder, or the options of a count
+- ``setup``: how to go on: the options, and of a command its folder and the place of its board
 - ``owner``: the process that runs it, or was the last that did
 - ``state``: solutions found, work done, the place in the output, and the digests of the portions
 - ``record``: of a finished part, what ``merge`` joins
