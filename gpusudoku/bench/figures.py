@@ -7,7 +7,6 @@ and colours, and ``shares --plot`` in the same style.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from importlib.util import find_spec
 from itertools import cycle, product
 from math import ceil, floor, log10
@@ -139,13 +138,18 @@ def each(figures: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
             pyplot.close(figure)
 
 
-def save(figures: Iterable[tuple[str, Any]], folder: str) -> list[Path]:
-    """Write figures as SVG and PNG, and return the files; an SVG has the ``fingerprint``."""
+def save(
+    figures: Iterable[tuple[str, Any]],
+    folder: str,
+    describe: Callable[[Any], str] | None = None,
+) -> list[Path]:
+    """Write figures as SVG, with a description if there is one, and PNG; return the files."""
     written = []
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, figure in each(figures):
-            metadata = {"svg": {"Date": None, "Description": fingerprint(figure)}, "png": {}}
+            description = None if describe is None else describe(figure)
+            metadata = {"svg": {"Date": None, "Description": description}, "png": {}}
             for kind, words in metadata.items():
                 path = Path(folder, f"{name}.{kind}")
                 figure.savefig(path, dpi=150, metadata=words)
@@ -153,42 +157,6 @@ def save(figures: Iterable[tuple[str, Any]], folder: str) -> list[Path]:
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}, expected a folder to write to") from None
     return written
-
-
-def fingerprint(figure: Any) -> str:
-    """Return a digest of data, looks and texts, the same for all versions of matplotlib."""
-    shown = [f"title {figure.get_suptitle()}; {figure.get_supxlabel()}"]
-    shown += [f"{i} {artist}" for i, axes in enumerate(figure.axes) for artist in _artists(axes)]
-    return f"shows {sha256(repr(sorted(shown)).encode()).hexdigest()[:16]}"
-
-
-def _artists(axes: Any) -> Iterator[str]:
-    """Describe every text, line, area and matrix."""
-
-    def looks(line: Any) -> list[Any]:
-        return [line.get_color(), line.get_linestyle(), line.get_marker(), line.get_fillstyle(),
-                line.get_alpha()]  # fmt: skip
-
-    def rounded(points: Any) -> list[list[str]]:  # other versions of NumPy add in another order
-        return [[f"{value + 0:.6g}" for value in row] for row in np.asarray(points, float)]
-
-    labels = [axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]
-    yield f"axes {labels} {axes.get_xscale()} {axes.get_yscale()}"
-    yield from (f"text {text.get_text()}" for text in axes.texts)
-    for line in axes.lines:
-        yield f"line {looks(line)} {rounded(line.get_xydata())}"
-    for area in axes.collections:  # in which order an area's outline goes depends on the version
-        points = np.concatenate([path.vertices for path in area.get_paths()])
-        colours = rounded(area.get_facecolor()), rounded(area.get_edgecolor())
-        yield f"area {colours} {area.get_hatch()} {sorted(set(map(tuple, rounded(points))))}"
-    for box in axes.patches:
-        yield f"box {rounded([box.get_facecolor(), box.get_bbox().bounds])}"
-    for image in axes.images:
-        values = np.ma.filled(image.get_array(), np.nan)
-        yield f"matrix {image.get_cmap().name} {image.get_clim()} {rounded(values)}"
-    if axes.get_legend():
-        yield from (f"legend {text.get_text()}" for text in axes.get_legend().get_texts())
-        yield from (f"legend {looks(line)}" for line in axes.get_legend().get_lines())
 
 
 def source_of(machine: dict[str, Any]) -> str:
