@@ -425,9 +425,9 @@ def over_time(rows: Sequence[Row], column: str, label: str) -> Any:
             ("-", f"{text},\nfitted to 9x9 boards", [law.least, law.most]),
             ("--", "the same law beyond them", [law.most, FURTHER * law.most]),
         ):
-            axes.plot(ends, law.at(ends), line, color="black", linewidth=1)
+            axes.plot(ends, [*map(law.at, ends)], line, color="black", linewidth=1)
             handles.append(key(words, color="black", linestyle=line))
-        times.append(float(law.at(FURTHER * law.most)))
+        times.append(law.at(FURTHER * law.most))
     if column == "log10_space":
         axes.xaxis.set_major_formatter(lambda power, _: f"$10^{{{power:g}}}$")
     else:
