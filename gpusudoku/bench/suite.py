@@ -396,7 +396,7 @@ class PowerLaw:
 
     def at(self, x: float) -> float:
         """Return the seconds at x."""
-        return self.factor * x**self.exponent
+        return float(self.factor * x**self.exponent)
 
 
 def search_law(rows: Sequence[Row]) -> PowerLaw | None:
