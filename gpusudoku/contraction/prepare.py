@@ -81,10 +81,7 @@ def contraction_of(
 
 
 def worth_looking(worth: float) -> float:
-    """Return the seconds for estimating a contraction: a small part of the other method's time.
-
-    The estimate may be in vain.
-    """
+    """Return the seconds for an estimate, perhaps in vain: a part of the other method's time."""
     if worth == inf:
         return inf
     return min(LOOK_SHARE * worth, max(LONG_LOOK, LONG_LOOK_SHARE * worth), MOST_LOOK)

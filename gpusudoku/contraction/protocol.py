@@ -79,11 +79,7 @@ class Effort:
         return self.spent + steps * step_seconds <= self._most
 
     def spend(self, steps: float, step_seconds: float) -> None:
-        """Account for some steps before they are done.
-
-        TooExpensive is raised if they are more than may be spent, Cancelled if the caller is to
-        stop.
-        """
+        """Account for steps before they are done; TooExpensive if they may not be spent."""
         check_cancelled()
         if not self.covers(steps, step_seconds):
             raise TooExpensive(

@@ -84,10 +84,7 @@ def primes_above(bound: int) -> Words:
 
 
 def combine(remainders: list[int], primes: list[int]) -> int:
-    """Return the least natural number with some remainders modulo primes.
-
-    Without primes they are its low word and its high word.
-    """
+    """Return the least number with remainders modulo primes; without these, with two words."""
     if not primes:
         return remainders[0] + (remainders[1] << 64)
     number, modulus = 0, 1
@@ -147,10 +144,7 @@ class Orientation:
         return [images_of(self.summed[level], swap) for swap in self.swaps]
 
     def moves(self) -> list[Ints]:
-        """Find the images under every swap of the branches that there are without swaps.
-
-        They are numbered: first entries, or pairs of a first and a second entry, row by row.
-        """
+        """Find the images of first entries, or of pairs with second ones, under every swap."""
         first = self._images(0)
         return moves_of_pairs(first, self._images(1)) if self._by_pairs else first
 
@@ -163,10 +157,7 @@ class Orientation:
         return leaders
 
     def cut(self, steps: int) -> tuple[Branches, int]:
-        """Cut every branch into the same number of pieces, of about ``steps`` steps or less.
-
-        Returns the pieces of all branches, those of each together, and their number for each.
-        """
+        """Cut every branch into as many pieces, of about ``steps`` steps; return their number."""
         first, begin, end, weight = self.branches
         ranges = end - begin
         cuts = min(int(self._branch_steps // steps) + 1, int(ranges.max()))
@@ -304,11 +295,7 @@ class Join:
 def _cheaper(
     sides: Sides, swaps: list[tuple[int, int]], memory: int, effort: Effort
 ) -> Orientation:
-    """Choose the stacks or the bands to sum over, whichever takes fewer steps.
-
-    TooExpensive is raised if both take more than ``memory`` bytes, or the first more than the
-    effort.
-    """
+    """Choose whether to sum over stacks or bands, by steps; or raise TooExpensive."""
     best: Orientation | None = None
     choices = sorted([sides, sides.exchanged], key=lambda choice: choice.tuples)
     needs = [bytes_needed(choice) for choice in choices]

@@ -63,10 +63,7 @@ class BoardPart(NamedTuple):
         return bool((np.bitwise_count(self.candidates) == 1).all())
 
     def children(self) -> list[Board]:
-        """Return a board for each candidate of a cell with the fewest, all singles being clues.
-
-        A solved part has itself as its only child.
-        """
+        """Return a board for each candidate of a cell with the fewest; of a solved part itself."""
         candidates = self.candidates
         counts = np.bitwise_count(candidates)
         cells = single_digits(candidates)
@@ -122,11 +119,7 @@ class Parts:
         self.listing_seconds = time.perf_counter() - start
 
     def _estimate(self, whole: TooExpensive, most: float, effort: Effort) -> float:
-        """Estimate the seconds that the sum takes, as ``estimate_search`` does those of a search.
-
-        A few parts are divided, some of their children chosen at random, and so on until all are
-        cheap.
-        """
+        """Estimate the seconds of the sum by a random sample, as ``estimate_search`` does."""
         # Tasks depend on the estimate, so it must not depend on the version of a library. Python
         # promises that of this method.
         random = Random(SEED).random
@@ -167,11 +160,7 @@ class Parts:
         return parts
 
     def sum_one(self, todo: list[BoardPart], stop: NDArray[np.int64]) -> tuple[int, int]:
-        """Take the last of some parts, and sum it if it is cheap, or put its children there.
-
-        Returns the solutions that were counted, and the number of products added up. ``stop`` is as
-        in ``Contraction.sum``.
-        """
+        """Sum the last of some parts, as ``Contraction.sum``, or put its children there."""
         part = todo.pop()
         join = self._contracted(part)
         if join is None:

@@ -99,10 +99,7 @@ def images_of(maps: Maps, swap: tuple[int, int]) -> Ints:
 
 
 def moves_of_pairs(first: list[Ints], second: list[Ints]) -> list[Ints]:
-    """Find the images under every swap of pairs of entries, from those of the entries.
-
-    Pairs are numbered row by row.
-    """
+    """Find the images of pairs, numbered row by row, from those of entries, under every swap."""
     return [
         (one[:, None] * len(other) + other).ravel()
         for one, other in zip(first, second, strict=True)
@@ -148,10 +145,7 @@ class OrbitForest(NamedTuple):
 def symmetry_of(
     swap: tuple[int, int], allowed: tuple[Bools, Bools], geometry: Geometry
 ) -> Symmetry:
-    """Return the symmetry of one of the ``free_swaps``.
-
-    The columns and rows that change places are seen from ``allowed``, of ``allowed_lines``.
-    """
+    """Return the symmetry of one of the ``free_swaps``; ``allowed`` is from ``allowed_lines``."""
     height, width, n = geometry.box_rows, geometry.box_columns, geometry.n
     digits = np.arange(n)
     digits[list(swap)] = swap[::-1]

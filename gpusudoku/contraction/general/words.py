@@ -43,10 +43,7 @@ class LineWords(Protocol):
 
 
 def line_words(join: Join) -> tuple[list[LineWords], list[LineWords]]:
-    """Return the words of the summed lines of a join, as they are summed, and of the others.
-
-    Equal lines are listed once.
-    """
+    """Return the words of the summed lines of a join, as they are summed, and of the others."""
     way = join.orientation
     assert way is not None
     stacks, bands = join.allowed
@@ -124,10 +121,7 @@ class ListedWords:
 
 
 class PathWords:
-    """Words of a line with a single row in its boxes, of which there may be very many.
-
-    They are the paths of the graph, and all belong to one entry. See ``LineWords``.
-    """
+    """Words of a line with a single row in its boxes: the paths of the graph, of one entry."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -179,10 +173,7 @@ class PathWords:
 
 
 def _renamed(columns: Ints, alike: list[list[int]], numbers: NDArray[Any]) -> Named:
-    """Give interchangeable columns other names: those of the permutations with some numbers.
-
-    ``columns`` is int64 (k, bands, n), and there is a number for each of the k.
-    """
+    """Rename interchangeable columns, int64 (k, bands, n), by the permutations with k numbers."""
     rows = np.arange(len(columns))
     names = np.tile(np.arange(sum(map(len, alike))), (len(columns), 1))
     for members in alike:

@@ -40,8 +40,7 @@ SHARES = 9 * 81
 INDICES = np.arange(SHARES).reshape(3, 3, 3, 3, 9)
 """The shares by band, row in it, stack, column in it, and digit."""
 CHEAP_SECONDS = 0.005
-"""A board of a lower estimate touches some ten megabytes at most, which are kept for others, and is
-not worth cutting up."""
+"""A board of a lower estimate is not worth cutting up; its memory, some 10 MB, is kept."""
 MOST_KEPT = 8
 """Memories that are kept for other boards, at most."""
 MOST_PENDING = 1 << 62
@@ -118,10 +117,7 @@ class Sweeper:
         self.ledger.state[PENDING], self.ledger.state[MOST] = 0, most_pending
 
     def sweep(self, pairs: range, stop: NDArray[np.int64]) -> Iterator[BoxShares]:
-        """Add some pairs to the environments; give shares as soon as these are full.
-
-        ``stop``, int64 (1), is not 0 once the thread is to stop, and then Cancelled is soon raised.
-        """
+        """Add some pairs to the environments; give shares as soon as these are full."""
         call, state = share_stages(), self.ledger.state
         sweep = call.sweep_wide if self._wide else call.sweep_narrow
         tensors = self._workspace.tensors

@@ -170,10 +170,7 @@ class Nine:
         self._prepared = True
 
     def make_tensors(self, threads: int, others: Sequence[Callable[[], int]] = ()) -> list[int]:
-        """Write the tensors for the roles in the workspace, each that differs once.
-
-        Others are called meanwhile; their results are returned.
-        """
+        """Write each different tensor once; return the results of others, called meanwhile."""
         waiting, results = [*others], list[int]()
         for role in range(3):
             if self.workspace.roles.tensor[role] != role:
