@@ -21,7 +21,7 @@ from gpusudoku.bench.suite import Row, cells_of, heading, search_law, undisturbe
 from gpusudoku.errors import GpusudokuError, InputError, not_installed
 
 Place = Callable[[Row, Sequence[float]], tuple[Sequence[float], Sequence[float]]]
-Figure = tuple[str, str, Any, list[str]]
+Titled = tuple[str, str, Any, list[str]]
 """Name, title, figure, and the notes under it."""
 
 WIDTH = 6.8
@@ -88,7 +88,7 @@ def figures_of(rows: Sequence[Row], machine: dict[str, Any]) -> Iterator[tuple[s
         yield name, figure
 
 
-def _figures(rows: list[Row]) -> Iterator[Figure]:
+def _figures(rows: list[Row]) -> Iterator[Titled]:
     cutoffs = [row for row in rows if row["cutoff"] is not None]
     if len({row["cutoff"] for row in cutoffs}) > 1:
         title = "Time of a search over its cutoff, by board and threads"
@@ -125,17 +125,12 @@ def require() -> None:
 
 
 def each(figures: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Let an iterator draw figures in our style, and close each before the next."""
+    """Let an iterator draw figures in our style."""
     require()
     import matplotlib as mpl
 
-    mpl.use("agg")
-    from matplotlib import pyplot
-
     with mpl.rc_context(STYLE):
-        for name, figure in figures:
-            yield name, figure
-            pyplot.close(figure)
+        yield from figures
 
 
 def save(
@@ -194,21 +189,20 @@ def key(label: str, **looks: Any) -> Any:
 
 def panel(height: float) -> tuple[Any, Any]:
     """Return a new figure with one panel, and its axes."""
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
-    return pyplot.subplots(figsize=(WIDTH, height))
+    figure = Figure(figsize=(WIDTH, height))
+    return figure, figure.subplots()
 
 
 def grid_of(panels: int, height: float) -> tuple[Any, list[Any]]:
     """Return a new figure of panels with the same axes, two beside each other, each so high."""
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     columns = min(panels, 2)
     rows = -(-panels // columns)
-    size = (WIDTH if columns > 1 else SINGLE, height * rows + 0.9)
-    figure, axes = pyplot.subplots(
-        rows, columns, figsize=size, squeeze=False, sharex=True, sharey=True
-    )
+    figure = Figure(figsize=(WIDTH if columns > 1 else SINGLE, height * rows + 0.9))
+    axes = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     for unused in axes.flat[panels:]:
         unused.set_visible(False)
     for lowest in axes.flat[:panels][-columns:]:
