@@ -104,12 +104,10 @@ class Orders:
 
     @property
     def count(self) -> int:
-        """The number of solutions, for results that begin with it; or TooExpensive.
-
-        A contraction that is made for these results counts, too, if it does not take long.
-        """
+        """The number of solutions, for results that begin with it; or TooExpensive."""
         with self._lock:
             if self._count is None and self._few() is None and self._contraction is not None:
+                # It is made for these results, so it may as well count.
                 is_cheap = self._contraction.seconds <= CONTRACTION_COUNTS_SECONDS
                 if is_cheap and self._by_contraction is not None:
                     self._count = self._by_contraction.count
@@ -283,10 +281,7 @@ def _unpickled(board: Board, options: Options) -> Orders:
 
 
 def contraction_for_order(board: Board) -> Join | Parts | None:
-    """Return the contraction that numbers the solutions of a board that is not 9x9, or None.
-
-    It depends on the board alone.
-    """
+    """Return the contraction that numbers a board's solutions, by the board alone; or None."""
     if board.geometry == NINE or board.given_candidates is not None:
         return None
     try:

@@ -148,8 +148,7 @@ class QuickNine(SolutionIndex):
 class QuickGeneral(SolutionIndex):
     """The order of a contraction of another shape than 9x9, with its parts one after another.
 
-    A ``count`` that is known already is checked. All methods raise TooExpensive if products of the
-    sum pass one word.
+    All methods raise TooExpensive if products of the sum pass one word.
     """
 
     def __init__(self, contraction: Join | Parts, threads: int, count: int | None = None) -> None:

@@ -148,12 +148,9 @@ class Graph:
         ]
         """The columns, those together that are interchangeable."""
         # The last of the columns before that is interchangeable with this one, or -1.
-        self._before = np.array(
-            [
-                max((b for b in range(c) if columns[b] == columns[c]), default=-1)
-                for c in range(self.columns)
-            ]
-        )
+        self._before = np.full(self.columns, -1)
+        for members in self.alike:
+            self._before[members[1:]] = members[:-1]
         self.symmetry = prod(factorial(len(members)) for members in self.alike)
         """The number of ways to permute interchangeable columns."""
         by_pattern = {a.tobytes(): a for a in allowed}

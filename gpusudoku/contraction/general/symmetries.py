@@ -36,12 +36,7 @@ def average(shares: NDArray[np.object_], images: Sequence[NDArray[np.intp]]) -> 
     """
     if not images:
         return shares
-    least, before = np.arange(len(shares)), np.zeros(0, np.intp)
-    while not np.array_equal(least, before):
-        before = least
-        for image in images:
-            least = np.minimum(least, least[image])
-            np.minimum.at(least, image, least.copy())
+    least = least_of_orbits(images)
     sums, sizes = np.zeros(len(shares), object), np.bincount(least, minlength=len(shares))
     np.add.at(sums, least, shares)
     return divide(sums[least], sizes[least].astype(object))
@@ -106,8 +101,8 @@ def moves_of_pairs(first: list[Ints], second: list[Ints]) -> list[Ints]:
     ]
 
 
-def least_of_orbits(moves: list[Ints]) -> Ints:
-    """Find the least thing in the orbit of each, from the images under moves, all involutions."""
+def least_of_orbits(moves: Sequence[Ints]) -> Ints:
+    """Find the least thing in the orbit of each, from the images under moves, all permutations."""
     labels = np.arange(len(moves[0]))
     changed = True
     while changed:
