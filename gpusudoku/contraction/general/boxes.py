@@ -9,7 +9,6 @@ digit.
 
 from __future__ import annotations
 
-from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -54,11 +53,6 @@ class Sides(NamedTuple):
         """The same lists the other way round: the crossing lines are summed."""
         pairs = [[box.T for box in boxes] for boxes in zip(*self.pairs, strict=True)]
         return Sides(self.crossing, self.summed, pairs, not self.bands)
-
-    @property
-    def tuples(self) -> int:
-        """The number of ways to choose an entry of every summed line."""
-        return prod(len(line) for line in self.summed)
 
 
 def without_seen(candidates: Words, geometry: Geometry) -> Words | None:

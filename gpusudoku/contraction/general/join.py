@@ -184,11 +184,6 @@ class Orientation:
         most = prod(int(line.multiplicity.max()) for line in self.summed)
         return most * prod(line.total for line in self.crossing)
 
-    @property
-    def sum_bound(self) -> int:
-        """A number that no sum of terms exceeds."""
-        return prod(line.total for line in [*self.summed, *self.crossing])
-
     def sum(
         self, branches: Branches, primes: Words, scratch: JoinScratch, stop: Ints
     ) -> tuple[Words, int]:
@@ -244,9 +239,10 @@ class Join:
             swaps = free_swaps(allowed) if symmetric else []
             orientation = self.orientation = _cheaper(sides, swaps, memory, effort)
             self.steps = orientation.steps
-            self.factor = prod(line.factor for line in [*sides.summed, *sides.crossing])
+            lines = [*sides.summed, *sides.crossing]
+            self.factor = prod(line.factor for line in lines)
             if wide or orientation.term_bound >= 1 << 63:
-                self.primes = primes_above(orientation.sum_bound)
+                self.primes = primes_above(prod(line.total for line in lines))
         self.seconds = self.steps * STEP_SECONDS
         self.listing_seconds = time.perf_counter() - start
 
@@ -297,7 +293,8 @@ def _cheaper(
 ) -> Orientation:
     """Choose whether to sum over stacks or bands, by steps; or raise TooExpensive."""
     best: Orientation | None = None
-    choices = sorted([sides, sides.exchanged], key=lambda choice: choice.tuples)
+    # First that with fewer ways to choose an entry of every summed line.
+    choices = sorted([sides, sides.exchanged], key=lambda choice: prod(map(len, choice.summed)))
     needs = [bytes_needed(choice) for choice in choices]
     for choice, need in zip(choices, needs, strict=True):
         if need > memory:

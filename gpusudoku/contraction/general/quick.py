@@ -110,11 +110,10 @@ class JoinOrder:
         self._dtype = np.dtype(np.int64 if self.count < 1 << 63 else object)
         self._ends = np.array(ends, self._dtype)
         """The sums of all pieces before each."""
-        self._starts, self._solutions = (
-            np.array(starts, self._dtype),
-            np.array(branches, self._dtype),
-        )
-        """The first number of every branch's orbit; the solutions of the branch alone."""
+        self._starts = np.array(starts, self._dtype)
+        """The first number of every branch's orbit."""
+        self._solutions = np.array(branches, self._dtype)
+        """The solutions of every branch alone."""
 
     def _sums(self) -> list[int]:
         """Sum all pieces."""

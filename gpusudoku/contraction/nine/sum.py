@@ -225,26 +225,24 @@ class Nine:
 
     def device_sum(self, gpu: Any) -> Callable[[range], tuple[int, int]]:
         """See ``Contraction``."""
-        from gpusudoku.kernels.contraction.nine.cuda import narrow_enough as narrow_on_device
-
-        work = self.workspace
-        wide = self.wide or not narrow_on_device(work.lists, work.roles, work.tensors)
-        on_device = DeviceSum(gpu, work, self.pairs, wide)
-        return lambda tasks: on_device(*self.pairs_of(tasks))
+        return DeviceSum(gpu, self)
 
 
 class DeviceSum:
-    """The sum of some pairs of a prepared board on a GPU, the current one."""
+    """The sum of some tasks of a prepared board on a GPU, the current one."""
 
-    def __init__(self, gpu: Any, work: Workspace, pairs: int, wide: bool) -> None:
+    def __init__(self, gpu: Any, nine: Nine) -> None:
         from gpusudoku.kernels.contraction.nine import cuda
 
         def brought(array: NDArray[Any]) -> Any:
             return gpu.for_kernel(gpu.xp.asarray(array))
 
+        work = nine.workspace
         roles, operands = work.roles, work.operands
-        self._gpu, self._pairs, self._start = gpu, work.orbits.pairs[:pairs], operands.start
+        self._gpu, self._nine, self._start = gpu, nine, operands.start
+        self._pairs = work.orbits.pairs[: nine.pairs]
         self._terms = int(operands.start[C, -1])
+        wide = nine.wide or not cuda.narrow_enough(work.lists, roles, work.tensors)
         self._kernel = cuda.kernel(wide)
         wanted, most = gpu.tuning.sum_threads_per_block, cuda.MOST_THREADS
         self._threads = (
@@ -273,8 +271,9 @@ class DeviceSum:
         filled[:, :, :c] = entries.transpose(1, 2, 0)
         return filled.ravel()
 
-    def __call__(self, first: int, last: int) -> tuple[int, int]:
-        """Sum pairs[first:last]; return the number of products added up, at most, too."""
+    def __call__(self, tasks: range) -> tuple[int, int]:
+        """Sum some tasks; return the number of products added up, at most, too."""
+        first, last = self._nine.pairs_of(tasks)
         pairs = last - first
         at_once = self._gpu.blocks_at_once(self._kernel, self._threads)
         parts = max(1, -(-BLOCKS_EACH * at_once // pairs))  # none would be a sum of 0
