@@ -247,7 +247,6 @@ class Join:
         self.listing_seconds = time.perf_counter() - start
 
     def most_threads(self, memory: int) -> int:
-        """See ``Contraction``."""
         thread_bytes = 1 if self.orientation is None else self.orientation.scratch_bytes
         return max(1, memory // thread_bytes)
 
@@ -264,11 +263,9 @@ class Join:
 
     @property
     def tasks(self) -> int:
-        """See ``Contraction``."""
         return len(self._tasks)
 
     def scratch(self) -> JoinScratch:
-        """See ``Contraction``."""
         assert self.orientation is not None
         return self.orientation.scratch()
 

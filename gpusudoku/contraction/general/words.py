@@ -76,7 +76,6 @@ class ListedWords:
         self._first = np.cumsum(self._paths) - self._paths
 
     def names(self, entries: Ints, numbers: NDArray[Any]) -> Named:
-        """See ``LineWords``."""
         symmetry = self._graph.symmetry
         path = self._first[entries] + (numbers // symmetry).astype(np.int64)
         packed = self._packed[self._order[path]].swapaxes(0, 1)
@@ -84,7 +83,6 @@ class ListedWords:
         return _renamed(np.stack(columns, axis=1), self._graph.alike, numbers % symmetry)
 
     def kinds(self, band: int) -> Kinds:
-        """See ``LineWords``."""
         graph = self._graph
         columns = graph.columns_of(self._packed[self._order, band])
         class_of = np.empty(graph.columns, np.int64)
@@ -133,7 +131,6 @@ class PathWords:
             self._after.insert(0, paths_from(node, target, self._after[0], size))
 
     def names(self, entries: Ints, numbers: NDArray[Any]) -> Named:
-        """See ``LineWords``."""
         graph, symmetry = self._graph, self._graph.symmetry
         columns = np.empty((len(numbers), graph.columns, graph.n), np.int64)
         first = [np.searchsorted(edges[0], np.arange(len(ways) + 1)).tolist()
@@ -154,7 +151,6 @@ class PathWords:
         return _renamed(columns, graph.alike, numbers % symmetry)
 
     def kinds(self, band: int) -> Kinds:
-        """See ``LineWords``."""
         graph = self._graph
         shares = np.zeros((1, graph.n, graph.columns), object)
         before = np.ones(1, object)

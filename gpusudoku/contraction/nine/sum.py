@@ -151,7 +151,6 @@ class Nine:
         return prod(self.workspace.lists.divisor.tolist()) if self.solvable else 1
 
     def most_threads(self, memory: int) -> int:
-        """See ``Contraction``."""
         return max(1, (memory - WORKSPACE_BYTES) // SLABS_BYTES)
 
     def prepare(self, threads: int) -> None:
@@ -211,11 +210,9 @@ class Nine:
         return tasks.start * self.pairs // self.tasks, tasks.stop * self.pairs // self.tasks
 
     def scratch(self) -> Slabs:
-        """See ``Contraction``."""
         return make_slabs(self.wide)
 
     def sum(self, tasks: range, scratch: Slabs, stop: NDArray[np.int64]) -> tuple[int, int]:
-        """See ``Contraction``."""
         work, sums = self.workspace, scratch.sums
         sums[:] = 0
         add = stages().sum_wide if self.wide else stages().sum_narrow
@@ -224,7 +221,6 @@ class Nine:
         return (int(sums[HIGH]) << 32) + int(sums[LOW]), int(sums[DOTTED])
 
     def device_sum(self, gpu: Any) -> Callable[[range], tuple[int, int]]:
-        """See ``Contraction``."""
         return DeviceSum(gpu, self)
 
 
