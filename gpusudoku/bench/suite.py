@@ -269,16 +269,13 @@ def machine() -> dict[str, object]:
 
 
 def commit(folder: Path = FOLDER) -> str | None:
-    """Return the commit of a checkout, ``-dirty`` if a file in MEASURED has changed since, or None.
-
-    An installed program has none, even if it is somewhere inside another repository.
-    """
+    """Return the commit of a checkout, ``-dirty`` if a file in MEASURED has changed, or None."""
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(folder), *words]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
-    if not (folder / ".git").exists():
+    if not (folder / ".git").exists():  # it is installed, perhaps inside another repository
         return None
     try:
         name = git("rev-parse", "--short=12", "HEAD")

@@ -34,10 +34,7 @@ WORTH_PARTS = 10.0
 
 
 def is_nine(geometry: Geometry, candidates: NDArray[np.uint64] | None) -> bool:
-    """Tell whether boards of a shape, with these given candidates or None, go to ``Nine``.
-
-    Contractions count boards of clues; those of 9x9 cells are never too expensive.
-    """
+    """Tell whether ``Nine`` counts boards of a shape, with these given candidates or None."""
     return geometry == NINE and candidates is None
 
 

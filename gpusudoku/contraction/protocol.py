@@ -32,10 +32,7 @@ class Contraction(Protocol):
 
     @property
     def device_sum(self) -> Callable[[Any], Callable[[range], tuple[int, int]]] | None:
-        """Bring the sum to a GPU, an ``engines.cuda.device.Gpu`` that is the current one.
-
-        Returns what ``sum`` is there. None if only threads can sum.
-        """
+        """Bring the sum to a current ``engines.cuda.device.Gpu``; None if only threads can sum."""
 
     @property
     def factor(self) -> int:

@@ -117,12 +117,10 @@ class Orders:
         """Count the solutions; TooExpensive if that should take longer on one core."""
         with self._lock:
             if self._count is None:
-                few = self._few(most_seconds)
-                self._count = (
-                    count_board(self.board, self.options, self._engine, most_seconds).count
-                    if few is None
-                    else few.count
+                found = self._few(most_seconds) or count_board(
+                    self.board, self.options, self._engine, most_seconds
                 )
+                self._count = found.count
             return self._count
 
     @property

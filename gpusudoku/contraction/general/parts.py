@@ -67,8 +67,6 @@ class BoardPart(NamedTuple):
         candidates = self.candidates
         counts = np.bitwise_count(candidates)
         cells = single_digits(candidates)
-        if self.solved:
-            return [Board(cells, self.geometry)]
         cell = int(np.argmin(np.where(counts == 1, self.geometry.n + 1, counts)))
         boards = []
         for digit in range(1, self.geometry.n + 1):
@@ -172,10 +170,7 @@ class Parts:
         return join.factor * value, products
 
     def joins(self) -> Iterator[tuple[BoardPart, Join]]:
-        """Contract all parts; yield those with maps of all lines.
-
-        They share no solution, and come in an order that depends on the board alone.
-        """
+        """Contract all parts, always in the same order; yield those with maps of all lines."""
         todo = self.tasks[::-1]
         while todo:
             part = todo.pop()

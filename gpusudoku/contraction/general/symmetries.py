@@ -189,11 +189,7 @@ def find_orbits(leaders: Ints, moves: list[Ints], things: int) -> OrbitForest:
 def move_grids(
     grids: NDArray[np.uint8], things: Ints, orbits: OrbitForest, symmetries: list[Symmetry]
 ) -> None:
-    """Take solutions of leaders to those of other members of their orbits, in place.
-
-    ``grids`` is uint8 (k, cells), digits from 0 on; ``things``, int64 (k), the member that each is
-    taken to; ``symmetries`` has the symmetry of every move.
-    """
+    """Take solutions of leaders, in place, to ``things`` of their orbits; digits are from 0 on."""
     ways, at = [], things
     while (orbits.move[at] >= 0).any():
         ways.append(orbits.move[at])

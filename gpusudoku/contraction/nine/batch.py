@@ -27,10 +27,7 @@ EXPENSIVE_SECONDS = 0.05
 
 
 def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int], list[int]]:
-    """Count those of many 9x9 boards that cost little.
-
-    Returns the counts, in the order of the boards, and the indices of those that were left out.
-    """
+    """Return the counts of 9x9 boards, and the indices of those left out as too expensive."""
     live = Frontier.of(boards).simplified(SearchSettings())
     threads = max(1, min(threads, memory // (WORKSPACE_BYTES + SLABS_BYTES)))
     scratch = [(make_workspace(), make_slabs(wide=False)) for _ in range(threads)]

@@ -174,10 +174,7 @@ def image_of(symmetries: Symmetries, which: int) -> NDArray[np.intp]:
 
 
 def nine_shares(candidates: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
-    """Count the solutions with each digit in each cell: Python integers (81, 9).
-
-    ``candidates`` are as for ``Nine``. The shares of a cell add up to the number of solutions.
-    """
+    """Count the solutions with each digit in each cell: integers (81, 9); see ``Nine``."""
     memory = take_memory()
     shares = NineShares(candidates, memory=memory).run(threads)
     keep_memory(memory)
@@ -185,10 +182,7 @@ def nine_shares(candidates: NDArray[np.uint64], threads: int) -> NDArray[np.obje
 
 
 def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
-    """Count the shares of many boards, each that costs little on one thread.
-
-    ``boards`` is uint64 (B, 81), their candidates; returns Python integers (B, 81, 9).
-    """
+    """Count the shares of many boards, candidates uint64 (B, 81): Python integers (B, 81, 9)."""
     shares = np.zeros((len(boards), 81, 9), object)
 
     def write(index: int, memory: ShareMemory, stop: NDArray[np.int64]) -> bool:
