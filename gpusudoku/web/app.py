@@ -183,7 +183,8 @@ class _Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a question; the work for it ends with the connection of the client."""
         number, request = self.queue.next_number(), Request(scope, receive)
-        loop, ended, progress = asyncio.get_running_loop(), asyncio.Event(), Json()
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        progress: Json = {}
         try:
             body = await _read_body(request)
             question = await loop.run_in_executor(_readers, read_question, self.kind, body)

@@ -29,13 +29,14 @@ EXPENSIVE_SECONDS = 0.05
 def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int], list[int]]:
     """Return the counts of 9x9 boards, and the indices of those left out as too expensive."""
     live = Frontier.of(boards).simplified(SearchSettings())
+    candidates = live.candidates
     threads = max(1, min(threads, memory // (WORKSPACE_BYTES + SLABS_BYTES)))
     scratch = [(make_workspace(), make_slabs(wide=False)) for _ in range(threads)]
     size = min(TASK_BOARDS, -(-len(live) // (TASKS_PER_THREAD * threads)) or 1)
-    some = [live.candidates[start : start + size] for start in range(0, len(live), size)]
+    some = [candidates[start : start + size] for start in range(0, len(live), size)]
     ready(stages().of_many_boards())
+    rows = [row for found in spread(_count_cheap, some, scratch) for row in found.tolist()]
     counts, left = [0] * len(boards), []
-    rows = (row for found in spread(_count_cheap, some, scratch) for row in found.tolist())
     for root, row in zip(live.roots.tolist(), rows, strict=True):
         if row[STATUS] == LEFT:
             left.append(root)
