@@ -134,9 +134,7 @@ def each(figures: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
 
 
 def save(
-    figures: Iterable[tuple[str, Any]],
-    folder: str,
-    describe: Callable[[Any], str] | None = None,
+    figures: Iterable[tuple[str, Any]], folder: str, describe: Callable[[Any], str] | None = None
 ) -> list[Path]:
     """Write figures as SVG, with a description if there is one, and PNG; return the files."""
     written = []

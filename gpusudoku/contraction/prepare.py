@@ -46,10 +46,7 @@ def contraction_kernels(geometry: Geometry) -> list[Kernel]:
 
 
 def contraction_of(
-    board: Board,
-    roots: Frontier,
-    memory: int,
-    worth: float = inf,
+    board: Board, roots: Frontier, memory: int, worth: float = inf
 ) -> Contraction | Parts | None:
     """Return the cheapest contraction of a board; None if singles show that it has no solution.
 
@@ -67,14 +64,13 @@ def contraction_of(
     effort = Effort(worth_looking(worth), worth)
     try:
         join = Join(candidates, board.geometry, most_maps=MOST_MAPS, memory=memory, effort=effort)
-    except TooExpensive as error:
+        if join.seconds > MOST_SECONDS and worth >= WORTH_PARTS:
+            raise TooExpensive(f"too expensive to contract: about {join.seconds:.1e} s")
+        return join
+    except TooExpensive as whole:
         if worth < WORTH_PARTS:
             raise
-        return Parts(board, memory, error, worth, effort)
-    if join.seconds <= MOST_SECONDS or worth < WORTH_PARTS:
-        return join
-    too_long = TooExpensive(f"too expensive to contract: about {join.seconds:.1e} s")
-    return Parts(board, memory, too_long, worth, effort)
+        return Parts(board, memory, whole, worth, effort)
 
 
 def worth_looking(worth: float) -> float:

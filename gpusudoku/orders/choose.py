@@ -153,25 +153,20 @@ class Orders:
     @Once
     def shares(self) -> NDArray[Any]:
         """The number of solutions with each digit in each cell, checked: object (cells, n)."""
-        geometry = self.board.geometry
+        board = self.board
         few = self._few()
         if few is not None:
             shares = few.shares()
         elif self._is_nine:
             shares = nine_shares(self._candidates(), self._engine.threads)
-        elif self.count <= most_in_memory(geometry):
+        elif self.count <= most_in_memory(board.geometry):
             shares = self._load().shares()
         else:
             shares = shares_of_many(
-                self.board,
-                self.options,
-                self._engine,
-                self._searcher,
-                self.count,
-                self._contraction,
+                board, self.options, self._engine, self._searcher, self.count, self._contraction
             )
         count = int(shares[0].sum()) if self._count is None else self._count
-        check_shares(shares, geometry, count)
+        check_shares(shares, board.geometry, count)
         self._count = count
         shares.setflags(write=False)
         return shares
