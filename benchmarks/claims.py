@@ -159,7 +159,7 @@ def of_boards() -> Iterator[Claim]:
         f"{sizes:.2f}",
         verdict(sizes > 1 - CLOSE),
     )
-    years = float(law_of_search().at(1e8)) / 1e8 * EMPTY_BOARD / YEAR
+    years = law_of_search().at(1e8) / 1e8 * EMPTY_BOARD / YEAR
     runs = grouped(recorded(RESULTS / "contraction.json")["runs"], "group")
     quick = median(run["seconds"] for run in runs["empty",])
     yield Claim(

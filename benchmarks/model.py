@@ -84,7 +84,7 @@ def show(_: Path | None = None) -> None:
     law = law_of_search()
     constant, clue, digit, spread = contraction_law(random_runs())
     cores = recorded(RESULTS / "contraction.json")["machine"]["cores"]
-    per_solution = float(law.at(1e8)) / 1e8
+    per_solution = law.at(1e8) / 1e8
     years = EMPTY_BOARD * per_solution / YEAR
     print(
         f"A search takes {law.factor:.2g} s x solutions^{law.exponent:.2f} on one core (within a"

@@ -20,7 +20,7 @@ from gpusudoku.bench.figures import (
     SPACE,
     VARIABLES,
     WIDTH,
-    Figure,
+    Titled,
     above,
     correlation,
     entitle,
@@ -135,7 +135,7 @@ def figures_of(path: Path) -> Iterator[tuple[str, Any]]:
         yield name, figure
 
 
-def _figures(runs: list[Run]) -> Iterator[Figure]:
+def _figures(runs: list[Run]) -> Iterator[Titled]:
     seconds = plain(runs)
     for name, rows, title, notes in (
         ("speed-up", "12", "simulated above, published below", [PUBLISHED_NOTE]),
@@ -272,10 +272,10 @@ def _cutoffs(runs: list[Run]) -> Any:
 
 def _busy(runs: list[Run]) -> Any:
     """What the cores do, over time: a panel for every run, below each other."""
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
-    size = (WIDTH, 1.7 * len(runs) + 1.4)
-    figure, panels = pyplot.subplots(len(runs), 1, figsize=size, sharex=True, squeeze=False)
+    figure = Figure(figsize=(WIDTH, 1.7 * len(runs) + 1.4))
+    panels = figure.subplots(len(runs), 1, sharex=True, squeeze=False)
     for axes, run in zip(panels[:, 0], runs, strict=True):
         lines, seconds = run["busy"], run["seconds"]
         bins = len(lines["search"])

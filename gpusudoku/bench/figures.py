@@ -7,7 +7,6 @@ and colours, and ``shares --plot`` in the same style.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from importlib.util import find_spec
 from itertools import cycle, product
 from math import ceil, floor, log10
@@ -22,7 +21,7 @@ from gpusudoku.bench.suite import Row, cells_of, heading, search_law, undisturbe
 from gpusudoku.errors import GpusudokuError, InputError, not_installed
 
 Place = Callable[[Row, Sequence[float]], tuple[Sequence[float], Sequence[float]]]
-Figure = tuple[str, str, Any, list[str]]
+Titled = tuple[str, str, Any, list[str]]
 """Name, title, figure, and the notes under it."""
 
 WIDTH = 6.8
@@ -89,7 +88,7 @@ def figures_of(rows: Sequence[Row], machine: dict[str, Any]) -> Iterator[tuple[s
         yield name, figure
 
 
-def _figures(rows: list[Row]) -> Iterator[Figure]:
+def _figures(rows: list[Row]) -> Iterator[Titled]:
     cutoffs = [row for row in rows if row["cutoff"] is not None]
     if len({row["cutoff"] for row in cutoffs}) > 1:
         title = "Time of a search over its cutoff, by board and threads"
@@ -126,26 +125,24 @@ def require() -> None:
 
 
 def each(figures: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Let an iterator draw figures in our style, and close each before the next."""
+    """Let an iterator draw figures in our style."""
     require()
     import matplotlib as mpl
 
-    mpl.use("agg")
-    from matplotlib import pyplot
-
     with mpl.rc_context(STYLE):
-        for name, figure in figures:
-            yield name, figure
-            pyplot.close(figure)
+        yield from figures
 
 
-def save(figures: Iterable[tuple[str, Any]], folder: str) -> list[Path]:
-    """Write figures as SVG and PNG, and return the files; an SVG has the ``fingerprint``."""
+def save(
+    figures: Iterable[tuple[str, Any]], folder: str, describe: Callable[[Any], str] | None = None
+) -> list[Path]:
+    """Write figures as SVG, with a description if there is one, and PNG; return the files."""
     written = []
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, figure in each(figures):
-            metadata = {"svg": {"Date": None, "Description": fingerprint(figure)}, "png": {}}
+            description = None if describe is None else describe(figure)
+            metadata = {"svg": {"Date": None, "Description": description}, "png": {}}
             for kind, words in metadata.items():
                 path = Path(folder, f"{name}.{kind}")
                 figure.savefig(path, dpi=150, metadata=words)
@@ -153,42 +150,6 @@ def save(figures: Iterable[tuple[str, Any]], folder: str) -> list[Path]:
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}, expected a folder to write to") from None
     return written
-
-
-def fingerprint(figure: Any) -> str:
-    """Return a digest of data, looks and texts, the same for all versions of matplotlib."""
-    shown = [f"title {figure.get_suptitle()}; {figure.get_supxlabel()}"]
-    shown += [f"{i} {artist}" for i, axes in enumerate(figure.axes) for artist in _artists(axes)]
-    return f"shows {sha256(repr(sorted(shown)).encode()).hexdigest()[:16]}"
-
-
-def _artists(axes: Any) -> Iterator[str]:
-    """Describe every text, line, area and matrix."""
-
-    def looks(line: Any) -> list[Any]:
-        return [line.get_color(), line.get_linestyle(), line.get_marker(), line.get_fillstyle(),
-                line.get_alpha()]  # fmt: skip
-
-    def rounded(points: Any) -> list[list[str]]:  # other versions of NumPy add in another order
-        return [[f"{value + 0:.6g}" for value in row] for row in np.asarray(points, float)]
-
-    labels = [axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]
-    yield f"axes {labels} {axes.get_xscale()} {axes.get_yscale()}"
-    yield from (f"text {text.get_text()}" for text in axes.texts)
-    for line in axes.lines:
-        yield f"line {looks(line)} {rounded(line.get_xydata())}"
-    for area in axes.collections:  # in which order an area's outline goes depends on the version
-        points = np.concatenate([path.vertices for path in area.get_paths()])
-        colours = rounded(area.get_facecolor()), rounded(area.get_edgecolor())
-        yield f"area {colours} {area.get_hatch()} {sorted(set(map(tuple, rounded(points))))}"
-    for box in axes.patches:
-        yield f"box {rounded([box.get_facecolor(), box.get_bbox().bounds])}"
-    for image in axes.images:
-        values = np.ma.filled(image.get_array(), np.nan)
-        yield f"matrix {image.get_cmap().name} {image.get_clim()} {rounded(values)}"
-    if axes.get_legend():
-        yield from (f"legend {text.get_text()}" for text in axes.get_legend().get_texts())
-        yield from (f"legend {looks(line)}" for line in axes.get_legend().get_lines())
 
 
 def source_of(machine: dict[str, Any]) -> str:
@@ -226,21 +187,20 @@ def key(label: str, **looks: Any) -> Any:
 
 def panel(height: float) -> tuple[Any, Any]:
     """Return a new figure with one panel, and its axes."""
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
-    return pyplot.subplots(figsize=(WIDTH, height))
+    figure = Figure(figsize=(WIDTH, height))
+    return figure, figure.subplots()
 
 
 def grid_of(panels: int, height: float) -> tuple[Any, list[Any]]:
     """Return a new figure of panels with the same axes, two beside each other, each so high."""
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     columns = min(panels, 2)
     rows = -(-panels // columns)
-    size = (WIDTH if columns > 1 else SINGLE, height * rows + 0.9)
-    figure, axes = pyplot.subplots(
-        rows, columns, figsize=size, squeeze=False, sharex=True, sharey=True
-    )
+    figure = Figure(figsize=(WIDTH if columns > 1 else SINGLE, height * rows + 0.9))
+    axes = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
     for unused in axes.flat[panels:]:
         unused.set_visible(False)
     for lowest in axes.flat[:panels][-columns:]:
@@ -457,9 +417,9 @@ def over_time(rows: Sequence[Row], column: str, label: str) -> Any:
             ("-", f"{text},\nfitted to 9x9 boards", [law.least, law.most]),
             ("--", "the same law beyond them", [law.most, FURTHER * law.most]),
         ):
-            axes.plot(ends, law.at(ends), line, color="black", linewidth=1)
+            axes.plot(ends, [*map(law.at, ends)], line, color="black", linewidth=1)
             handles.append(key(words, color="black", linestyle=line))
-        times.append(float(law.at(FURTHER * law.most)))
+        times.append(law.at(FURTHER * law.most))
     if column == "log10_space":
         axes.xaxis.set_major_formatter(lambda power, _: f"$10^{{{power:g}}}$")
     else:

@@ -14,13 +14,13 @@ from functools import cache
 from io import StringIO
 from itertools import product
 from math import inf, isinf, log10
+from operator import itemgetter
 from pathlib import Path
 from statistics import mean, median, stdev
 from typing import Any
 
 import numba
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 import gpusudoku
 from gpusudoku.board.board import Board
@@ -194,10 +194,9 @@ class Bench:
     def __post_init__(self) -> None:
         self.measured = [Measured(case) for case in self.cases]
         self._last_interrupt = -inf
-        self._counts: dict[str, tuple[int, str]] = {
-            case.subject.name: (case.subject.count, "known")
-            for case in self.cases
-            if case.subject.count is not None
+        subjects = [case.subject for case in self.cases]
+        self._counts = {
+            each.name: (each.count, "known") for each in subjects if each.count is not None
         }
 
     def __iter__(self) -> Iterator[Measured]:
@@ -270,16 +269,13 @@ def machine() -> dict[str, object]:
 
 
 def commit(folder: Path = FOLDER) -> str | None:
-    """Return the commit of a checkout, ``-dirty`` if a file in MEASURED has changed since, or None.
-
-    An installed program has none, even if it is somewhere inside another repository.
-    """
+    """Return the commit of a checkout, ``-dirty`` if a file in MEASURED has changed, or None."""
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(folder), *words]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
-    if not (folder / ".git").exists():
+    if not (folder / ".git").exists():  # it is installed, perhaps inside another repository
         return None
     try:
         name = git("rev-parse", "--short=12", "HEAD")
@@ -325,17 +321,14 @@ def rows_of(measured: Sequence[Measured]) -> list[Row]:
 
 def marked(rows: list[Row]) -> list[Row]:
     """Mark the rows of a setting as starved if its run on one thread was slowed, see ``MOST``."""
-
-    def setting(row: Row) -> tuple[Any, ...]:
-        names = ("board", "method", "strategy", "propagate", "cutoff_by", "cutoff")
-        return tuple(row[name] for name in names)
-
-    def is_too_fast(row: Row) -> bool:
-        faster = row["speed_up"] or 0.0
-        judged = row["jobs"] is not None and faster * (row["median"] or 0.0) >= LEAST_SECONDS
-        return judged and too_fast(faster, row["jobs"])
-
-    slowed = {setting(row) for row in rows if is_too_fast(row)}
+    setting = itemgetter("board", "method", "strategy", "propagate", "cutoff_by", "cutoff")
+    compared = [row for row in rows if row["jobs"] and row["speed_up"]]
+    slowed = {
+        setting(row)
+        for row in compared
+        if too_fast(row["speed_up"], row["jobs"])
+        and row["speed_up"] * row["median"] >= LEAST_SECONDS
+    }
     for row in rows:
         if setting(row) in slowed:
             row["starved"] = True
@@ -398,10 +391,9 @@ class PowerLaw:
     most: float
     """The range of x of the points."""
 
-    def at(self, x: ArrayLike) -> NDArray[np.float64]:
-        """Return the seconds at x, float64 of the same shape."""
-        seconds: NDArray[np.float64] = self.factor * np.asarray(x, float) ** self.exponent
-        return seconds
+    def at(self, x: float) -> float:
+        """Return the seconds at x."""
+        return float(self.factor * x**self.exponent)
 
 
 def search_law(rows: Sequence[Row]) -> PowerLaw | None:
@@ -420,7 +412,7 @@ def search_law(rows: Sequence[Row]) -> PowerLaw | None:
     if len(points) < 3 or len({solutions for solutions, _ in points}) == 1:
         return None
     logs, times = np.log(np.array(points, float)).T
-    exponent, constant = (float(value) for value in np.polyfit(logs, times, 1))
+    exponent, constant = np.polyfit(logs, times, 1).tolist()
     spread = float(np.exp(np.sqrt(np.mean((times - exponent * logs - constant) ** 2))))
     ends = float(min(points)[0]), float(max(points)[0])
     return PowerLaw(float(np.exp(constant)), exponent, spread, len(points), *ends)

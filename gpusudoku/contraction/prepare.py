@@ -34,10 +34,7 @@ WORTH_PARTS = 10.0
 
 
 def is_nine(geometry: Geometry, candidates: NDArray[np.uint64] | None) -> bool:
-    """Tell whether boards of a shape, with these given candidates or None, go to ``Nine``.
-
-    Contractions count boards of clues; those of 9x9 cells are never too expensive.
-    """
+    """Tell whether ``Nine`` counts boards of a shape, with these given candidates or None."""
     return geometry == NINE and candidates is None
 
 
@@ -49,10 +46,7 @@ def contraction_kernels(geometry: Geometry) -> list[Kernel]:
 
 
 def contraction_of(
-    board: Board,
-    roots: Frontier,
-    memory: int,
-    worth: float = inf,
+    board: Board, roots: Frontier, memory: int, worth: float = inf
 ) -> Contraction | Parts | None:
     """Return the cheapest contraction of a board; None if singles show that it has no solution.
 
@@ -70,21 +64,17 @@ def contraction_of(
     effort = Effort(worth_looking(worth), worth)
     try:
         join = Join(candidates, board.geometry, most_maps=MOST_MAPS, memory=memory, effort=effort)
-    except TooExpensive as error:
+        if join.seconds > MOST_SECONDS and worth >= WORTH_PARTS:
+            raise TooExpensive(f"too expensive to contract: about {join.seconds:.1e} s")
+        return join
+    except TooExpensive as whole:
         if worth < WORTH_PARTS:
             raise
-        return Parts(board, memory, error, worth, effort)
-    if join.seconds <= MOST_SECONDS or worth < WORTH_PARTS:
-        return join
-    too_long = TooExpensive(f"too expensive to contract: about {join.seconds:.1e} s")
-    return Parts(board, memory, too_long, worth, effort)
+        return Parts(board, memory, whole, worth, effort)
 
 
 def worth_looking(worth: float) -> float:
-    """Return the seconds for estimating a contraction: a small part of the other method's time.
-
-    The estimate may be in vain.
-    """
+    """Return the seconds for an estimate, perhaps in vain: a part of the other method's time."""
     if worth == inf:
         return inf
     return min(LOOK_SHARE * worth, max(LONG_LOOK, LONG_LOOK_SHARE * worth), MOST_LOOK)

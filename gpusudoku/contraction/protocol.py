@@ -32,10 +32,7 @@ class Contraction(Protocol):
 
     @property
     def device_sum(self) -> Callable[[Any], Callable[[range], tuple[int, int]]] | None:
-        """Bring the sum to a GPU, an ``engines.cuda.device.Gpu`` that is the current one.
-
-        Returns what ``sum`` is there. None if only threads can sum.
-        """
+        """Bring the sum to a current ``engines.cuda.device.Gpu``; None if only threads can sum."""
 
     @property
     def factor(self) -> int:
@@ -79,11 +76,7 @@ class Effort:
         return self.spent + steps * step_seconds <= self._most
 
     def spend(self, steps: float, step_seconds: float) -> None:
-        """Account for some steps before they are done.
-
-        TooExpensive is raised if they are more than may be spent, Cancelled if the caller is to
-        stop.
-        """
+        """Account for steps before they are done; TooExpensive if they may not be spent."""
         check_cancelled()
         if not self.covers(steps, step_seconds):
             raise TooExpensive(

@@ -27,8 +27,7 @@ from gpusudoku.orders.index import RankedIndex, find_each, rank_in
 from gpusudoku.orders.shares import counts_of_digits
 
 LISTED, LISTED_BYTES = 1 << 12, 1 << 22
-"""The solutions with a prefix are listed if there are no more, and fit in so many bytes; else those
-with the next digits are counted."""
+"""Solutions with a prefix, and their bytes, that are listed; of more the next digits count."""
 KEPT_LEAVES, KEPT_NODES = 64, 1 << 14
 """The number of such lists, and of prefixes with their counts, that are kept for later numbers."""
 COUNT_SECONDS = 20.0
@@ -229,11 +228,7 @@ class LexicographicIterator:
         """Shorter prefixes should have too many solutions."""
 
     def rows(self, start: Sequence[bytes]) -> Iterator[NDArray[np.uint8]]:
-        """Yield the solutions with some prefixes, the last first, in blocks.
-
-        A group of prefixes that takes too long is searched one by one, and TooExpensive raised if
-        even one solution with one prefix is not found in LIST_SECONDS.
-        """
+        """Yield the solutions with some prefixes, the last first, in blocks, or TooExpensive."""
         todo: list[bytes | NDArray[np.uint8]] = [*start]
         begun = False
         while todo:
@@ -246,7 +241,7 @@ class LexicographicIterator:
             group = self._next_group(todo)
             try:
                 found = self._find(group)
-            except TooExpensive:
+            except TooExpensive:  # prefixes are searched one by one, and for one solution each
                 if self._most == len(group) == 1:
                     raise
                 self._most = self._together = 1

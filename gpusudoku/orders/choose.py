@@ -104,12 +104,10 @@ class Orders:
 
     @property
     def count(self) -> int:
-        """The number of solutions, for results that begin with it; or TooExpensive.
-
-        A contraction that is made for these results counts, too, if it does not take long.
-        """
+        """The number of solutions, for results that begin with it; or TooExpensive."""
         with self._lock:
             if self._count is None and self._few() is None and self._contraction is not None:
+                # It is made for these results, so it may as well count.
                 is_cheap = self._contraction.seconds <= CONTRACTION_COUNTS_SECONDS
                 if is_cheap and self._by_contraction is not None:
                     self._count = self._by_contraction.count
@@ -119,12 +117,10 @@ class Orders:
         """Count the solutions; TooExpensive if that should take longer on one core."""
         with self._lock:
             if self._count is None:
-                few = self._few(most_seconds)
-                self._count = (
-                    count_board(self.board, self.options, self._engine, most_seconds).count
-                    if few is None
-                    else few.count
+                found = self._few(most_seconds) or count_board(
+                    self.board, self.options, self._engine, most_seconds
                 )
+                self._count = found.count
             return self._count
 
     @property
@@ -157,25 +153,20 @@ class Orders:
     @Once
     def shares(self) -> NDArray[Any]:
         """The number of solutions with each digit in each cell, checked: object (cells, n)."""
-        geometry = self.board.geometry
+        board = self.board
         few = self._few()
         if few is not None:
             shares = few.shares()
         elif self._is_nine:
             shares = nine_shares(self._candidates(), self._engine.threads)
-        elif self.count <= most_in_memory(geometry):
+        elif self.count <= most_in_memory(board.geometry):
             shares = self._load().shares()
         else:
             shares = shares_of_many(
-                self.board,
-                self.options,
-                self._engine,
-                self._searcher,
-                self.count,
-                self._contraction,
+                board, self.options, self._engine, self._searcher, self.count, self._contraction
             )
         count = int(shares[0].sum()) if self._count is None else self._count
-        check_shares(shares, geometry, count)
+        check_shares(shares, board.geometry, count)
         self._count = count
         shares.setflags(write=False)
         return shares
@@ -283,10 +274,7 @@ def _unpickled(board: Board, options: Options) -> Orders:
 
 
 def contraction_for_order(board: Board) -> Join | Parts | None:
-    """Return the contraction that numbers the solutions of a board that is not 9x9, or None.
-
-    It depends on the board alone.
-    """
+    """Return the contraction that numbers a board's solutions, by the board alone; or None."""
     if board.geometry == NINE or board.given_candidates is not None:
         return None
     try:

@@ -148,8 +148,7 @@ class QuickNine(SolutionIndex):
 class QuickGeneral(SolutionIndex):
     """The order of a contraction of another shape than 9x9, with its parts one after another.
 
-    A ``count`` that is known already is checked. All methods raise TooExpensive if products of the
-    sum pass one word.
+    All methods raise TooExpensive if products of the sum pass one word.
     """
 
     def __init__(self, contraction: Join | Parts, threads: int, count: int | None = None) -> None:
@@ -182,16 +181,10 @@ class QuickGeneral(SolutionIndex):
         """See ``SolutionIndex``. Every part that has some of them is contracted once."""
         given = numbers.astype(self._dtype)
         part = np.searchsorted(self._starts, given, side="right") - 1
-        if len(self._starts) == 2:
-            return self._order(0).at(given)
-        grids: NDArray[np.uint8] | None = None
+        grids = np.empty((len(given), self._contraction.geometry.cells), np.uint8)
         for index in np.unique(part).tolist():
             rows = np.flatnonzero(part == index)
-            found = self._order(index).at(given[rows] - self._starts[index])
-            if grids is None:
-                grids = np.empty((len(given), found.shape[1]), np.uint8)
-            grids[rows] = found
-        assert grids is not None
+            grids[rows] = self._order(index).at(given[rows] - self._starts[index])
         return grids
 
     def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:

@@ -2,5 +2,5 @@
 
 ``questions``, ``answers`` and ``request_queue`` know nothing of how questions arrive and answers
 leave. ``app`` and ``serving`` carry them over HTTP, ``notebook`` by the messages of a widget.
-``page`` is what a browser gets; ``joined`` makes one module of it for notebooks.
+``page`` is what a browser gets, and a notebook as one module.
 """

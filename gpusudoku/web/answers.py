@@ -6,9 +6,8 @@ import secrets
 import threading
 import time
 import traceback
-from collections import OrderedDict
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -104,8 +103,9 @@ class Answerer:
     """Answers questions with one engine, any number at a time, each in the thread that asks."""
 
     def __init__(self, engine: Engine, options: Options | None = None) -> None:
-        self._engine, self._options = engine, options or Options()
-        self._kept: OrderedDict[Board, Solutions] = OrderedDict()
+        options = options or Options()
+        self._engine, self._options = engine, options
+        self._kept = lru_cache(KEPT)(lambda board: Solutions(board, options, engine=engine))
         self._lock = threading.Lock()
 
     def about(self) -> Json:
@@ -220,13 +220,7 @@ class Answerer:
     def _solutions(self, board: Board) -> Solutions:
         """Return the solutions of a board, which are kept for the next question about it."""
         with self._lock:
-            found = self._kept.pop(board, None)
-            if found is None:
-                found = Solutions(board, self._options, engine=self._engine)
-            self._kept[board] = found
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-            return found
+            return self._kept(board)
 
 
 @cache

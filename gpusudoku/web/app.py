@@ -170,31 +170,6 @@ class _Page(StaticFiles):
         return response
 
 
-class ProgressChannel:
-    """Carries progress, and the end, from the threads that work on a question to an event loop."""
-
-    def __init__(self) -> None:
-        self.facts: Json = {}
-        """The progress so far; of what comes faster than it is sent, the last."""
-        self._loop, self._event = asyncio.get_running_loop(), asyncio.Event()
-
-    def tell(self, facts: Json) -> None:
-        """Take progress, from any thread; this wakes no one."""
-        self.facts = {**self.facts, **facts}
-
-    def wake(self, *_: object) -> None:
-        """Wake the one who waits, from any thread."""
-        with suppress(RuntimeError):  # the loop has been closed
-            self._loop.call_soon_threadsafe(self._event.set)
-
-    async def wait(self, seconds: float | None = None) -> None:
-        """Wait until ``wake``, or for some seconds."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._event.wait()
-        self._event.clear()
-
-
 @dataclass(frozen=True)
 class _Endpoint:
     """Answers questions of one kind, as one JSON object, or as events: progress, and the end."""
@@ -208,16 +183,17 @@ class _Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a question; the work for it ends with the connection of the client."""
         number, request = self.queue.next_number(), Request(scope, receive)
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        progress: Json = {}
         try:
             body = await _read_body(request)
-            loop = asyncio.get_running_loop()
             question = await loop.run_in_executor(_readers, read_question, self.kind, body)
             accepted = request.headers.get("accept", "").split(",")
             is_stream = EVENTS in (each.split(";")[0].strip().lower() for each in accepted)
-            channel = ProgressChannel()
-            work = partial(self._work, question, channel.tell)
+            # Of progress that comes faster than it is sent, the last counts.
+            work = partial(self._work, question, progress.update)
             pending = PendingRequest(work, question.page, number)
-            pending.answer.add_done_callback(channel.wake)
+            pending.answer.add_done_callback(lambda _: loop.call_soon_threadsafe(ended.set))
             if question.kind == "read":  # which needs no engine
                 try:
                     found = await loop.run_in_executor(_readers, pending.work, pending)
@@ -238,11 +214,10 @@ class _Endpoint:
         try:
             if taken and is_stream:
                 headers = {"X-Accel-Buffering": "no"}
-                events = self._events(pending, channel)
+                events = self._events(pending, ended, progress)
                 await StreamingResponse(events, 200, headers, EVENTS)(scope, receive, send)
                 return
-            while not pending.answer.done():
-                await channel.wait()
+            await ended.wait()
             failed = pending.answer.exception()
             if failed is None:
                 response = Response(pending.answer.result() + b"\n", media_type=JSON)
@@ -271,14 +246,15 @@ class _Endpoint:
         return _as_json(self.answerer.answer(question, tell, pending.cancel, waited))
 
     async def _events(
-        self, pending: PendingRequest[bytes], channel: ProgressChannel
+        self, pending: PendingRequest[bytes], ended: asyncio.Event, progress: Json
     ) -> AsyncIterator[bytes]:
         start = time.perf_counter()
-        while not pending.answer.done():
-            await channel.wait(BEAT_SECONDS)
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(ended.wait(), BEAT_SECONDS)
             if pending.answer.done():
                 break
-            facts = channel.facts
+            facts = progress
             if pending.compiling:
                 facts = {"compiling": True}
             elif pending.waiting:

@@ -48,16 +48,12 @@ class Question:
     """The fields that only this kind of question has."""
 
 
-def read_question(kind: str, text: bytes | str) -> Question:
+def read_question(kind: str, text: bytes) -> Question:
     """Read a question from JSON; an InputError names a field that is missing, unknown or wrong."""
     try:
-        if isinstance(text, bytes):
-            text = text.decode()
         given = json.loads(
-            text, object_pairs_hook=_object, parse_int=_short, parse_constant=_no_constant
+            text.decode(), object_pairs_hook=_object, parse_int=_short, parse_constant=_no_constant
         )
-    except InputError:
-        raise
     except UnicodeDecodeError as error:
         raise InputError(f"byte {error.start} is not UTF-8") from None
     except json.JSONDecodeError as error:
@@ -150,9 +146,7 @@ def _near(name: str, value: object) -> Geometry | None:
 
 
 def _some(name: str, value: object) -> int:
-    if value is None:
-        return 1
-    return _integer(name, value, MOST_SOLUTIONS, f"{MOST_SOLUTIONS}")
+    return 1 if value is None else _integer(name, value, MOST_SOLUTIONS, f"{MOST_SOLUTIONS}")
 
 
 def _whether(name: str, value: object) -> bool:

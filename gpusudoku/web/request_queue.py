@@ -86,10 +86,7 @@ class RequestQueue:
         return next(self._numbers)
 
     def ask(self, pending: PendingRequest[Any]) -> bool:
-        """Take a question, which supersedes older ones of its page; if refused, end it.
-
-        Returns whether it is taken.
-        """
+        """Take a question, which supersedes older ones of its page, or end it; tell which."""
         with self._lock:
             others = [*self._waiting, *self._working]
             pages = {each.page for each in self._working} - {None}

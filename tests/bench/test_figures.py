@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from figures import fingerprint
 
-from gpusudoku.bench.figures import each, figures_of, fingerprint, log_axis, save
+from gpusudoku.bench.figures import each, figures_of, log_axis, save
 from gpusudoku.bench.suite import Row, Subject
 from gpusudoku.errors import InputError
 from tests.bench.samples import EMPTY, MACHINE, rows_with
@@ -42,7 +43,7 @@ def test_which_there_are() -> None:
 
 def test_they_are_saved_with_what_they_show(tmp_path: Path) -> None:
     rows, folder = rows_with(BOARDS, jobs=[1, 2], cutoff=[10.0, 100.0]), tmp_path / "new"
-    written = save(figures_of(rows, MACHINE), str(folder))
+    written = save(figures_of(rows, MACHINE), str(folder), describe=fingerprint)
     assert written == [folder / "cutoff.svg", folder / "cutoff.png"]
     assert all(path.stat().st_size > 1000 for path in written)
     assert fingerprint(figures(rows)["cutoff"]) in written[0].read_text()

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 import readme
 from click.testing import CliRunner
-from figures import NAMES, PLOTS, figures_of
+from figures import NAMES, PLOTS, figures_of, fingerprint
 from machine import RESULTS
 
 from gpusudoku.bench import suite
-from gpusudoku.bench.figures import each, fingerprint
+from gpusudoku.bench.figures import each
 
 ROOT = Path(__file__).parents[2]
 RECORDED = sorted(RESULTS.glob("*.json"))

@@ -9,7 +9,6 @@ digit.
 
 from __future__ import annotations
 
-from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -55,17 +54,9 @@ class Sides(NamedTuple):
         pairs = [[box.T for box in boxes] for boxes in zip(*self.pairs, strict=True)]
         return Sides(self.crossing, self.summed, pairs, not self.bands)
 
-    @property
-    def tuples(self) -> int:
-        """The number of ways to choose an entry of every summed line."""
-        return prod(len(line) for line in self.summed)
-
 
 def without_seen(candidates: Words, geometry: Geometry) -> Words | None:
-    """Take every fixed digit from the other cells that see it.
-
-    Returns None if there is no solution: a cell has no candidate, or a unit one digit twice.
-    """
+    """Take every fixed digit from the cells that see it; None if that shows a contradiction."""
     units = geometry.units
     single = np.where(np.bitwise_count(candidates) == 1, candidates, np.uint64(0))
     in_unit = np.bitwise_or.reduce(single[units], axis=1)
@@ -130,11 +121,10 @@ def _prune(stacks: list[Maps], bands: list[Maps], memory: int, effort: Effort) -
         entries = sum(line.entries.size for line in [*sides.summed, *sides.crossing])
         pairs_left = sum(box.size for boxes in sides.pairs for box in boxes)
         effort.spend(2 * pairs_left + entries, PRUNED_SECONDS)
-        stacks_changed = _prune_summed(sides)
-        other = sides.exchanged
-        bands_changed = _prune_summed(other)
-        sides = other.exchanged
-        changed = stacks_changed or bands_changed
+        changed = _prune_summed(sides)
+        sides = sides.exchanged
+        changed |= _prune_summed(sides)
+        sides = sides.exchanged
     return sides
 
 
@@ -274,10 +264,7 @@ def planes_of(multiplicity: Ints) -> Words:
 
 
 def skips_of(entries: Ints) -> tuple[Ints, Ints]:
-    """Find ``skip`` and ``differs`` of an ``Index`` for the sorted entries of one level.
-
-    ``skip`` counts entries from 0 to their number.
-    """
+    """Find ``skip`` and ``differs`` of an ``Index`` for the sorted entries of one level."""
     check_cancelled()
     size = len(entries)
     differ = np.logical_or.accumulate(entries[1:] != entries[:-1], axis=1)

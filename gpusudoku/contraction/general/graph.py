@@ -114,10 +114,7 @@ class ColumnCounters:
 def paths_from(
     node: Ints, target: Ints, after: NDArray[np.object_], nodes: int
 ) -> NDArray[np.object_]:
-    """Count the paths from each node of a layer to the end, in Python's integers.
-
-    ``node`` and ``target`` are the ends of all edges, and ``after`` has the paths from the targets.
-    """
+    """Count the paths from each node of a layer, given the edges and the paths from targets."""
     paths = np.zeros(nodes, object)
     for start in range(0, len(node), CALL_EDGES):
         check_cancelled()
@@ -151,12 +148,9 @@ class Graph:
         ]
         """The columns, those together that are interchangeable."""
         # The last of the columns before that is interchangeable with this one, or -1.
-        self._before = np.array(
-            [
-                max((b for b in range(c) if columns[b] == columns[c]), default=-1)
-                for c in range(self.columns)
-            ]
-        )
+        self._before = np.full(self.columns, -1)
+        for members in self.alike:
+            self._before[members[1:]] = members[:-1]
         self.symmetry = prod(factorial(len(members)) for members in self.alike)
         """The number of ways to permute interchangeable columns."""
         by_pattern = {a.tobytes(): a for a in allowed}
@@ -167,14 +161,12 @@ class Graph:
         self.ways = [ways[d] for d in self.order]
         """For every layer the columns of its digit's permutations: int64 (ways, bands)."""
         self.edges: list[tuple[Ints, Ints, Ints]] = []
-        """For every layer its edges: the nodes they leave, the ways they take, the nodes they
-        reach; nodes are numbered within a layer."""
+        """For every layer the nodes that edges leave, the ways they take, the nodes they reach."""
         self.sizes = [1]
         """The nodes of every layer, and of the end."""
         self._grow(allowed)
         self.maps = self._count()
-        """The number of paths: maps, where those that differ by a swap of interchangeable columns
-        count once."""
+        """The number of paths: maps, but for swaps of interchangeable columns."""
 
     def _too_expensive(self, what: str) -> TooExpensive:
         return TooExpensive(f"too expensive to contract: {self._name} {what}")
@@ -225,10 +217,7 @@ class Graph:
     def _steps(
         self, counters: ColumnCounters, states: Words, ways: Ints, to_come: Ints
     ) -> tuple[Ints, Ints, Words]:
-        """Find all edges out of a layer: nodes they leave, ways they take, states they reach.
-
-        ``to_come`` counts the later digits that may stand in each column: int64 (fields).
-        """
+        """Find all edges out of a layer: nodes they leave, ways they take, states they reach."""
         taken = np.zeros((len(ways), counters.fields), np.int64)
         taken[np.arange(len(ways))[:, None], np.arange(self.columns) * self.columns + ways] = 1
         steps, begins = counters.pack(taken), self._before[ways[:, 0]]
@@ -273,10 +262,7 @@ class Graph:
         return left
 
     def check(self, most_maps: int, memory: int) -> int:
-        """Return the bytes of memory that the list of the maps will leave over.
-
-        TooExpensive is raised if they do not fit, or are more than ``most_maps``.
-        """
+        """Return the bytes of memory that the list leaves over, or raise TooExpensive."""
         if self.rows == 1:  # see ``list_maps``
             return memory
         if self.maps > most_maps:

@@ -84,10 +84,7 @@ def primes_above(bound: int) -> Words:
 
 
 def combine(remainders: list[int], primes: list[int]) -> int:
-    """Return the least natural number with some remainders modulo primes.
-
-    Without primes they are its low word and its high word.
-    """
+    """Return the least number with remainders modulo primes; without these, with two words."""
     if not primes:
         return remainders[0] + (remainders[1] << 64)
     number, modulus = 0, 1
@@ -147,10 +144,7 @@ class Orientation:
         return [images_of(self.summed[level], swap) for swap in self.swaps]
 
     def moves(self) -> list[Ints]:
-        """Find the images under every swap of the branches that there are without swaps.
-
-        They are numbered: first entries, or pairs of a first and a second entry, row by row.
-        """
+        """Find the images of first entries, or of pairs with second ones, under every swap."""
         first = self._images(0)
         return moves_of_pairs(first, self._images(1)) if self._by_pairs else first
 
@@ -163,10 +157,7 @@ class Orientation:
         return leaders
 
     def cut(self, steps: int) -> tuple[Branches, int]:
-        """Cut every branch into the same number of pieces, of about ``steps`` steps or less.
-
-        Returns the pieces of all branches, those of each together, and their number for each.
-        """
+        """Cut every branch into as many pieces, of about ``steps`` steps; return their number."""
         first, begin, end, weight = self.branches
         ranges = end - begin
         cuts = min(int(self._branch_steps // steps) + 1, int(ranges.max()))
@@ -192,11 +183,6 @@ class Orientation:
         """A number that no term of the sum exceeds."""
         most = prod(int(line.multiplicity.max()) for line in self.summed)
         return most * prod(line.total for line in self.crossing)
-
-    @property
-    def sum_bound(self) -> int:
-        """A number that no sum of terms exceeds."""
-        return prod(line.total for line in [*self.summed, *self.crossing])
 
     def sum(
         self, branches: Branches, primes: Words, scratch: JoinScratch, stop: Ints
@@ -253,14 +239,14 @@ class Join:
             swaps = free_swaps(allowed) if symmetric else []
             orientation = self.orientation = _cheaper(sides, swaps, memory, effort)
             self.steps = orientation.steps
-            self.factor = prod(line.factor for line in [*sides.summed, *sides.crossing])
+            lines = [*sides.summed, *sides.crossing]
+            self.factor = prod(line.factor for line in lines)
             if wide or orientation.term_bound >= 1 << 63:
-                self.primes = primes_above(orientation.sum_bound)
+                self.primes = primes_above(prod(line.total for line in lines))
         self.seconds = self.steps * STEP_SECONDS
         self.listing_seconds = time.perf_counter() - start
 
     def most_threads(self, memory: int) -> int:
-        """See ``Contraction``."""
         thread_bytes = 1 if self.orientation is None else self.orientation.scratch_bytes
         return max(1, memory // thread_bytes)
 
@@ -277,11 +263,9 @@ class Join:
 
     @property
     def tasks(self) -> int:
-        """See ``Contraction``."""
         return len(self._tasks)
 
     def scratch(self) -> JoinScratch:
-        """See ``Contraction``."""
         assert self.orientation is not None
         return self.orientation.scratch()
 
@@ -304,13 +288,10 @@ class Join:
 def _cheaper(
     sides: Sides, swaps: list[tuple[int, int]], memory: int, effort: Effort
 ) -> Orientation:
-    """Choose the stacks or the bands to sum over, whichever takes fewer steps.
-
-    TooExpensive is raised if both take more than ``memory`` bytes, or the first more than the
-    effort.
-    """
+    """Choose whether to sum over stacks or bands, by steps; or raise TooExpensive."""
     best: Orientation | None = None
-    choices = sorted([sides, sides.exchanged], key=lambda choice: choice.tuples)
+    # First that with fewer ways to choose an entry of every summed line.
+    choices = sorted([sides, sides.exchanged], key=lambda choice: prod(map(len, choice.summed)))
     needs = [bytes_needed(choice) for choice in choices]
     for choice, need in zip(choices, needs, strict=True):
         if need > memory:

@@ -63,15 +63,10 @@ class BoardPart(NamedTuple):
         return bool((np.bitwise_count(self.candidates) == 1).all())
 
     def children(self) -> list[Board]:
-        """Return a board for each candidate of a cell with the fewest, all singles being clues.
-
-        A solved part has itself as its only child.
-        """
+        """Return a board for each candidate of a cell with the fewest; of a solved part itself."""
         candidates = self.candidates
         counts = np.bitwise_count(candidates)
         cells = single_digits(candidates)
-        if self.solved:
-            return [Board(cells, self.geometry)]
         cell = int(np.argmin(np.where(counts == 1, self.geometry.n + 1, counts)))
         boards = []
         for digit in range(1, self.geometry.n + 1):
@@ -122,11 +117,7 @@ class Parts:
         self.listing_seconds = time.perf_counter() - start
 
     def _estimate(self, whole: TooExpensive, most: float, effort: Effort) -> float:
-        """Estimate the seconds that the sum takes, as ``estimate_search`` does those of a search.
-
-        A few parts are divided, some of their children chosen at random, and so on until all are
-        cheap.
-        """
+        """Estimate the seconds of the sum by a random sample, as ``estimate_search`` does."""
         # Tasks depend on the estimate, so it must not depend on the version of a library. Python
         # promises that of this method.
         random = Random(SEED).random
@@ -167,11 +158,7 @@ class Parts:
         return parts
 
     def sum_one(self, todo: list[BoardPart], stop: NDArray[np.int64]) -> tuple[int, int]:
-        """Take the last of some parts, and sum it if it is cheap, or put its children there.
-
-        Returns the solutions that were counted, and the number of products added up. ``stop`` is as
-        in ``Contraction.sum``.
-        """
+        """Sum the last of some parts, as ``Contraction.sum``, or put its children there."""
         part = todo.pop()
         join = self._contracted(part)
         if join is None:
@@ -183,10 +170,7 @@ class Parts:
         return join.factor * value, products
 
     def joins(self) -> Iterator[tuple[BoardPart, Join]]:
-        """Contract all parts; yield those with maps of all lines.
-
-        They share no solution, and come in an order that depends on the board alone.
-        """
+        """Contract all parts, always in the same order; yield those with maps of all lines."""
         todo = self.tasks[::-1]
         while todo:
             part = todo.pop()

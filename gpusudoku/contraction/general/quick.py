@@ -110,11 +110,10 @@ class JoinOrder:
         self._dtype = np.dtype(np.int64 if self.count < 1 << 63 else object)
         self._ends = np.array(ends, self._dtype)
         """The sums of all pieces before each."""
-        self._starts, self._solutions = (
-            np.array(starts, self._dtype),
-            np.array(branches, self._dtype),
-        )
-        """The first number of every branch's orbit; the solutions of the branch alone."""
+        self._starts = np.array(starts, self._dtype)
+        """The first number of every branch's orbit."""
+        self._solutions = np.array(branches, self._dtype)
+        """The solutions of every branch alone."""
 
     def _sums(self) -> list[int]:
         """Sum all pieces."""
@@ -135,7 +134,7 @@ class JoinOrder:
         return [self._way.scratch() for _ in range(min(self._threads, parts))]
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the solutions with some numbers from 0 on; see ``orders.protocol.Ordered``."""
+        """Return the solutions with some numbers from 0 on; see ``SolutionIndex``."""
         with self._lock:  # listed once, before threads want them
             known = self._known
         starts = range(0, max(1, len(numbers)), PLACES)
@@ -180,10 +179,7 @@ class JoinOrder:
         )
 
     def _terms(self, piece: Ints, words: Words, scratch: JoinScratch, stop: Ints) -> Found:
-        """Find the terms of some numbers in pieces; they mean nothing if it was stopped.
-
-        ``piece`` is int64 (k), in ascending order, and so are the numbers in each piece.
-        """
+        """Find the terms of numbers in ascending order; they mean nothing if it was stopped."""
         way = self._way
         chosen, first = np.unique(piece, return_index=True)
         branches = Branches(*(field[chosen] for field in self._pieces))
@@ -204,10 +200,7 @@ class JoinOrder:
     def _names(
         self, known: _GridTables, found: Found, left: NDArray[Any], stop: Ints
     ) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.uint8]]] | None:
-        """Write the words of the summed and of the crossing lines; None if it was stopped.
-
-        ``left`` has the number of each among the solutions of its term: integers (k).
-        """
+        """Write the words of the lines for numbers in terms, ``left``; None if it was stopped."""
         way = self._way
         levels, lines = len(way.summed), len(way.crossing)
         names: list[Any] = [None] * (levels + lines)

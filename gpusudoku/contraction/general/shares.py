@@ -28,8 +28,7 @@ from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.shares import Backward, Namings, sweep
 
 SLICE_BYTES = 1 << 24
-"""Bytes for the pairs of some rows of a box, which are worked on at a time: an interrupt waits for
-them."""
+"""Bytes for pairs of a box that are worked on at a time: an interrupt waits for them."""
 WORD_BYTES = 32
 """Bytes of a word of a bit set, with its rank, until all boxes have theirs."""
 WORD = 1 << 64
@@ -134,10 +133,7 @@ def _named(partitions: Ints, kinds: Kinds) -> tuple[Ints, NDArray[Any], Ints]:
 
 
 def _packed(fits: NDArray[np.uint8], first: Ints, second: Ints) -> Words:
-    """Pack the rows ``first`` and columns ``second`` of a matrix of 0 and 1: uint64 (rows, words).
-
-    Column k is bit k % 64 of word k // 64.
-    """
+    """Pack rows and columns of a matrix: column k is bit k % 64 of word k // 64."""
     octets = np.zeros((len(first), -(-len(second) // 64) * 8), np.uint8)
     size = max(1, SLICE_BYTES // (1 + len(second)))
     for start in range(0, len(first), size):

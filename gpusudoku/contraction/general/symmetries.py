@@ -36,12 +36,7 @@ def average(shares: NDArray[np.object_], images: Sequence[NDArray[np.intp]]) -> 
     """
     if not images:
         return shares
-    least, before = np.arange(len(shares)), np.zeros(0, np.intp)
-    while not np.array_equal(least, before):
-        before = least
-        for image in images:
-            least = np.minimum(least, least[image])
-            np.minimum.at(least, image, least.copy())
+    least = least_of_orbits(images)
     sums, sizes = np.zeros(len(shares), object), np.bincount(least, minlength=len(shares))
     np.add.at(sums, least, shares)
     return divide(sums[least], sizes[least].astype(object))
@@ -99,18 +94,15 @@ def images_of(maps: Maps, swap: tuple[int, int]) -> Ints:
 
 
 def moves_of_pairs(first: list[Ints], second: list[Ints]) -> list[Ints]:
-    """Find the images under every swap of pairs of entries, from those of the entries.
-
-    Pairs are numbered row by row.
-    """
+    """Find the images of pairs, numbered row by row, from those of entries, under every swap."""
     return [
         (one[:, None] * len(other) + other).ravel()
         for one, other in zip(first, second, strict=True)
     ]
 
 
-def least_of_orbits(moves: list[Ints]) -> Ints:
-    """Find the least thing in the orbit of each, from the images under moves, all involutions."""
+def least_of_orbits(moves: Sequence[Ints]) -> Ints:
+    """Find the least thing in the orbit of each, from the images under moves, all permutations."""
     labels = np.arange(len(moves[0]))
     changed = True
     while changed:
@@ -148,10 +140,7 @@ class OrbitForest(NamedTuple):
 def symmetry_of(
     swap: tuple[int, int], allowed: tuple[Bools, Bools], geometry: Geometry
 ) -> Symmetry:
-    """Return the symmetry of one of the ``free_swaps``.
-
-    The columns and rows that change places are seen from ``allowed``, of ``allowed_lines``.
-    """
+    """Return the symmetry of one of the ``free_swaps``; ``allowed`` is from ``allowed_lines``."""
     height, width, n = geometry.box_rows, geometry.box_columns, geometry.n
     digits = np.arange(n)
     digits[list(swap)] = swap[::-1]
@@ -200,11 +189,7 @@ def find_orbits(leaders: Ints, moves: list[Ints], things: int) -> OrbitForest:
 def move_grids(
     grids: NDArray[np.uint8], things: Ints, orbits: OrbitForest, symmetries: list[Symmetry]
 ) -> None:
-    """Take solutions of leaders to those of other members of their orbits, in place.
-
-    ``grids`` is uint8 (k, cells), digits from 0 on; ``things``, int64 (k), the member that each is
-    taken to; ``symmetries`` has the symmetry of every move.
-    """
+    """Take solutions of leaders, in place, to ``things`` of their orbits; digits are from 0 on."""
     ways, at = [], things
     while (orbits.move[at] >= 0).any():
         ways.append(orbits.move[at])

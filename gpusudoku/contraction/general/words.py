@@ -43,10 +43,7 @@ class LineWords(Protocol):
 
 
 def line_words(join: Join) -> tuple[list[LineWords], list[LineWords]]:
-    """Return the words of the summed lines of a join, as they are summed, and of the others.
-
-    Equal lines are listed once.
-    """
+    """Return the words of the summed lines of a join, as they are summed, and of the others."""
     way = join.orientation
     assert way is not None
     stacks, bands = join.allowed
@@ -79,7 +76,6 @@ class ListedWords:
         self._first = np.cumsum(self._paths) - self._paths
 
     def names(self, entries: Ints, numbers: NDArray[Any]) -> Named:
-        """See ``LineWords``."""
         symmetry = self._graph.symmetry
         path = self._first[entries] + (numbers // symmetry).astype(np.int64)
         packed = self._packed[self._order[path]].swapaxes(0, 1)
@@ -87,7 +83,6 @@ class ListedWords:
         return _renamed(np.stack(columns, axis=1), self._graph.alike, numbers % symmetry)
 
     def kinds(self, band: int) -> Kinds:
-        """See ``LineWords``."""
         graph = self._graph
         columns = graph.columns_of(self._packed[self._order, band])
         class_of = np.empty(graph.columns, np.int64)
@@ -124,10 +119,7 @@ class ListedWords:
 
 
 class PathWords:
-    """Words of a line with a single row in its boxes, of which there may be very many.
-
-    They are the paths of the graph, and all belong to one entry. See ``LineWords``.
-    """
+    """Words of a line with a single row in its boxes: the paths of the graph, of one entry."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -139,7 +131,6 @@ class PathWords:
             self._after.insert(0, paths_from(node, target, self._after[0], size))
 
     def names(self, entries: Ints, numbers: NDArray[Any]) -> Named:
-        """See ``LineWords``."""
         graph, symmetry = self._graph, self._graph.symmetry
         columns = np.empty((len(numbers), graph.columns, graph.n), np.int64)
         first = [np.searchsorted(edges[0], np.arange(len(ways) + 1)).tolist()
@@ -160,7 +151,6 @@ class PathWords:
         return _renamed(columns, graph.alike, numbers % symmetry)
 
     def kinds(self, band: int) -> Kinds:
-        """See ``LineWords``."""
         graph = self._graph
         shares = np.zeros((1, graph.n, graph.columns), object)
         before = np.ones(1, object)
@@ -179,10 +169,7 @@ class PathWords:
 
 
 def _renamed(columns: Ints, alike: list[list[int]], numbers: NDArray[Any]) -> Named:
-    """Give interchangeable columns other names: those of the permutations with some numbers.
-
-    ``columns`` is int64 (k, bands, n), and there is a number for each of the k.
-    """
+    """Rename interchangeable columns, int64 (k, bands, n), by the permutations with k numbers."""
     rows = np.arange(len(columns))
     names = np.tile(np.arange(sum(map(len, alike))), (len(columns), 1))
     for members in alike:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.contraction.nine.sum import SLABS_BYTES, WORKSPACE_BYTES, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.jobs.job import Job, Task, Worker
-from gpusudoku.jobs.watch import watching
+from gpusudoku.jobs.job import spread
 from gpusudoku.kernels.compiling import ready
-from gpusudoku.kernels.contraction.nine.arrays import make_workspace
+from gpusudoku.kernels.contraction.nine.arrays import Workspace, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import FACTOR, LEFT, RESULTS, STATUS
-from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
+from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, Slabs, make_slabs
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
@@ -30,63 +27,39 @@ EXPENSIVE_SECONDS = 0.05
 
 
 def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int], list[int]]:
-    """Count those of many 9x9 boards that cost little.
-
-    Returns the counts, in the order of the boards, and the indices of those that were left out.
-    """
+    """Return the counts of 9x9 boards, and the indices of those left out as too expensive."""
     live = Frontier.of(boards).simplified(SearchSettings())
     candidates = live.candidates
     threads = max(1, min(threads, memory // (WORKSPACE_BYTES + SLABS_BYTES)))
-    workers = [BatchWorker() for _ in range(threads)]
-    with watching(None):
-        job = Job(len(boards))
+    scratch = [(make_workspace(), make_slabs(wide=False)) for _ in range(threads)]
     size = min(TASK_BOARDS, -(-len(live) // (TASKS_PER_THREAD * threads)) or 1)
-    tasks = [
-        Task((candidates[i : i + size], live.roots[i : i + size]), 0.0)
-        for i in range(0, len(live), size)
-    ]
+    some = [candidates[start : start + size] for start in range(0, len(live), size)]
     ready(stages().of_many_boards())
-    job.run(tasks, workers)
-    return job.counts, sorted(index for worker in workers for index in worker.left)
+    rows = [row for found in spread(_count_cheap, some, scratch) for row in found.tolist()]
+    counts, left = [0] * len(boards), []
+    for root, row in zip(live.roots.tolist(), rows, strict=True):
+        if row[STATUS] == LEFT:
+            left.append(root)
+        else:
+            counts[root] = ((row[HIGH] << 32) + row[LOW]) * row[FACTOR]
+    return counts, left
 
 
-class BatchWorker(Worker):
-    """One thread and the memory in which it counts board after board."""
+def _count_cheap(
+    candidates: NDArray[np.uint64], scratch: tuple[Workspace, Slabs], stop: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Count boards that are not too expensive: int64 (B, RESULTS)."""
+    work, slabs = scratch
 
-    def __init__(self) -> None:
-        self.workspace, self.slabs = make_workspace(), make_slabs(wide=False)
-        self.left: list[int] = []
-
-    def __call__(self, job: Job) -> float:
-        """See ``Worker``."""
-        busy = 0.0
-        while (task := job.take()) is not None:
-            start = time.perf_counter()
-            candidates, roots = task.payload
-            results = self._count(candidates, CHEAP_SECONDS, job.flag)
-            for left in np.flatnonzero(results[:, STATUS] == LEFT).tolist():
-                check_cancelled()
-                one = candidates[left : left + 1]
-                results[left] = self._count(one, EXPENSIVE_SECONDS, job.flag)[0]
-            if job.stopped:  # the last one may be cut short
-                break
-            found = []
-            for root, row in zip(roots.tolist(), results.tolist(), strict=True):
-                if row[STATUS] == LEFT:
-                    self.left.append(root)
-                else:
-                    found.append((root, ((row[HIGH] << 32) + row[LOW]) * row[FACTOR]))
-            job.report(found)
-            busy += time.perf_counter() - start
-        return busy
-
-    def _count(
-        self, candidates: NDArray[np.uint64], most: float, stop: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        """Count boards, none of which may cost more seconds: int64 (B, RESULTS)."""
-        results = np.empty((len(candidates), RESULTS), np.int64)
-        work, slabs, addresses = self.workspace, self.slabs, stages().addresses
+    def count(some: NDArray[np.uint64], seconds: float) -> NDArray[np.int64]:
+        results = np.empty((len(some), RESULTS), np.int64)
         stages().count_boards(
-            candidates, most * 1e9, tables(), work, stop, slabs, addresses, results
+            some, seconds * 1e9, tables(), work, stop, slabs, stages().addresses, results
         )
         return results
+
+    results = count(candidates, CHEAP_SECONDS)
+    for left in np.flatnonzero(results[:, STATUS] == LEFT).tolist():
+        check_cancelled()
+        results[left] = count(candidates[left : left + 1], EXPENSIVE_SECONDS)[0]
+    return results

@@ -86,16 +86,12 @@ class QuickOrder:
         self._dtype = np.dtype(np.int64 if self.count < 1 << 63 else object)
         self._starts = np.array(starts, self._dtype)
         self._solutions = np.array(solutions, self._dtype)
-        if self.count:
-            self._prepare()
-
-    def _prepare(self) -> None:
-        """Make the lists that lead from cells to grids."""
-        work = self.nine.workspace
-        stages().list_words(tables(), work.scratch, work.lists, self.words)
-        stages().mark_fitting(tables(), work.lists, work.numbering, work.roles, self.fitting)
-        count = int(self._first[-1])
-        stages().relabel(count, tables(), work.symmetries, work.orbits, self.relabelling)
+        if self.count:  # make the lists that lead from cells to grids
+            work = nine.workspace
+            stages().list_words(tables(), work.scratch, work.lists, self.words)
+            stages().mark_fitting(tables(), work.lists, work.numbering, work.roles, self.fitting)
+            members = int(self._first[-1])
+            stages().relabel(members, tables(), work.symmetries, work.orbits, self.relabelling)
 
     def _sum_pairs(self) -> NDArray[np.int64]:
         """Sum every pair in ``Orbits.pairs``: its solutions, but for the divisors."""
@@ -124,10 +120,7 @@ class QuickOrder:
             self._scratch.put(slabs)
 
     def locate(self, numbers: Sequence[int] | NDArray[Any]) -> PairPlaces:
-        """Find the places of solutions by their numbers, in any order.
-
-        IndexError is raised if one is not from 0 to ``count`` - 1.
-        """
+        """Find the places of solutions by numbers in any order; IndexError if there is none."""
         if len(numbers) > PLACES:
             parts = (numbers[at : at + PLACES] for at in range(0, len(numbers), PLACES))
             return PairPlaces(*map(np.concatenate, zip(*map(self.locate, parts), strict=True)))
@@ -201,14 +194,6 @@ class QuickOrder:
         return cells
 
 
-class _BlockStart(NamedTuple):
-    """The beginning of a block that is to be written, and its length."""
-
-    cursor: NDArray[np.int64]
-    """int64 (6): the place of its first solution; see ``write_solutions``."""
-    solutions: int
-
-
 class Products:
     """Writes all solutions of a board, or a range of them, on several threads."""
 
@@ -240,51 +225,51 @@ class Products:
     ) -> Generator[NDArray[np.uint8], None, None]:
         """Yield the solutions from number ``first`` to before ``last``, by default all, in blocks.
 
-        Blocks are uint8 (k, 81), digits from 1 on; or with ``text`` lines, uint8 (k, 82): 81
-        characters, and the one that ends a line. Each block is an array of its own, contiguous,
-        with BLOCK rows, but for the last. No more than a few blocks for each thread are in memory,
-        besides those that the caller keeps. ``threads`` include the caller's; by default they are
-        as many as the order has. Closing the generator stops them.
+        Blocks are uint8 (k, 81), digits from 1 on; or with ``text`` lines, uint8 (k, 82). Each is
+        an array of its own, contiguous, with BLOCK rows, but for the last. A few for each thread
+        are in memory at a time. ``threads`` include the caller's; by default they are as many as
+        the order has. Closing the generator stops them.
         """
         end = self._order.count if last is None else last
         if not 0 <= first <= end <= self._order.count:
             raise IndexError(f"there are {self._order.count} solutions")
-        return self._blocks(self._parts(first, end), text, threads or self._order.threads)
+        return self._blocks(range(first, end), text, threads or self._order.threads)
 
     def _blocks(
-        self, parts: Iterator[_BlockStart], text: bool, threads: int
+        self, numbers: range, text: bool, threads: int
     ) -> Generator[NDArray[np.uint8], None, None]:
-        """Write parts, in their order."""
+        """Write solutions, in their order."""
         width = CELLS + text
         scratch: SimpleQueue[Strips] = SimpleQueue()
         for _ in range(threads):
             scratch.put(make_strips(text))
 
-        def write(part: _BlockStart) -> NDArray[np.uint8]:
-            out = np.empty(part.solutions * width + SPARE, np.uint8)
+        def write(start: tuple[NDArray[np.int64], int]) -> NDArray[np.uint8]:
+            cursor, solutions = start
+            out = np.empty(solutions * width + SPARE, np.uint8)
             strips = scratch.get()
             try:
-                stages().write_solutions(part.cursor, part.solutions, self._known, strips, out)
+                stages().write_solutions(cursor, solutions, self._known, strips, out)
             finally:
                 scratch.put(strips)
-            return out[: part.solutions * width].reshape(-1, width)
+            return out[: solutions * width].reshape(-1, width)
 
-        with closing(ordered_map(parts, write, threads)) as blocks:
+        with closing(ordered_map(self._starts(numbers), write, threads)) as blocks:
             for done in blocks:
                 assert done.result is not None
                 yield done.result
 
-    def _parts(self, first: int, last: int) -> Iterator[_BlockStart]:
-        """Cut solutions into blocks."""
+    def _starts(self, numbers: range) -> Iterator[tuple[NDArray[np.int64], int]]:
+        """Yield the cursor for ``write_solutions``, int64 (6), and the length of every block."""
 
         def find(place: PairPlaces, _: None, stop: NDArray[np.int64]) -> NDArray[np.int64]:
             return self._order.cells(place.orbit, place.number, stop)
 
-        starts, many = iter(range(first, last, BLOCK)), FIRST_PLACES
-        while numbers := [*islice(starts, many)]:
-            place = self._order.locate(numbers)
+        starts, many = iter(numbers[::BLOCK]), FIRST_PLACES
+        while some := [*islice(starts, many)]:
+            place = self._order.locate(some)
             [cells] = spread(find, [place], [None])
             cursors = np.column_stack([cells, place.orbit, place.position])
-            for number, cursor in zip(numbers, cursors, strict=True):
-                yield _BlockStart(cursor, min(BLOCK, last - number))
+            for start, cursor in zip(some, cursors, strict=True):
+                yield cursor, min(BLOCK, numbers.stop - start)
             many = min(2 * many, MOST_PLACES)

@@ -8,11 +8,11 @@ are full. The turns of one board are shared by all threads; of many boards each 
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 from math import prod
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.general.symmetries import average, divide
 from gpusudoku.contraction.nine.sum import Nine, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.jobs.job import Job, Task, Worker, pieces
+from gpusudoku.jobs.job import Job, Task, pieces, spread
 from gpusudoku.jobs.watch import watching
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.nine.arrays import P, Symmetries, make_workspace
@@ -40,8 +40,7 @@ SHARES = 9 * 81
 INDICES = np.arange(SHARES).reshape(3, 3, 3, 3, 9)
 """The shares by band, row in it, stack, column in it, and digit."""
 CHEAP_SECONDS = 0.005
-"""A board of a lower estimate touches some ten megabytes at most, which are kept for others, and is
-not worth cutting up."""
+"""A board of a lower estimate is not worth cutting up; its memory, some 10 MB, is kept."""
 MOST_KEPT = 8
 """Memories that are kept for other boards, at most."""
 MOST_PENDING = 1 << 62
@@ -118,10 +117,7 @@ class Sweeper:
         self.ledger.state[PENDING], self.ledger.state[MOST] = 0, most_pending
 
     def sweep(self, pairs: range, stop: NDArray[np.int64]) -> Iterator[BoxShares]:
-        """Add some pairs to the environments; give shares as soon as these are full.
-
-        ``stop``, int64 (1), is not 0 once the thread is to stop, and then Cancelled is soon raised.
-        """
+        """Add some pairs to the environments; give shares as soon as these are full."""
         call, state = share_stages(), self.ledger.state
         sweep = call.sweep_wide if self._wide else call.sweep_narrow
         tensors = self._workspace.tensors
@@ -178,10 +174,7 @@ def image_of(symmetries: Symmetries, which: int) -> NDArray[np.intp]:
 
 
 def nine_shares(candidates: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
-    """Count the solutions with each digit in each cell: Python integers (81, 9).
-
-    ``candidates`` are as for ``Nine``. The shares of a cell add up to the number of solutions.
-    """
+    """Count the solutions with each digit in each cell: integers (81, 9); see ``Nine``."""
     memory = take_memory()
     shares = NineShares(candidates, memory=memory).run(threads)
     keep_memory(memory)
@@ -189,21 +182,31 @@ def nine_shares(candidates: NDArray[np.uint64], threads: int) -> NDArray[np.obje
 
 
 def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
-    """Count the shares of many boards, each that costs little on one thread.
-
-    ``boards`` is uint64 (B, 81), their candidates; returns Python integers (B, 81, 9).
-    """
+    """Count the shares of many boards, candidates uint64 (B, 81): Python integers (B, 81, 9)."""
     shares = np.zeros((len(boards), 81, 9), object)
-    if not len(boards):
-        return shares
-    workers = [BatchShareWorker(boards, shares) for _ in range(min(threads, len(boards)))]
-    with watching(None):
-        job = Job(1)
-    job.run([Task(index, 1 / len(boards)) for index in range(len(boards))], workers)
-    for worker in workers:
-        keep_memory(worker.memory)
-    for index in sorted(index for worker in workers for index in worker.left):
-        shares[index] = nine_shares(boards[index], threads)
+
+    def write(index: int, memory: ShareMemory, stop: NDArray[np.int64]) -> bool:
+        """Write the shares of a board; False if it costs too much, or needs wide slabs."""
+        board = NineShares(boards[index], memory=memory)
+        if board.seconds > EXPENSIVE_SECONDS:
+            return False
+        sums, sweeper = np.zeros(SHARES, object), memory.sweeper(0, wide=False)
+        for pairs in board.turns(1):
+            if board.wide:
+                return False
+            sweeper.begin(memory, MOST_PENDING)
+            for places, some in chain(sweeper.sweep(range(pairs), stop), sweeper.flush()):
+                sums[places] += some
+        shares[index] = board.finished(sums)
+        return True
+
+    memories = [take_memory() for _ in range(min(threads, len(boards)))]
+    written = spread(write, range(len(boards)), memories)
+    for memory in memories:
+        keep_memory(memory)
+    for index, is_done in enumerate(written):
+        if not is_done:
+            shares[index] = nine_shares(boards[index], threads)
     return shares
 
 
@@ -242,7 +245,7 @@ class NineShares:
         sums = np.zeros(SHARES, object)
         if self.seconds < ALONE_SECONDS:
             threads = 1
-        workers = [ShareWorker(self, number) for number in range(threads)]
+        workers = [partial(self._sweep, number) for number in range(threads)]
         cheap = self.seconds < CHEAP_SECONDS  # cutting up would cost more than it saves
         most = max(TASKS_PER_WORKER * threads, int(self.seconds / TASK_SECONDS))
         for pairs in self.turns(threads):
@@ -252,6 +255,17 @@ class NineShares:
             job.run([Task(part, 0.0) for part in parts], workers)
             sums += job.numbers
         return self.finished(sums)
+
+    def _sweep(self, number: int, job: Job) -> float:
+        """Sweep ranges of pairs as one of the threads that share a turn; see ``Worker``."""
+        sums, sweeper = np.zeros(SHARES, object), self.memory.sweeper(number, self.wide)
+        sweeper.begin(self.memory, self.most_pending)
+        tasks = iter(job.take, None)
+        swept = (box for task in tasks for box in sweeper.sweep(task.payload, job.flag))
+        for indices, shares in chain(swept, sweeper.flush()):
+            sums[indices] += shares
+        job.report(enumerate(sums.tolist()))
+        return 0.0  # nothing asks how long it was at work
 
     def turns(self, threads: int) -> Iterator[int]:
         """Make one turn after the other; yield the number of its pairs, which are to be swept."""
@@ -292,60 +306,3 @@ class NineShares:
         """Make shares of the sums of all turns; the caller checks that they add up."""
         images = [image_of(self.memory.workspace.symmetries, s) for s in range(self._found)]
         return average(sums, images).reshape(81, 9)
-
-
-class ShareWorker(Worker):
-    """One of the threads that share the tasks of a turn: ranges of its pairs."""
-
-    def __init__(self, board: NineShares, number: int) -> None:
-        self._board, self._number = board, number
-
-    def __call__(self, job: Job) -> float:
-        """See ``Worker``."""
-        board, sums = self._board, np.zeros(SHARES, object)
-        sweeper = board.memory.sweeper(self._number, board.wide)
-        sweeper.begin(board.memory, board.most_pending)
-        busy = 0.0
-        while True:
-            task = job.take()
-            start = time.perf_counter()
-            found = sweeper.flush() if task is None else sweeper.sweep(task.payload, job.flag)
-            for indices, shares in found:
-                sums[indices] += shares
-            busy += time.perf_counter() - start
-            if task is None:
-                break
-        job.report(enumerate(sums.tolist()))
-        return busy
-
-
-class BatchShareWorker(Worker):
-    """One thread that writes the shares of board after board; tasks are indices of boards."""
-
-    def __init__(self, boards: NDArray[np.uint64], shares: NDArray[np.object_]) -> None:
-        self._boards, self._shares = boards, shares
-        self.memory = take_memory()
-        self.left: list[int] = []
-        """Boards that were left out: they cost too much, or need wide slabs."""
-
-    def __call__(self, job: Job) -> float:
-        """See ``Worker``."""
-        start = time.perf_counter()
-        while (task := job.take()) is not None:
-            board = NineShares(self._boards[task.payload], memory=self.memory)
-            if board.seconds > EXPENSIVE_SECONDS or not self._write(task, board, job.flag):
-                self.left.append(task.payload)
-        return time.perf_counter() - start
-
-    def _write(self, task: Task, board: NineShares, stop: NDArray[np.int64]) -> bool:
-        """Write the shares of a board; False if it needs wide slabs."""
-        sums, sweeper = np.zeros(SHARES, object), self.memory.sweeper(0, wide=False)
-        for pairs in board.turns(1):
-            if board.wide:
-                return False
-            sweeper.begin(self.memory, MOST_PENDING)
-            for some in sweeper.sweep(range(pairs), stop), sweeper.flush():
-                for indices, shares in some:
-                    sums[indices] += shares
-        self._shares[task.payload] = board.finished(sums)
-        return True

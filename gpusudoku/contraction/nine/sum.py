@@ -151,7 +151,6 @@ class Nine:
         return prod(self.workspace.lists.divisor.tolist()) if self.solvable else 1
 
     def most_threads(self, memory: int) -> int:
-        """See ``Contraction``."""
         return max(1, (memory - WORKSPACE_BYTES) // SLABS_BYTES)
 
     def prepare(self, threads: int) -> None:
@@ -170,10 +169,7 @@ class Nine:
         self._prepared = True
 
     def make_tensors(self, threads: int, others: Sequence[Callable[[], int]] = ()) -> list[int]:
-        """Write the tensors for the roles in the workspace, each that differs once.
-
-        Others are called meanwhile; their results are returned.
-        """
+        """Write each different tensor once; return the results of others, called meanwhile."""
         waiting, results = [*others], list[int]()
         for role in range(3):
             if self.workspace.roles.tensor[role] != role:
@@ -214,11 +210,9 @@ class Nine:
         return tasks.start * self.pairs // self.tasks, tasks.stop * self.pairs // self.tasks
 
     def scratch(self) -> Slabs:
-        """See ``Contraction``."""
         return make_slabs(self.wide)
 
     def sum(self, tasks: range, scratch: Slabs, stop: NDArray[np.int64]) -> tuple[int, int]:
-        """See ``Contraction``."""
         work, sums = self.workspace, scratch.sums
         sums[:] = 0
         add = stages().sum_wide if self.wide else stages().sum_narrow
@@ -227,27 +221,24 @@ class Nine:
         return (int(sums[HIGH]) << 32) + int(sums[LOW]), int(sums[DOTTED])
 
     def device_sum(self, gpu: Any) -> Callable[[range], tuple[int, int]]:
-        """See ``Contraction``."""
-        from gpusudoku.kernels.contraction.nine.cuda import narrow_enough as narrow_on_device
-
-        work = self.workspace
-        wide = self.wide or not narrow_on_device(work.lists, work.roles, work.tensors)
-        on_device = DeviceSum(gpu, work, self.pairs, wide)
-        return lambda tasks: on_device(*self.pairs_of(tasks))
+        return DeviceSum(gpu, self)
 
 
 class DeviceSum:
-    """The sum of some pairs of a prepared board on a GPU, the current one."""
+    """The sum of some tasks of a prepared board on a GPU, the current one."""
 
-    def __init__(self, gpu: Any, work: Workspace, pairs: int, wide: bool) -> None:
+    def __init__(self, gpu: Any, nine: Nine) -> None:
         from gpusudoku.kernels.contraction.nine import cuda
 
         def brought(array: NDArray[Any]) -> Any:
             return gpu.for_kernel(gpu.xp.asarray(array))
 
+        work = nine.workspace
         roles, operands = work.roles, work.operands
-        self._gpu, self._pairs, self._start = gpu, work.orbits.pairs[:pairs], operands.start
+        self._gpu, self._nine, self._start = gpu, nine, operands.start
+        self._pairs = work.orbits.pairs[: nine.pairs]
         self._terms = int(operands.start[C, -1])
+        wide = nine.wide or not cuda.narrow_enough(work.lists, roles, work.tensors)
         self._kernel = cuda.kernel(wide)
         wanted, most = gpu.tuning.sum_threads_per_block, cuda.MOST_THREADS
         self._threads = (
@@ -276,8 +267,9 @@ class DeviceSum:
         filled[:, :, :c] = entries.transpose(1, 2, 0)
         return filled.ravel()
 
-    def __call__(self, first: int, last: int) -> tuple[int, int]:
-        """Sum pairs[first:last]; return the number of products added up, at most, too."""
+    def __call__(self, tasks: range) -> tuple[int, int]:
+        """Sum some tasks; return the number of products added up, at most, too."""
+        first, last = self._nine.pairs_of(tasks)
         pairs = last - first
         at_once = self._gpu.blocks_at_once(self._kernel, self._threads)
         parts = max(1, -(-BLOCKS_EACH * at_once // pairs))  # none would be a sum of 0
