@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gpusudoku.board.batch import Batch
+    from gpusudoku.board.board import Board
     from gpusudoku.engines.engine import Engine
     from gpusudoku.listing import Slice, Solutions
     from gpusudoku.planning.plan import Portion
@@ -289,7 +290,7 @@ class Lister:
         try:
             with naming(place_of(board, 0)):
                 if selection.part is not None and self._has_no_order(board):
-                    found = self._list_by_search(board, selection.part)
+                    self.list_in_steps(*_search_tasks(board[0], options, selection.part))
                 elif selection.by_number or is_contracted(board, options):
                     self._list_by_number(board)
                 else:
@@ -313,13 +314,11 @@ class Lister:
             return True
         return False
 
-    def _list_by_search(self, board: Batch, part: tuple[int, int] | None = None) -> int:
-        """List what a search of one board, or a part of it, finds; returns how many."""
+    def _list_by_search(self, board: Batch) -> int:
+        """List what a search of one board finds; returns how many."""
         from gpusudoku.planning.streaming import Stream
 
-        stream = Stream(board[0], self._options, engine=self._engine, part=part)
-        if part is not None:
-            self.tasks = stream.tasks
+        stream = Stream(board[0], self._options, engine=self._engine)
         found = 0
         with closing(stream):
             for rows in stream:
@@ -380,7 +379,7 @@ class Lister:
         return solutions
 
     def list_in_steps(self, plan: SearchPlan, portion: Portion) -> None:
-        """List what is left of the search of the only board, and save it step by step."""
+        """List what is left of the search of the only board, and save it after each step."""
         board, writing = self._source.board, threading.Lock()
         assert board is not None
         self.tasks = portion.tasks, plan.tasks()
@@ -390,7 +389,9 @@ class Lister:
             with writing:
                 self._sink.output.write(text, self._writer.lines(text, board.geometry))
 
-        self._sink.checkpoint.search(plan, self._engine, write)
+        stats = self._sink.checkpoint.search(plan, portion, self._engine, write)
+        if self._totals is not None:
+            show_search(board[0], stats)
 
     def note_beyond(self) -> None:
         """Say how many boards have too few solutions for the first number selected."""
@@ -412,9 +413,6 @@ def _search_in_steps(
     part of a board of which only a long count tells whether its solutions have numbers.
     """
     from gpusudoku.contraction.prepare import is_nine
-    from gpusudoku.planning.choose import TASKS_PER_PART
-    from gpusudoku.planning.search import TASKS, SearchPlan
-    from gpusudoku.search.frontier import Frontier
 
     if board is None or selection.ascending or is_contracted(board, options):
         return None
@@ -424,10 +422,18 @@ def _search_in_steps(
         raise InputError("--part of this board with --checkpoint needs --method search")
     if options.limit is not None:
         raise InputError("--limit cannot be combined with --checkpoint where a search lists")
-    number, parts = selection.part or (1, 1)
-    tasks = max(TASKS, TASKS_PER_PART * parts)  # as a ``Stream`` has them
-    plan = SearchPlan(Frontier.of([board[0]]), options, least_tasks=tasks)
-    return plan, plan.part(number, parts)
+    return _search_tasks(board[0], options, selection.part or WhichPart(1, 1))
+
+
+def _search_tasks(board: Board, options: Options, part: WhichPart) -> tuple[SearchPlan, Portion]:
+    """Plan the search of a board in tasks, and return those of a part."""
+    from gpusudoku.planning.choose import TASKS_PER_PART
+    from gpusudoku.planning.search import TASKS, SearchPlan
+    from gpusudoku.search.frontier import Frontier
+
+    tasks = max(TASKS, TASKS_PER_PART * part.parts)
+    plan = SearchPlan(Frontier.of([board]), options, least_tasks=tasks)
+    return plan, plan.part(*part)
 
 
 def is_contracted(board: Batch, options: Options) -> bool:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Portion
     from gpusudoku.planning.search import SearchPlan
+    from gpusudoku.results import SearchStats
     from gpusudoku.runs.store import RunStore
 
 EVERY_SECONDS, MOST_SECONDS = 2.0, 20.0
@@ -88,21 +89,35 @@ class OutputCheckpoint:
         if time.perf_counter() - self._saved_at > self._pause:
             self._save()
 
-    def search(self, plan: SearchPlan, engine: Engine, write: Callable[[Any, Any], None]) -> None:
-        """Search what is left in steps; ``write`` is given solutions, by any thread.
+    def search(
+        self,
+        plan: SearchPlan,
+        portion: Portion,
+        engine: Engine,
+        write: Callable[[Any, Any], None],
+    ) -> SearchStats:
+        """Search what is left of a portion in steps; any thread calls ``write`` with solutions.
 
         After each step, what was found is saved together with what is left. Ctrl-C is an
         Interrupted once all is saved.
         """
         from gpusudoku.runs.counting import steps
+        from gpusudoku.runs.identity import Identity
+        from gpusudoku.runs.store import RunStore
 
-        assert self.store is not None
-        for number, step in steps(plan, engine, self.store, write):
+        if (store := self.store) is None:
+            store = RunStore()
+            store.begin(Identity("", {}, {}), {}, portion)
+        for number, step in steps(plan, engine, store, write):
+            if self.store is None:
+                store.save(number, step)
+                continue
             self.output.sync()
             self._position = replace(self._position, size=self.output.size)
-            self.store.save(number, step, self._position)
-            self._found, self._saved_at = self.store.state.count, time.perf_counter()
+            store.save(number, step, self._position)
+            self._found, self._saved_at = store.state.count, time.perf_counter()
         self.advance(boards=1 - self.start.boards)
+        return plan.stats(store.state.tally, store.state.seconds)
 
     @contextmanager
     def saving(self) -> Iterator[None]:

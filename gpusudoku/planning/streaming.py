@@ -22,8 +22,7 @@ from gpusudoku.jobs.threads import start_thread
 from gpusudoku.jobs.watch import current_watch, watching
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import find_solutions
-from gpusudoku.planning.choose import TASKS_PER_PART
-from gpusudoku.planning.search import TASKS, SearchPlan
+from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import SearchStats
 from gpusudoku.search.frontier import Frontier
 
@@ -42,9 +41,7 @@ class _Streaming:
     The thread knows this, not the ``Stream``: so a stream that is dropped is collected.
     """
 
-    def __init__(
-        self, board: Board, options: Options, engine: Engine, part: tuple[int, int] | None
-    ) -> None:
+    def __init__(self, board: Board, options: Options, engine: Engine) -> None:
         self.stats: SearchStats | None = None
         self.closed = False
         self.error: BaseException | None = None
@@ -52,10 +49,8 @@ class _Streaming:
         self._engine = engine
         self._stop, self._tokens, self._watch = CancelToken(), tokens(), current_watch()
         self._blocks: queue.Queue[NDArray[np.uint8] | None] = queue.Queue(WAITING_BLOCKS)
-        tasks = TASKS if part is None else max(TASKS, TASKS_PER_PART * part[1])
-        self.plan = SearchPlan(Frontier.of([board]), options, least_tasks=tasks)
-        self.plan.compile(engine)  # here, not in the thread: Ctrl-C can interrupt that
-        self.portion = None if part is None else self.plan.part(*part)
+        self._plan = SearchPlan(Frontier.of([board]), options)
+        self._plan.compile(engine)  # here, not in the thread: Ctrl-C can interrupt that
         self._thread = threading.Thread(target=self._search, daemon=True)
         start_thread(self._thread)
 
@@ -81,16 +76,10 @@ class _Streaming:
         self._thread.join()
 
     def _search(self) -> None:
-        """Search all, or the part, in the thread."""
+        """Search all in the thread."""
         try:
             with cancelling(*self._tokens, self._stop), watching(self._watch):
-                if self.portion is None:
-                    self.stats = self.plan.run(self._engine, on_solutions=self._put).stats
-                else:
-                    step = self.plan.step(self._engine, self.portion, on_solutions=self._put)
-                    if step.interrupted is not None:
-                        raise step.interrupted
-                    self.stats = self.plan.stats(step.tally, step.seconds)
+                self.stats = self._plan.run(self._engine, on_solutions=self._put).stats
         except BaseException as error:  # raised in the thread that reads, unless that closed it
             self.error = None if self._stop.cancelled else error
         self._put(None)
@@ -109,9 +98,8 @@ class Stream:
     """An iterator over blocks of solutions, uint8 (k, cells) arrays, each board row by row.
 
     Solutions come as they are found: in a fixed order on one CPU thread, in any order on more, and
-    no more than the limit. ``part`` is the number of a part of the search, from 1 on, and the
-    number of parts. ``close`` stops the workers before the end, and so do the tokens of the thread
-    that makes the stream, and dropping it, soon. Progress is reported in another thread.
+    no more than the limit. ``close`` stops the workers before the end, and so do the tokens of the
+    thread that makes the stream, and dropping it, soon. Progress is reported in another thread.
     """
 
     def __init__(
@@ -120,12 +108,11 @@ class Stream:
         options: Options | None = None,
         *,
         engine: Engine | None = None,
-        part: tuple[int, int] | None = None,
     ) -> None:
         options = options or Options()
         self._board, self._left = board, options.limit
         engine = engine_for(options, engine)
-        self._streaming = _Streaming(board, options, engine, part)
+        self._streaming = _Streaming(board, options, engine)
         finalize(self, self._streaming.stop)
 
     def __repr__(self) -> str:
@@ -135,13 +122,6 @@ class Stream:
     def stats(self) -> SearchStats | None:
         """The statistics of the search, once the iterator has ended."""
         return self._streaming.stats
-
-    @property
-    def tasks(self) -> tuple[tuple[range, ...], int]:
-        """The tasks of the part, and the number of all tasks."""
-        total = self._streaming.plan.tasks()
-        portion = self._streaming.portion
-        return (range(total),) if portion is None else portion.tasks, total
 
     def __iter__(self) -> Iterator[NDArray[np.uint8]]:
         return self
