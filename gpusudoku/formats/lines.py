@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from math import isqrt
 
 import numpy as np
@@ -121,7 +121,8 @@ class LinesTogether:
             cells = self._run.read(lines[:, : geometry.cells], geometry.n, most)
             if not len(cells):
                 return
-            yield self._batch(cells, len(cells) * size, geometry, origin)
+            numbers = self._lines.skip(len(cells), len(cells) * size)
+            yield Batch(geometry, cells, places=Places.of(origin, numbers))
 
     def split(
         self, line: bytes, geometry: Geometry, origin: Origin, fields_of: FieldsOf
@@ -146,20 +147,8 @@ class LinesTogether:
             if not taken:
                 return
             size = len(block) - len(block.split(b"\n", taken)[taken])
-            yield self._batch(cells, size, geometry, origin, others[:taken])
-
-    def _batch(
-        self,
-        cells: NDArray[np.uint8],
-        size: int,
-        geometry: Geometry,
-        origin: Origin,
-        others: Sequence[tuple[str, ...]] | None = None,
-    ) -> Batch:
-        """Pass over the lines of some boards, ``size`` bytes in all, and return the boards."""
-        number = self._lines.skip(len(cells), size)
-        places = Places.of(origin, np.arange(number, number + len(cells)), others)
-        return Batch(geometry, cells, places=places)
+            places = Places.of(origin, self._lines.skip(taken, size), others[:taken])
+            yield Batch(geometry, cells, places=places)
 
 
 class LineParser:

@@ -277,7 +277,7 @@ def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
     number, depth = 0, -1
     """The last line, and the elements that are open, without the one around everything."""
     pending = size = 0
-    """The bytes since the start of a tag that has not ended, and those of the text before it."""
+    """The characters of a tag that has not ended, and those of the text before it."""
     text_before: list[str] = []
     found: list[NumberedLine] = []
     """The games of the last line."""
@@ -303,21 +303,17 @@ def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
         end_text()
 
     def add_text(text: str) -> None:
-        nonlocal pending, size
+        nonlocal size
         text_before.append(text)
-        pending, size = 0, size + len(text)
+        size += len(text)
         if size > LONGEST_LINE:
             raise UnreadableError(f"a text of {LONGEST_LINE} bytes or more in XML", number)
 
     def end_text() -> None:
-        nonlocal pending, size
+        nonlocal size
         check("".join(text_before), "between tags")
         text_before.clear()
-        pending = size = 0
-
-    def end_other(_text: str) -> None:
-        nonlocal pending
-        pending = 0
+        size = 0
 
     def check(text: str, place: str) -> None:
         """Refuse a board where none is expected: it must not be passed over."""
@@ -326,26 +322,23 @@ def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
 
     parser = expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.CharacterDataHandler, parser.DefaultHandler = add_text, end_other
+    parser.CharacterDataHandler = add_text
     # An element around everything: there may be several documents, but no DOCTYPE, and so no
     # entities, is allowed within it.
     for line_number, line in chain([(0, b"<boards>")], lines, [(0, b"</boards>")]):
-        number, error = line_number or number, None
+        number, place = line_number or number, parser.CurrentByteIndex
         text = line.decode(errors="replace")
         if text.lstrip().startswith("<?xml"):
             text = text.partition("?>")[2]
         try:
-            pending += len(text)
             parser.Parse(text)
+            pending = 0 if parser.CurrentByteIndex > place else pending + len(text)
             if pending > _LONGEST_TAG:
                 what = f"a tag or a comment of {_LONGEST_TAG} bytes or more in XML"
                 raise UnreadableError(what, number)
         except expat.ExpatError as wrong:
             reason = expat.ErrorString(wrong.code)
-            error = UnreadableError(f"XML that cannot be read: {reason}", number)
-        except UnreadableError as wrong:
-            error = wrong
-        yield from found
-        found.clear()
-        if error is not None:
-            raise error
+            raise UnreadableError(f"XML that cannot be read: {reason}", number) from None
+        finally:  # the games before the error come first
+            yield from found
+            found.clear()

@@ -218,7 +218,7 @@ def expanded(stream: Any, name: str) -> Any:
         _decompressor(kind)
     except ModuleNotFoundError:
         raise InputError(not_installed(f"{name}: zstd data", "zstandard", "zstd")) from None
-    return _joined(_gathered(_parts(stream, kind)))
+    return _joined(_parts(stream, kind))
 
 
 def _decompressor(kind: str) -> Any:
@@ -265,22 +265,6 @@ def _parts(stream: BinaryIO, kind: str) -> Iterator[bytes]:
         data = part.unused_data.lstrip(padding)
         while len(data) < _MAGIC_BYTES and (more := stream.read(step)):
             data = (data + more).lstrip(padding)
-
-
-def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield larger pieces, and all that was expanded before data that is damaged."""
-    ready, size = [], 0
-    try:
-        for piece in pieces:
-            ready.append(piece)
-            size += len(piece)
-            if size >= BLOCK_BYTES:
-                yield b"".join(ready)
-                ready, size = [], 0
-    except UnreadableError:
-        yield b"".join(ready)
-        raise
-    yield b"".join(ready)
 
 
 class _Joined(io.RawIOBase):
@@ -400,11 +384,11 @@ class Lines:
         end = self._data.rfind(b"\n", self._place, self._place + LONGEST_LINE - 1) + 1
         return np.frombuffer(self._data, np.uint8)[self._place : end] if end else _NOTHING
 
-    def skip(self, lines: int, size: int) -> int:
-        """Pass over lines at hand, ``size`` bytes in all; return the number of the first."""
+    def skip(self, lines: int, size: int) -> NDArray[np.int64]:
+        """Pass over lines at hand, ``size`` bytes in all; return their numbers."""
         self._place += size
         self._number += lines
-        return self._number - lines + 1
+        return np.arange(self._number - lines + 1, self._number + 1)
 
 
 def is_fence(line: bytes) -> bool:
