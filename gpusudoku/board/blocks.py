@@ -143,14 +143,13 @@ def cut_blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
             if held and batch.geometry != held[0].geometry:
                 yield Batch.joined(held)
                 held, boards = [], 0
-            start = 0
-            while boards + len(batch) - start >= pace.size:
-                end = start + pace.size - boards
-                yield Batch.joined([*held, batch.part(start, end)])
-                held, boards, start = [], 0, end
-            if start < len(batch):
-                held.append(batch.part(start, len(batch)))
-                boards += len(batch) - start
+            held.append(batch)
+            boards += len(batch)
+            while boards >= pace.size:
+                block, end = Batch.joined(held), pace.size
+                yield block.part(0, end)
+                held = [block.part(end, boards)] if boards > end else []
+                boards -= end
             if held and paused:
                 yield Batch.joined(held)
                 held, boards = [], 0

@@ -38,6 +38,8 @@ _RUN = re.compile(rb"[0-9.*_?-]+")
 _UNKNOWN = re.compile(rb"[^\s,;|.*_?0-9A-Za-z-]")
 _GAP = re.compile(rb"[,;]\s*[,;]|^\s*[,;]|[,;]\s*$")
 _OUTER_BARS = re.compile(rb"\s*\|(.*)\|\s*")
+_ONE_OR_TWO = re.compile(rb"\||[^|]{1,2}")
+"""A bar, or a cell with what stands between it and the next one."""
 
 
 def is_rule(text: bytes) -> bool:
@@ -58,16 +60,6 @@ def is_rule(text: bytes) -> bool:
     )
 
 
-def _beside_bars(text: bytes) -> list[int]:
-    """Return the places of all bars, and every second one between them."""
-    places, start = [], 0
-    for group in text.split(b"|"):
-        end = start + len(group)
-        places += [*range(start, end, 2), end]
-        start = end + 1
-    return places[:-1]
-
-
 Layout = Callable[[bytes], Sequence[int]]
 """Returns the places of a line in which its cells and bars stand."""
 
@@ -75,7 +67,7 @@ LAYOUTS: tuple[Layout, ...] = (
     lambda text: range(len(text)),  # 53 | 7 |
     lambda text: range(0, len(text), 2),  # 5 3   |   7   |
     lambda text: range(1, len(text), 2),  # the same, with a blank in front
-    _beside_bars,  # 5 3  |  7  |
+    lambda text: [found.start() for found in _ONE_OR_TWO.finditer(text)],  # 5 3  |  7  |
 )
 """The places of cells, some of which are blanks because they are empty."""
 
