@@ -84,17 +84,11 @@ def folder() -> Path:
 
 @cache
 def _by_name() -> dict[str, CollectionBoard]:
-    manifest = json.loads((folder() / _MANIFEST).read_text(encoding="utf-8"))
-    return {
-        item["name"]: CollectionBoard(
-            name=item["name"],
-            file=item["file"],
-            box=Geometry.parse(item["box"]),
-            clues=item["clues"],
-            count=int(item["count"]),
-            confirmed=tuple(item["confirmed"]),
-            note=item["note"],
-            searchable=item["search"],
-        )
-        for item in manifest
-    }
+    boards = {}
+    for item in json.loads((folder() / _MANIFEST).read_text(encoding="utf-8")):
+        item["box"] = Geometry.parse(item["box"])
+        item["count"] = int(item["count"])
+        item["confirmed"] = tuple(item["confirmed"])
+        item["searchable"] = item.pop("search")
+        boards[item["name"]] = CollectionBoard(**item)
+    return boards
