@@ -141,7 +141,7 @@ class Cluster:
 
     def steps(
         self, plan: Plan, make: Callable[[], Plan], options: Options, store: RunStore
-    ) -> Iterator[tuple[int, StepResult]]:
+    ) -> Generator[tuple[int, StepResult], None, None]:
         """Do all that a store has left of a plan, as ``steps`` of ``runs.counting`` does here.
 
         ``make`` makes the plan on every worker. Ends early once the limit of solutions is found.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from math import inf
@@ -115,11 +116,11 @@ def count_in_tasks(
         store.nodes = plan.estimate.nodes / parts if isinstance(plan, SearchPlan) else inf
         if not store.state.finished:
             current_watch().planned(plan, board)
-        with patient_interrupts(PATIENCE_SECONDS):
-            if isinstance(machine, Cluster):
-                work = machine.steps(plan, make, options, store)
-            else:
-                work = steps(plan, machine, store)
+        if isinstance(machine, Cluster):
+            work = machine.steps(plan, make, options, store)
+        else:
+            work = steps(plan, machine, store)
+        with patient_interrupts(PATIENCE_SECONDS), closing(work):
             for unit, step in work:
                 store.save(unit, step)
     except (KeyboardInterrupt, Interrupted) as error:
@@ -150,7 +151,7 @@ def steps(
     engine: Engine,
     store: RunStore,
     on_solutions: Callable[[Any, Any], None] | None = None,
-) -> Iterator[tuple[int, StepResult]]:
+) -> Generator[tuple[int, StepResult], None, None]:
     """Do all that is left of a plan, in steps, each for the caller to save before the next.
 
     Yields the number of a portion, and what came of it. ``on_solutions`` takes the solutions of a
