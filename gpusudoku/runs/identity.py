@@ -17,9 +17,6 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import MOST_SHOWN, InputError
 
-SCHEMA = 1
-"""Of this description; another one is another run."""
-
 
 @dataclass(frozen=True)
 class Identity:
@@ -33,7 +30,6 @@ class Identity:
     options: Mapping[str, Any]
     """All that the results depend on, with the chosen method and the number of tasks."""
     version: str = __version__
-    schema: int = SCHEMA
 
     @property
     def json(self) -> str:
@@ -95,7 +91,6 @@ def board_of_identity(boards: Mapping[str, Any]) -> Board:
 def _facts(identity: Identity) -> dict[str, Any]:
     """Return all facts, those first whose difference says most."""
     return {
-        "schema": identity.schema,
         "version": identity.version,
         "command": identity.command,
         **identity.boards,

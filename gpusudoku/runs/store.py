@@ -30,7 +30,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
 import socket
 import sqlite3
 import stat
@@ -75,9 +74,8 @@ class Owner:
     host: str
     pid: int
     since: float
-    """The time when it began, in seconds of Unix time by its clock; only shown."""
-    token: str
-    """Random: tells processes of one number apart."""
+    """The time when it began, in seconds of Unix time by its clock: it tells processes of one
+    number apart."""
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"
@@ -226,7 +224,7 @@ class RunStore:
             left = {1: portion} if portion else {}
             finished, tasks = portion is not None and not portion, len(portion or ())
             state = RunState(tasks, tasks, began=time.time(), finished=finished)
-        owner = Owner(socket.gethostname(), os.getpid(), time.time(), secrets.token_hex(8))
+        owner = Owner(socket.gethostname(), os.getpid(), time.time())
         facts["owner"] = json.dumps(asdict(owner))
         try:
             self._commit(state, left, facts)
@@ -308,10 +306,7 @@ class RunStore:
     def _commit(
         self, state: RunState, left: dict[int, Portion], facts: Mapping[str, str] | None = None
     ) -> None:
-        """Save a state, what is left, and other facts: all of it or nothing, here and in the file.
-
-        The transaction ends only at the commit, after which the next one takes the lock again.
-        """
+        """Save a state, what is left, and other facts: all or nothing, here and in the file."""
         with held_interrupts():  # so that this object knows what is saved
             if self._connection is not None:
                 run = self._connection.execute
