@@ -79,6 +79,9 @@ STEP_SECONDS = (0.2, 5.0)
 long it works on in vain when this process is killed."""
 STEP_SHARE = 0.1
 """A step takes this share of the time that the run has taken."""
+MOST_LOST = 4
+"""A unit that so many workers are lost with ends the run, as Dask has it, too."""
+_DEADLY = f"{MOST_LOST} workers died of the same work, one after the other"
 UNITS = 2
 """Portions for each worker: one that is done finds another."""
 AHEAD = 4
@@ -98,7 +101,9 @@ class _Unit:
     tag: Any
     """What the sender knows it by."""
     workers: frozenset[str] = frozenset()
-    """Those that may do it."""
+    """Those that may do it: others may have another version."""
+    lost: int = 0
+    """The number of times that all of them were lost."""
 
 
 @dataclass(eq=False)
@@ -253,6 +258,8 @@ class Cluster:
         units = _Units(self._client, self._note)
         try:
             yield units
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
         except OSError as error:
             raise ClusterError(f"the cluster was lost: {error}") from None
         finally:
@@ -276,7 +283,7 @@ class _Units:
         self._numbers = count()
 
     def look(self) -> int:
-        """List the workers, if it is time, and count them; units that none of them has go out."""
+        """List the workers, if it is time, and count them; submit lost units again."""
         if time.monotonic() < self._next_look:
             return len(self._here)
         if self._client.status != "running":
@@ -290,6 +297,9 @@ class _Units:
         self._next_look = time.monotonic() + LOOK_SECONDS
         for future, unit in list(self.sent.items()):
             if self._here and not self._here & unit.workers and not future.done():
+                unit.lost += 1
+                if unit.lost == MOST_LOST:
+                    raise ClusterError(_DEADLY)
                 del self.sent[future]
                 future.cancel()
                 self._submit(unit)
@@ -380,8 +390,7 @@ def _words(error: Exception) -> str:
     from distributed.scheduler import KilledWorker
 
     if isinstance(error, KilledWorker):
-        tries = error.allowed_failures + 1
-        return f"{tries} workers died of the same work, one after the other"
+        return _DEADLY
     return f"a worker failed: {str(error) or type(error).__name__}"
 
 

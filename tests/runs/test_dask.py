@@ -164,3 +164,24 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_time_only(proces
     first = next(found)
     os.kill(victim, signal.SIGKILL)
     assert texts([first, *found]) == texts(gpusudoku.count_many(boards, device="cpu"))
+
+
+class Deadly(distributed.WorkerPlugin):
+    """Lets each worker die of the first work that it gets."""
+
+    def setup(self, worker):
+        from gpusudoku.runs import worker as functions
+
+        functions._self = lambda: os._exit(1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_workers_that_die_of_the_same_work_end_the_count(workers, tmp_path):
+    path = tmp_path / "a.run"
+    with cluster_of(workers) as client:
+        client.register_plugin(Deadly())
+        words = f"4 workers died of the same work, one after the other; 'gpusudoku resume {path}'"
+        with pytest.raises(ClusterError, match=f"^{words} goes on$"):
+            gpusudoku.count(BOARD, cluster=client, checkpoint=path, **SEARCH)
+    assert gpusudoku.resume(path).count == TOTAL
