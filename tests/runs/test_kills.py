@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
+import signal
+import threading
+from contextlib import suppress
 
 import pytest
 
@@ -47,6 +51,35 @@ def test_a_count(tmp_path):
 )
 def test_a_count_many_times(tmp_path, count, kills, seconds, saved, in_parts):
     check_count(tmp_path, count, kills, seconds=seconds, saved=saved, in_parts=in_parts)
+
+
+@pytest.mark.slow
+def test_a_count_on_a_cluster_whose_workers_are_killed_as_well(tmp_path):
+    """It goes on here and there; one of two workers is killed every three seconds."""
+    pytest.importorskip("distributed", reason="Dask distributed is not installed")
+    from tests.runs.clusters import cluster_of
+
+    output, checkpoint = str(tmp_path / "count.txt"), str(tmp_path / "run.sqlite")
+    first = ["count", *SEARCH.split(), "--checkpoint", checkpoint, "-o", output]
+    killed, over = [], threading.Event()
+
+    def kill():
+        while not over.wait(3):  # soon after each other they could be four of the same work
+            with suppress(Exception):  # of a worker that is not there just now
+                pid = random.choice([*client.run(os.getpid).values()])
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+
+    with cluster_of(2) as client:
+        there = ["--cluster", client.scheduler.address]
+        others = [[*first, *there], ["resume", checkpoint, *there], ["resume", checkpoint]]
+        thread = threading.Thread(target=kill)
+        thread.start()
+        tally = Killing([first, *others], output, checkpoint, 12, 2.0, saved=4).run()
+        over.set()
+        thread.join()
+    assert tally["done"] > 0
+    assert len(killed) > 1
 
 
 COMMANDS = {
