@@ -131,7 +131,7 @@ def count(
     if source.board is not None and (asked.checkpoint or part or cluster):
         others = {"--limit": limit, "--only": only, "--exit-code": asked.exit_code}
         others |= {"--solution": asked.solution, "--log": asked.log}
-        others |= {"--cross-check": cross_check and (part or cluster)}
+        others |= {"--cross-check": cross_check and bool(part or cluster)}
         name = "--part" if part else "--cluster" if cluster else "--checkpoint"
         asked.refuse_with(f"{name} of one board", others)
         _count_in_tasks(source, options, asked, part, cluster, check)
