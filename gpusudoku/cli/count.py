@@ -287,7 +287,7 @@ def _count_in_tasks(
             if part is not None:
                 store.keep(record=str(record))
             if not asked.to_stdout:  # before it is there: a process that ends then has it known
-                store.keep(written=hashlib.sha256(text).hexdigest())
+                store.keep(written=f"{asked.form} {hashlib.sha256(text).hexdigest()}")
             with Output(asked.output, asked.force, source.files) as out:
                 out.write(text)
         if asked.stats:
@@ -306,7 +306,7 @@ def _is_written(asked: OutputOptions, store: RunStore) -> bool:
     output = str(asked.output)
     try:
         with Path(output).open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            found = f"{asked.form} {hashlib.file_digest(file, 'sha256').hexdigest()}"
     except OSError as error:
         raise InputError(f"{output}: cannot be read: {error.strerror}") from None
     if found == store.written:

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -291,6 +292,13 @@ class Output:
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from None
         return file
+
+
+def digest_of_end(path: str, size: int) -> str:
+    """Return the SHA-256 of the last bytes of a file before some size."""
+    with Path(path).open("rb") as file:
+        file.seek(max(0, size - SEARCHED))
+        return sha256(file.read(min(size, SEARCHED))).hexdigest()
 
 
 def show(*lines: str) -> None:

@@ -12,7 +12,7 @@ from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import OutputOptions
 from gpusudoku.cli.output import Output, refuse
 from gpusudoku.cli.resume import command_facts, place_facts
-from gpusudoku.cli.saving import is_resumed
+from gpusudoku.cli.saving import is_resumed, refuse_same
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import Ending
 from gpusudoku.cli.usage import WhichPart
@@ -41,6 +41,8 @@ class PartWriter:
         self._force = asked.force or is_resumed(asked.checkpoint)
         self._lines = asked.output if lines and not asked.to_stdout else None
         if self._lines is not None:
+            if asked.checkpoint is not None:
+                refuse_same(str(record_path(self._lines)), asked.checkpoint)
             refuse(str(record_path(self._lines)), self._force, ())
 
     def take(self, total: int, what: str) -> range:

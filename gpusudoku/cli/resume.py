@@ -77,6 +77,8 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
     params["box"] = params["box"] and Geometry.parse(params["box"])
     params["part"] = params["part"] and WhichPart(*params["part"])
     params["quiet"] = quiet or params["quiet"]
+    if run.state.finished:  # another file may be there now
+        params["force"] = False
     if "cells" in boards:
         python = {"source": "<python>", "line": 0, "columns": [], "beside": []}
         params["boards"] = (placed(boards, setup.get("place", python)),)
@@ -131,7 +133,7 @@ def _digest(name: str) -> str:
     """Compute the SHA-256 of a file."""
     if name == formats.STDIN or not Path(name).is_file():
         name = "<stdin>" if name == formats.STDIN else printable(name)
-        raise InputError(f"{name}: is there only once, and --checkpoint takes boards of a file")
+        raise InputError(f"{name}: cannot be read again, as --checkpoint of several boards needs")
     try:
         with Path(name).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -16,9 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gpusudoku.cli.messages import note
+from gpusudoku.cli.messages import note, several
 from gpusudoku.cli.options import OutputOptions
-from gpusudoku.cli.output import Output, is_same_file, refuse
+from gpusudoku.cli.output import Output, digest_of_end, is_same_file, refuse
 from gpusudoku.cli.resume import identity_of_command, setup_of_command
 from gpusudoku.errors import GpusudokuError, InputError, SaveError, printable
 from gpusudoku.jobs.interrupts import patient_interrupts
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gpusudoku.planning.plan import Portion
     from gpusudoku.planning.search import SearchPlan
     from gpusudoku.results import SearchStats
-    from gpusudoku.runs.store import RunStore
+    from gpusudoku.runs.store import Position, RunStore
 
 EVERY_SECONDS, MOST_SECONDS = 2.0, 20.0
 """The most work that is lost, if saving is quick, and if it is not."""
@@ -112,9 +112,8 @@ class OutputCheckpoint:
             if self.store is None:
                 store.save(number, step)
                 continue
-            self.output.sync()
             self._position = replace(self._position, size=self.output.size)
-            store.save(number, step, self._position)
+            store.save(number, step, self._synced())
             self._found, self._saved_at = store.state.count, time.perf_counter()
         self.advance(boards=1 - self.start.boards)
         return plan.stats(store.state.tally, store.state.seconds)
@@ -143,12 +142,12 @@ class OutputCheckpoint:
     def _save(self, *, finished: bool = False) -> None:
         """Save the place, once all that was written before it is on the disk."""
         assert self.store is not None
-        start = time.perf_counter()
-        if self._position == self.store.position and self.store.state.finished >= finished:
+        start, before = time.perf_counter(), self.store.position
+        is_saved = replace(self._position, end=before.end) == before
+        if is_saved and self.store.state.finished >= finished:
             return
-        self.output.sync()
         self.store.move(
-            self._position,
+            self._synced(),
             count=self._found,
             seconds=start - self._saved_at,
             done=self._share,
@@ -157,6 +156,12 @@ class OutputCheckpoint:
         self._saved_at = time.perf_counter()
         cost = (self._saved_at - start) / SAVING_SHARE
         self._pause = max(EVERY_SECONDS, min(cost, MOST_SECONDS))
+
+    def _synced(self) -> Position:
+        """Have the output on the disk up to the place in it, and return that."""
+        self.output.sync()
+        end = digest_of_end(str(self.output.real_path), self._position.size)
+        return replace(self._position, end=end)
 
 
 @contextmanager
@@ -179,24 +184,27 @@ def open_output(
         return
     if path is None or path == "-":
         raise InputError("--checkpoint needs -o FILE: what went to stdout cannot be taken back")
-    if is_same_file(path, asked.checkpoint):
-        raise InputError(f"{path}: is the checkpoint, and cannot be the output file, too")
+    refuse_same(path, asked.checkpoint)
     if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
         raise InputError(f"{path}: is no file, and --checkpoint needs one to go on with")
     identity = identity_of_command(source, asked, options)
     from gpusudoku.runs.counting import PATIENCE_SECONDS  # lazily: SQLite takes a moment to load
-    from gpusudoku.runs.store import RunStore
+    from gpusudoku.runs.store import Position, RunStore
 
     with RunStore(asked.checkpoint) as store:
         if store.snapshot is None:
             refuse(path, force, inputs)
-        store.begin(identity, setup_of_command(source), portion)
+        store.check(identity)
         with (
             patient_interrupts(PATIENCE_SECONDS),
             Output(path, force, inputs, _size_before(store, path)) as out,
         ):
+            store.begin(identity, setup_of_command(source), portion, Position())
             if store.state.finished:
                 note(f"{store.path}: finished before")
+            elif store.snapshot is not None:
+                boards, size = several(store.position.boards, "board"), store.position.size
+                note(f"{store.path}: resumed; {boards} done, {size:,} bytes written")
             checkpoint = OutputCheckpoint(out, store)
             with checkpoint.saving():
                 yield checkpoint
@@ -217,6 +225,8 @@ def _size_before(store: RunStore, path: str) -> int | None:
         raise InputError(f"{store.path}: its output is {printable(before)}, not {printable(path)}")
     if store.state.finished and size > position.size:
         raise InputError(f"{path}: has more than was written, and nothing is left to do")
+    if size >= position.size > 0 and digest_of_end(path, position.size) != position.end:
+        raise InputError(f"{path}: is not the file that was written")
     return position.size
 
 
@@ -224,10 +234,18 @@ def refuse_output(asked: OutputOptions, inputs: tuple[str, ...]) -> None:
     """Raise an InputError at once for an output file or log that could not be written later."""
     if asked.checkpoint is not None:  # the file may have been begun
         asked.refuse_with("--checkpoint", {"--log": asked.log, "--stats": asked.stats})
+        if not asked.to_stdout:
+            refuse_same(str(asked.output), asked.checkpoint)
         return
     refuse(asked.output, asked.force, inputs)
     if asked.output and asked.log and is_same_file(asked.output, asked.log):
         raise InputError(f"{asked.output}: is the log, and cannot be the output file, too")
+
+
+def refuse_same(path: str, checkpoint: str) -> None:
+    """Raise an InputError if a file that a command writes is its checkpoint."""
+    if is_same_file(path, checkpoint):
+        raise InputError(f"{path}: is the checkpoint, and cannot be the output file, too")
 
 
 def is_resumed(checkpoint: str | None) -> bool:

@@ -23,7 +23,7 @@ from gpusudoku.cli.saving import OutputCheckpoint, open_output
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import Ending, Tally, Totals
 from gpusudoku.cli.writers import AnswerRecords, AnswerWriter
-from gpusudoku.errors import Interrupted
+from gpusudoku.errors import ClusterError, Interrupted
 from gpusudoku.jobs.interrupts import held_interrupts
 from gpusudoku.results import BadBoard, ResultBlock
 
@@ -247,6 +247,8 @@ def open_answer_sink(
                 raise
             said = f"interrupted: {several(tally.boards, 'board')} {done}{checkpoint.hint}"
             raise Interrupted(said, tally.boards) from None
+        except ClusterError as error:
+            raise ClusterError(f"{error}{checkpoint.hint}") from None
     if part is not None:
         status = source.status or (tally.status if asked.exit_code else 0)
         ending = Ending(status, source.unreadable, tally.notes, tally.seconds)

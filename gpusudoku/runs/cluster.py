@@ -1,10 +1,10 @@
 """A Dask cluster as a machine that counts: units of work go out, and come back with what is left.
 
 All that counts is here: what was found, and what is left. A unit is a portion of a plan, or a block
-of boards. Dask chooses a worker for it, which works at it for a few seconds with all of its
-threads, and returns what it found together with what it left, which is then sent again. If the
-worker is lost meanwhile, so is what it did: Dask gives the unit to another one as it was. So no
-task is ever counted twice, whichever worker dies, joins or leaves.
+of boards. A worker works at it for a few seconds with all of its threads, and returns what it found
+together with what it left, which is then sent again. If the worker is lost meanwhile, so is what it
+did: the unit goes to another one as it was. So no task is ever counted twice, whichever worker
+dies, joins or leaves.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import sys
 import time
 import warnings
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from copy import copy
@@ -80,8 +80,7 @@ long it works on in vain when this process is killed."""
 STEP_SHARE = 0.1
 """A step takes this share of the time that the run has taken."""
 MOST_LOST = 4
-"""A unit that so many workers are lost with ends the run, as Dask has it, too."""
-_DEADLY = f"{MOST_LOST} workers died of the same work, one after the other"
+"""A unit that so many workers are lost with ends the run."""
 UNITS = 2
 """Portions for each worker: one that is done finds another."""
 AHEAD = 4
@@ -100,10 +99,10 @@ class _Unit:
     arguments: tuple[Any, ...]
     tag: Any
     """What the sender knows it by."""
-    workers: frozenset[str] = frozenset()
-    """Those that may do it: others may have another version."""
+    worker: str = ""
+    """The worker that is to do it."""
     lost: int = 0
-    """The number of times that all of them were lost."""
+    """The number of workers that were lost with it."""
 
 
 @dataclass(eq=False)
@@ -211,7 +210,7 @@ class Cluster:
             while window or not all_read:
                 check_cancelled()
                 ahead = AHEAD * units.look()
-                if window and window[0].reply is not None:
+                if window and window[0].reply is not None and ahead:
                     done, left = self._answered(window.popleft(), pace)
                     yield from done
                     if len(left) == 1 and not done:
@@ -274,7 +273,7 @@ class _Units:
         """Names the run to the workers."""
         self.sent: dict[Future, _Unit] = {}
         self._client, self._note = client, note
-        self._here: frozenset[str] = frozenset()
+        self._usable: list[str] = []
         """The workers that can be given work now."""
         self._fit: dict[str, bool] = {}
         """True for workers that have the right versions."""
@@ -283,38 +282,49 @@ class _Units:
         self._numbers = count()
 
     def look(self) -> int:
-        """List the workers, if it is time, and count them; submit lost units again."""
+        """List the workers that can be given work, if it is time, and return their number.
+
+        The units of workers that are gone or resting are submitted again, to others.
+        """
         if time.monotonic() < self._next_look:
-            return len(self._here)
+            return len(self._usable)
         if self._client.status != "running":
             raise ClusterError("the scheduler of the cluster was lost")
         here = self._client.scheduler_info(n_workers=-1)["workers"]
         self._admit([worker for worker in here if worker not in self._fit])
-        self._here = frozenset(worker for worker in here if self._fit.get(worker))
-        if not self._here and not self._is_waiting:
+        self._usable = [
+            worker
+            for worker, facts in here.items()
+            if self._fit.get(worker) and facts["status"] == "running"
+        ]
+        if not self._usable and not self._is_waiting:
             self._note("the cluster has no workers: waiting for some")
-        self._is_waiting = not self._here
+        self._is_waiting = not self._usable
         self._next_look = time.monotonic() + LOOK_SECONDS
         for future, unit in list(self.sent.items()):
-            if self._here and not self._here & unit.workers and not future.done():
-                unit.lost += 1
+            is_gone = unit.worker not in here
+            if self._usable and (is_gone or not (unit.worker in self._usable or future.done())):
+                unit.lost += is_gone
                 if unit.lost == MOST_LOST:
-                    raise ClusterError(_DEADLY)
+                    how = "one after the other"
+                    raise ClusterError(f"{MOST_LOST} workers died of the same work, {how}")
                 del self.sent[future]
                 future.cancel()
                 self._submit(unit)
-        return len(self._here)
+        return len(self._usable)
 
     def send(self, tag: Any, work: Callable[..., WorkerReply], *arguments: Any) -> None:
         """Have a worker do some work; ``take`` gives the reply with the tag."""
         self._submit(_Unit(work, arguments, tag))
 
     def _submit(self, unit: _Unit) -> None:
-        unit.workers = self._here
+        """Submit a unit to the worker that has the fewest."""
+        units = Counter(each.worker for each in self.sent.values())
+        unit.worker = min(self._usable, key=units.__getitem__)
         future = self._client.submit(
             *(unit.work, *unit.arguments),
             key=f"gpusudoku-{self.key}-{next(self._numbers)}",
-            workers=list(unit.workers) or None,
+            workers=[unit.worker],
         )
         self.sent[future] = unit
         future.add_done_callback(self._came.put)
@@ -327,17 +337,18 @@ class _Units:
             for future in came:
                 if future not in self.sent:
                     continue
-                if future.status == "cancelled":  # not here: the scheduler is lost
-                    raise ClusterError("the scheduler of the cluster was lost")
                 try:
                     reply = future.result(timeout=FETCH_SECONDS)
                 except TimeoutError:
                     self._came.put(future)
                     continue
                 except Exception as error:
+                    if future.status == "cancelled":  # not here: the scheduler is lost
+                        raise ClusterError("the scheduler of the cluster was lost") from None
                     if future.status != "error":  # it could not be fetched
                         raise
-                    raise ClusterError(_words(error)) from None
+                    said = str(error) or type(error).__name__
+                    raise ClusterError(f"a worker failed: {said}") from None
                 yield self.sent.pop(future).tag, reply
 
     def dismiss(self) -> None:
@@ -349,8 +360,7 @@ class _Units:
             with suppress(Exception):  # a worker that is gone need not stop
                 if self.sent:  # of nothing all clients would hear, also those that connect
                     self._client.cancel(list(self.sent))
-                workers = list(self._here)
-                self._client.run(dismiss, self.key, workers=workers, on_error="ignore")
+                self._client.run(dismiss, self.key, workers=self._usable, on_error="ignore")
 
         thread = Thread(target=call_off, daemon=True)
         thread.start()
@@ -385,15 +395,6 @@ def _unfit(has: dict[str, str] | BaseException) -> str | None:
     return None
 
 
-def _words(error: Exception) -> str:
-    """Describe the error of a unit."""
-    from distributed.scheduler import KilledWorker
-
-    if isinstance(error, KilledWorker):
-        return _DEADLY
-    return f"a worker failed: {str(error) or type(error).__name__}"
-
-
 @contextmanager
 def connected(
     cluster: Client | str, jobs: int | None = None, note: Callable[[str], None] = lambda text: None
@@ -417,15 +418,12 @@ def connected(
     if not isinstance(cluster, str):
         raise InputError(f"cluster {described(cluster)}: expected a client or an address")
     with ExitStack() as stack:
-        address = _local(jobs, stack) if cluster == LOCAL else cluster
+        address = _local(jobs, stack) if cluster == LOCAL else _checked(cluster)
         settings = {"timeout": CONNECT_SECONDS, "set_as_default": False, "name": "gpusudoku"}
         for last in [False] * (TRIES - 1) + [True]:
             try:
                 client = distributed.Client(address, **settings)
                 break
-            except ValueError:
-                expected = "expected an address such as tcp://127.0.0.1:8786, or local"
-                raise InputError(f"cluster {shown(cluster)}: {expected}") from None
             except OSError as error:
                 why = f"no scheduler there: {error}"
                 raise ClusterError(f"cluster {shown(cluster)}: {why}") from None
@@ -442,6 +440,21 @@ def silence_dask() -> None:
     warnings.filterwarnings("ignore", module=r"(distributed|dask|tornado)\b")
     # Python's own process that tidies up after this one would warn if this one ended in a hurry.
     sys.warnoptions.append("ignore::UserWarning:multiprocessing.resource_tracker")
+
+
+def _checked(address: str) -> str:
+    """Return an address, or refuse it before a client that has none takes long to end."""
+    from distributed.comm.addressing import parse_address, parse_host_port
+
+    try:
+        scheme, host = parse_address(address)
+        parse_host_port(host)
+        if scheme not in ("tcp", "tls", "ws", "wss", "ucx", "inproc"):
+            raise ValueError
+    except ValueError:
+        expected = "expected an address such as tcp://127.0.0.1:8786, or local"
+        raise InputError(f"cluster {shown(address)}: {expected}") from None
+    return address
 
 
 def _local(jobs: int | None, stack: ExitStack) -> LocalCluster:

@@ -231,7 +231,8 @@ def _parts_in(path: Path) -> Iterator[PartFile]:
                     raise InputError("no record of a part: the line is too long")
                 record = PartRecord.parse(line)
             except InputError as error:
-                raise InputError(f"{path}:{number}: {error}") from None
+                hint = "" if line.startswith(b"{") else f", and {record_path(path)} is not there"
+                raise InputError(f"{path}:{number}: {error}{hint}") from None
             has_lines = isinstance(record.found, LinesFile) and path.name.endswith(ENDING)
             lines = Path(str(path).removesuffix(ENDING)) if has_lines else None
             yield PartFile(str(path), record, lines)

@@ -7,7 +7,7 @@ It has two tables. ``facts`` are texts by name:
 - ``owner``: the process that runs it, or was the last that did
 - ``state``: solutions found, work done, the place in the output, and the digests of the portions
 - ``record``: of a finished part, what ``merge`` joins
-- ``written``: of a finished count, the SHA-256 of the answer that was written
+- ``written``: of a finished count, the form and SHA-256 of the answer that was written
 - ``digest``: the SHA-256 of all others
 
 ``portions`` are the work that is left, by number. A run on one machine has one, a cluster several.
@@ -63,6 +63,7 @@ LOCK_SECONDS = 1.0
 """The time to wait for a lock: another process may only have looked whether it is held."""
 TWICE_SECONDS = 0.05
 """The pause between taking the lock and taking it again."""
+_SAVED_BEFORE = "; it has all up to the save before"
 MOST_EXPECTED = 0.99
 """The largest share that is taken to be done by the expected work, as long as anything is left."""
 
@@ -91,6 +92,8 @@ class Position:
     """Solutions done of the next board."""
     size: int = 0
     """Bytes of the output file."""
+    end: str = ""
+    """A digest of the last of them."""
     notes: Mapping[str, Any] = field(default_factory=dict)
     """More that is needed to go on, as JSON."""
 
@@ -172,6 +175,7 @@ class RunStore:
         self.hint = f"; 'gpusudoku resume {self.path}' goes on"
         if not _is_new(self.path, write=True):
             _check_application(self.path)
+        self._is_made = not Path(self.path).exists()
         with _refusing(self.path):
             self._connection = _connect(self.path, "rwc", LOCK_SECONDS)
         try:
@@ -189,7 +193,7 @@ class RunStore:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let the file go; an empty one is removed."""
+        """Let the file go; one that was made here, and is empty, is removed."""
         if self._connection is None:
             return
         with suppress(sqlite3.Error):
@@ -197,7 +201,7 @@ class RunStore:
                 self._connection.rollback()
         self._connection.close()
         with suppress(OSError):
-            if not self._facts and not Path(self.path).stat().st_size:
+            if self._is_made and not self._facts and not Path(self.path).stat().st_size:
                 Path(self.path).unlink()
 
     @property
@@ -205,16 +209,25 @@ class RunStore:
         """The place up to which ordered output is written."""
         return self.state.position or Position()
 
+    def check(self, identity: Identity) -> None:
+        """Raise an InputError if the file holds another run."""
+        if self.snapshot and (different := identity.difference(self.snapshot.identity)):
+            raise InputError(f"{self.path}: holds another run: {different}")
+
     def begin(
-        self, identity: Identity, setup: Mapping[str, Any], portion: Portion | None = None
+        self,
+        identity: Identity,
+        setup: Mapping[str, Any],
+        portion: Portion | None = None,
+        position: Position | None = None,
     ) -> None:
         """Begin a run, or go on with the one that the file holds, which keeps its setup.
 
-        ``portion`` is all that is to be done, in whole tasks; None for ordered output.
+        ``portion`` is all that is to be done, in whole tasks; None for ordered output. A run with a
+        ``position`` is finished once ``move`` says so, others when nothing is left.
         """
         before, state, left = self.snapshot, self.state, self._left
-        if before is not None and (different := identity.difference(before.identity)):
-            raise InputError(f"{self.path}: holds another run: {different}")
+        self.check(identity)
         if before is not None and state.finished:  # it stays as it is, with its last owner
             return
         facts = dict[str, str]()
@@ -222,14 +235,16 @@ class RunStore:
             facts["identity"] = identity.json
             facts["setup"] = json.dumps(setup, default=int)  # NumPy's integers, too
             left = {1: portion} if portion else {}
-            finished, tasks = portion is not None and not portion, len(portion or ())
-            state = RunState(tasks, tasks, began=time.time(), finished=finished)
+            finished, tasks = position is None and not portion, len(portion or ())
+            state = RunState(
+                tasks, tasks, finished=finished, began=time.time(), position=position
+            )
         owner = Owner(socket.gethostname(), os.getpid(), time.time())
         facts["owner"] = json.dumps(asdict(owner))
         try:
             self._commit(state, left, facts)
         except SaveError as error:
-            raise InputError(str(error).partition(";")[0]) from None
+            raise InputError(str(error).removesuffix(_SAVED_BEFORE)) from None
 
     def deal(self, hands: int = 1, numbers: Iterable[int] | None = None) -> dict[int, Portion]:
         """Divide what is left, or some of its portions, into at most so many portions."""
@@ -265,7 +280,7 @@ class RunStore:
             seconds=self.state.seconds + step.seconds,
             done=max(self.state.done, done),
             tally=tally,
-            finished=not left,
+            finished=not left and self.state.position is None,
             position=position or self.state.position,
         )
         self._commit(state, left)
@@ -295,7 +310,7 @@ class RunStore:
 
     @property
     def written(self) -> str | None:
-        """The SHA-256 of the answer of a count that is finished, once it is to be written."""
+        """Form and SHA-256 of the answer of a count that is finished, once it is to be written."""
         return self._facts.get("written")
 
     def keep(self, **facts: str) -> None:
@@ -536,7 +551,7 @@ def _saving(connection: sqlite3.Connection, path: str) -> Iterator[None]:
         if not isinstance(error, sqlite3.Error):
             raise
         words = f"{path}: cannot be saved: {_words(error)}"
-        raise SaveError(f"{words}; it has all up to the save before") from None
+        raise SaveError(f"{words}{_SAVED_BEFORE}") from None
 
 
 def _code(error: sqlite3.Error) -> int:
@@ -547,6 +562,8 @@ def _code(error: sqlite3.Error) -> int:
 def _words(error: sqlite3.Error) -> str:
     """Describe an error in words."""
     code = _code(error)
+    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_DBMOVED:
+        return "it was moved or deleted meanwhile"
     known = {
         sqlite3.SQLITE_NOTADB: "not made by --checkpoint",
         sqlite3.SQLITE_FULL: "the disk is full",
