@@ -141,9 +141,9 @@ def count(
         asked.refuse_with("--cluster of a batch", {"--cross-check": cross_check, **details})
     piece = None
     if part is not None:
-        from gpusudoku.cli.parts import part_of_batch
+        from gpusudoku.cli.parts import PartWriter
 
-        piece = part_of_batch(part, source, asked)
+        piece = PartWriter(part, source, asked)
     wanted = None if only is None else WANTED[only]
     with machine_of(cluster, options) as machine:
         line = CountLine(source, options, machine, asked.stats)
@@ -262,11 +262,11 @@ def _count_in_tasks(
         refuse(asked.output, asked.force or is_written, source.files)
         line = CountLine(source, options, machine, asked.stats, 1 if part is None else part.parts)
         with line, line.working_on(board):
-            done = count_in_tasks(
-                *(board[0], options, machine, store),
-                part=part or (1, 1), setup=setup_of_command(source), facts=facts,
+            count, record = count_in_tasks(
+                *(board[0], options, machine, store), part=part or (1, 1),
+                setup=setup_of_command(source), facts=facts, place=place_facts(board),
             )  # fmt: skip
-        results, stats = ResultBlock.of(board, done.count, None), [done.count]
+        results = ResultBlock.of(board, count, None)
         if part is None:
             source.warn_conflicts(board)
         if check is not None:
@@ -278,11 +278,10 @@ def _count_in_tasks(
                 writer = AnswerRecords.of(asked, source.origin, single=True)
             text = writer.header() + writer.text(results)
         else:
-            record = done.record(part.number, place_facts(board))
             if not record.tasks:
                 tasks = f"there are {record.identity.options['tasks']} tasks"
                 note(f"part {part.number} of {part.parts} has nothing to do: {tasks}")
-            text, stats = f"{record}\n".encode(), [merged([record])]
+            text, count = f"{record}\n".encode(), merged([record])
         if not is_written:
             if part is not None:
                 store.keep(record=str(record))
@@ -291,7 +290,7 @@ def _count_in_tasks(
             with Output(asked.output, asked.force, source.files) as out:
                 out.write(text)
         if asked.stats:
-            show_stats(stats)
+            show_stats([count])
         if check is not None:
             check.show()
 

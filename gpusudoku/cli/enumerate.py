@@ -33,7 +33,7 @@ from gpusudoku.cli.options import (
     statistics,
 )
 from gpusudoku.cli.output import line_ends
-from gpusudoku.cli.parts import part_of_batch
+from gpusudoku.cli.parts import PartWriter
 from gpusudoku.cli.progress import (
     LESS,
     LISTED_PER_SECOND,
@@ -136,7 +136,7 @@ def enumerate_(
     steps = _search_in_steps(source.board, options, selection) if saved else None
     piece = None
     if part is not None:
-        piece = part_of_batch(part, source, asked)
+        piece = PartWriter(part, source, asked)
     with open_sink(
         source, asked, writer.header,
         facts={"listed": "by search" if searches(options) else "by number"},

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class PartWriter:
-    """A part of a command's work, and the record of its results.
+    """A part of a command's work, and the record of its results; of a batch it has whole boards.
 
     The record of a file of lines is written beside it, and kept in the file of ``--checkpoint``;
     without ``lines`` the output is the record itself.
@@ -44,6 +44,12 @@ class PartWriter:
             if asked.checkpoint is not None:
                 refuse_same(str(record_path(self._lines)), asked.checkpoint)
             refuse(str(record_path(self._lines)), self._force, ())
+        if not source.single:  # the part has whole boards
+            survey = source.survey
+            if not survey.boards:
+                raise InputError("no board can be read, so that there are no parts")
+            boards = self.take(survey.boards, "boards")
+            source.only(boards, to_the_end=part.number == part.parts)
 
     def take(self, total: int, what: str) -> range:
         """Take the tasks of this part, of so many; ``what`` names them in a message."""
@@ -58,16 +64,6 @@ class PartWriter:
         """Take the tasks of this part, of so many of a search."""
         self._tasks, self._total = tasks, total
         self._facts["order"] = "search"
-
-    def take_boards(self) -> None:
-        """Restrict the source to the boards of this part, if there are several."""
-        if self._source.single:
-            return
-        survey = self._source.survey
-        if not survey.boards:
-            raise InputError("no board can be read, so that there are no parts")
-        boards = self.take(survey.boards, "boards")
-        self._source.only(boards, to_the_end=self.part.number == self.part.parts)
 
     def record(self, found: NDArray[Any] | LinesFile, ending: Ending | None = None) -> str:
         """Make the record of shares or of a file of lines: a line of JSON.
@@ -101,10 +97,3 @@ class PartWriter:
 
             with RunStore(self._asked.checkpoint) as store:
                 store.keep(record=text)
-
-
-def part_of_batch(part: WhichPart, source: Source, asked: OutputOptions) -> PartWriter:
-    """Make the part of a batch, and restrict the source to it."""
-    piece = PartWriter(part, source, asked)
-    piece.take_boards()
-    return piece

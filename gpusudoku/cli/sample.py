@@ -105,8 +105,6 @@ def sample(
         if source.single:
             asked.refuse_with("--part", {"--distinct": distinct})
             numbers = piece.take(number, "draws")
-        else:
-            piece.take_boards()
     writer = SolutionWriter(form, source.origin, ("seed", "draw"))
     with open_sink(source, asked, writer.header, part=piece) as sink:
         from gpusudoku.orders.sampling import SEED_BITS

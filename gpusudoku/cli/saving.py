@@ -31,11 +31,6 @@ if TYPE_CHECKING:
     from gpusudoku.results import SearchStats
     from gpusudoku.runs.store import Position, RunStore
 
-EVERY_SECONDS, MOST_SECONDS = 2.0, 20.0
-"""The most work that is lost, if saving is quick, and if it is not."""
-SAVING_SHARE = 0.01
-"""The share of the time that saving may take."""
-
 
 class Start(NamedTuple):
     """The place where a command begins or resumes."""
@@ -64,7 +59,7 @@ class OutputCheckpoint:
             self._found, self._share = store.state.count, 0.0
             self.start, self.seconds = Start(before.boards, before.solutions), store.state.seconds
             self.notes, self.hint = {**before.notes, OUTPUT: output.real_path}, store.hint
-            self._saved_at, self._pause = time.perf_counter(), EVERY_SECONDS
+            self._saved_at, self._pause = time.perf_counter(), store.pause_after(0.0)
 
     def advance(
         self, *, boards: int = 0, solutions: int = 0, found: int = 0, share: float | None = None
@@ -154,8 +149,7 @@ class OutputCheckpoint:
             finished=finished,
         )
         self._saved_at = time.perf_counter()
-        cost = (self._saved_at - start) / SAVING_SHARE
-        self._pause = max(EVERY_SECONDS, min(cost, MOST_SECONDS))
+        self._pause = self.store.pause_after(self._saved_at - start)
 
     def _synced(self) -> Position:
         """Have the output on the disk up to the place in it, and return that."""

@@ -131,7 +131,6 @@ def shares(
             with Output(asked.output, asked.force, boards) as out:
                 out.write(_part_of(source.board, piece, options))
             return
-        piece.take_boards()
     writer = share_writer(form, halving, source.single, coloured(color, asked.output))
     with open_sink(source, asked, writer.header, part=piece, by_boards=True) as sink:
         if isinstance(writer, ShareTable):

@@ -103,9 +103,9 @@ def solve(
         asked.refuse_with("--cluster of a batch", details)
     piece = None
     if part is not None:
-        from gpusudoku.cli.parts import part_of_batch
+        from gpusudoku.cli.parts import PartWriter
 
-        piece = part_of_batch(part, source, asked)
+        piece = PartWriter(part, source, asked)
     is_read = asked.to_stdout and sys.stdout is not None and sys.stdout.isatty()
     on_terminal = source.single and asked.form is None and is_read
     each = source.single or asked.in_detail

@@ -17,7 +17,6 @@ import warnings
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -123,7 +122,6 @@ class Cluster:
         """For every worker the share of the last run in which it worked."""
         self._client, self._note = client, note
         self._devices = set[str]()
-        self._limit = inf
 
     @property
     def name(self) -> str:
@@ -137,14 +135,13 @@ class Cluster:
 
     threads = workers
 
-    def up_to(self, limit: int | None) -> Cluster:
-        """Return the same workers, which need not find more solutions of a plan than that."""
-        limited = copy(self)
-        limited._limit = inf if limit is None else limit
-        return limited
-
     def steps(
-        self, plan: Plan, make: Callable[[], Plan], options: Options, store: RunStore
+        self,
+        plan: Plan,
+        make: Callable[[], Plan],
+        options: Options,
+        store: RunStore,
+        limit: float = inf,
     ) -> Generator[tuple[int, StepResult], None, None]:
         """Do all that a store has left of a plan, as ``steps`` of ``runs.counting`` does here.
 
@@ -155,7 +152,7 @@ class Cluster:
         with self._open() as units:
             run = ClusterRun(units.key, make, plan.tasks(), options)
             waiting = deque(store.deal().items())
-            while (waiting or units.sent) and store.state.count < self._limit:
+            while (waiting or units.sent) and store.state.count < limit:
                 if any_cancelled():
                     raise Cancelled("cancelled", store.state.count)
                 room = UNITS * units.look() - len(units.sent)

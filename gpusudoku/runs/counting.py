@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -24,7 +24,7 @@ from gpusudoku.jobs.watch import Progress, Watch, current_watch, reporting, watc
 from gpusudoku.options import MOST_PARTS, OptionFields, Options, is_integer, takes_options
 from gpusudoku.planning.batch import count_block
 from gpusudoku.planning.choose import choose
-from gpusudoku.planning.plan import Plan, Portion, StepResult
+from gpusudoku.planning.plan import Plan, StepResult
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import (
     ContractionStats,
@@ -47,32 +47,8 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 10.0
 """The longest time from Ctrl-C until all is saved: the workers of some plans stop slowly."""
-FIRST_SECONDS = 2.0
-"""Between two saves, as long as they cost little."""
-MOST_SECONDS = 20.0
-"""Between two saves, whatever they cost."""
-SAVING_SHARE = 0.01
-"""The share of the time that saves may cost."""
 
 _STATS: dict[str, type[Stats]] = {"search": SearchStats, "contraction": ContractionStats}
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """The result of a count in tasks."""
-
-    count: Count
-    """Of the part, if it is one."""
-    identity: Identity
-    portion: Portion
-    """All that was to be done."""
-    stats: Mapping[str, Any]
-    """The work, as in a ``PartRecord``."""
-
-    def record(self, number: int, place: Mapping[str, Any] | None = None) -> PartRecord:
-        """Make the record of a part: ``number``, from 1 on."""
-        found = self.count.count
-        return PartRecord(self.identity, number, self.portion.tasks, found, self.stats, place or {})
 
 
 def count_in_tasks(
@@ -84,12 +60,15 @@ def count_in_tasks(
     part: tuple[int, int] = (1, 1),
     setup: Mapping[str, Any] | None = None,
     facts: Mapping[str, Any] | None = None,
-) -> RunResult:
+    place: Mapping[str, Any] | None = None,
+    limit: float = inf,
+) -> tuple[Count, PartRecord]:
     """Count a board, or a part of it, in numbered tasks; errors are raised when all is saved.
 
     ``part`` is the number of a part of all tasks, from 1 on, and how many parts there are;
     ``setup`` tells how to go on, by default by the options alone, and ``facts`` are more options on
-    which the written result depends, as JSON.
+    which the written result depends, as JSON. ``place`` is that of the board, for the record. A
+    cluster may stop at a ``limit``.
     """
     if options.limit is not None:
         raise InputError(f"limit {options.limit}: a count in tasks is of all solutions")
@@ -117,7 +96,7 @@ def count_in_tasks(
         if not store.state.finished:
             current_watch().planned(plan, board)
         if isinstance(machine, Cluster):
-            work = machine.steps(plan, make, options, store)
+            work = machine.steps(plan, make, options, store, limit)
         else:
             work = steps(plan, machine, store)
         with patient_interrupts(PATIENCE_SECONDS), closing(work):
@@ -143,7 +122,8 @@ def count_in_tasks(
         "jobs": count.jobs,
         "estimates": asdict(count.estimates or Estimates()),
     }
-    return RunResult(count, identity, portion, work_done)
+    record = PartRecord(identity, number, portion.tasks, count.count, work_done, place or {})
+    return count, record
 
 
 def steps(
@@ -160,7 +140,7 @@ def steps(
     A save is an interruption: all workers stop for it, and those that stop first wait for the last.
     So the time between two saves is short while that is cheap, and longer where it is not.
     """
-    seconds, do = FIRST_SECONDS, plan.step
+    seconds, do = store.pause_after(0.0), plan.step
     if on_solutions is not None:
         do = partial(cast("SearchPlan", plan).step, on_solutions=on_solutions)
     for number, portion in store.deal().items():
@@ -172,10 +152,7 @@ def steps(
             if step.interrupted is not None:
                 raise step.interrupted
             cost = step.idle_seconds / step.workers + time.perf_counter() - start
-            if cost > SAVING_SHARE * step.seconds:
-                seconds = max(FIRST_SECONDS, min(2 * seconds, MOST_SECONDS))
-            elif cost < SAVING_SHARE / 4 * step.seconds:
-                seconds = max(FIRST_SECONDS, seconds / 2)
+            seconds = store.pause_after(cost)
             portion = step.left
 
 
@@ -209,9 +186,9 @@ def count_for_python(
     refuse_both(engine, cluster)
     with RunStore(checkpoint) as store:
         if cluster is None:
-            return count_in_tasks(board, options, engine_for(options, engine), store).count
+            return count_in_tasks(board, options, engine_for(options, engine), store)[0]
         with connected(cluster, options.jobs) as machine:
-            return count_in_tasks(board, options, machine, store).count
+            return count_in_tasks(board, options, machine, store)[0]
 
 
 def count_batches_on(
@@ -224,7 +201,7 @@ def count_batches_on(
             continue
         limit, whole = options.limit, replace(options, limit=None)
         with current_watch().working_on(found):
-            count = count_in_tasks(found[0], whole, cluster.up_to(limit), RunStore()).count
+            count, _ = count_in_tasks(found[0], whole, cluster, RunStore(), limit=limit or inf)
         if limit is not None and count.count >= limit:
             count = replace(count, count=limit, exact=False)
         yield ResultBlock.of(found, count, limit)
@@ -342,7 +319,7 @@ def count_part(
     part = int(number), int(parts)
     engine = engine_for(chosen, engine)
     with cancelling(cancel), reporting(progress):
-        return count_in_tasks(found, chosen, engine, RunStore(), part=part).record(part[0])
+        return count_in_tasks(found, chosen, engine, RunStore(), part=part)[1]
 
 
 def merge(parts: Iterable[PartRecord | str]) -> Count:

@@ -57,6 +57,10 @@ TABLES = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE portions (id INTEGER PRIMARY KEY, data BLOB NOT NULL)",
 )
+FIRST_SECONDS, MOST_SECONDS = 2.0, 20.0
+"""The time between two saves: if they cost little, and whatever they cost."""
+SAVING_SHARE = 0.01
+"""The share of the time that saves may cost."""
 BUSY_SECONDS = 10.0
 """The time to wait for a process that reads or writes at the same moment."""
 LOCK_SECONDS = 1.0
@@ -236,9 +240,7 @@ class RunStore:
             facts["setup"] = json.dumps(setup, default=int)  # NumPy's integers, too
             left = {1: portion} if portion else {}
             finished, tasks = position is None and not portion, len(portion or ())
-            state = RunState(
-                tasks, tasks, finished=finished, began=time.time(), position=position
-            )
+            state = RunState(tasks, tasks, finished=finished, began=time.time(), position=position)
         owner = Owner(socket.gethostname(), os.getpid(), time.time())
         facts["owner"] = json.dumps(asdict(owner))
         try:
@@ -317,6 +319,10 @@ class RunStore:
         """Save the ``record`` of a finished part, or what is ``written`` of a finished count."""
         if facts.items() - self._facts.items():
             self._commit(self.state, self._left, facts)
+
+    def pause_after(self, cost: float) -> float:
+        """Return the seconds until the next save, by those that the last one cost."""
+        return max(FIRST_SECONDS, min(cost / SAVING_SHARE, MOST_SECONDS))
 
     def _commit(
         self, state: RunState, left: dict[int, Portion], facts: Mapping[str, str] | None = None

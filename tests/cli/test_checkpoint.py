@@ -10,15 +10,14 @@ from collections import Counter
 
 import pytest
 
-from gpusudoku.cli import saving
 from gpusudoku.orders import sampling
-from gpusudoku.runs import counting
+from gpusudoku.runs import store
 from gpusudoku.runs.store import RunStore, read_run
 from tests.boards import UNIQUE
 from tests.waiting import until
 
 BOARD = "1....2....3....."
-STEPS = f"import {counting.__name__} as it; it.FIRST_SECONDS = it.MOST_SECONDS = 0.1\n"
+STEPS = f"import {store.__name__} as it; it.FIRST_SECONDS = it.MOST_SECONDS = 0.1\n"
 """Lets a count be saved often."""
 
 EMPTY = "." * 16
@@ -121,7 +120,8 @@ def test_an_output_that_is_not_as_it_was(checkpointed, full):
 def test_a_save_that_fails_stops_the_work(checkpointed, monkeypatch, error):
     """The work goes no further than what can be saved; later it goes on."""
     this = checkpointed(["count"])
-    monkeypatch.setattr(saving, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(store, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(store, "MOST_SECONDS", 0.0)
     fsync, saves = os.fsync, []
 
     def failing(descriptor):
@@ -142,7 +142,8 @@ def test_a_save_that_fails_stops_the_work(checkpointed, monkeypatch, error):
 def test_the_output_and_its_folder_are_on_the_disk_before_a_save(checkpointed, monkeypatch):
     """A loss of power leaves no checkpoint of lines that no file has; a folder is synced once."""
     this = checkpointed(["count"])
-    monkeypatch.setattr(saving, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(store, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(store, "MOST_SECONDS", 0.0)
     fsync, synced = os.fsync, Counter()
 
     def recording(descriptor):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpusudoku.runs import counting
+from gpusudoku.runs import store
 from tests.cli.checkpointed import full
 from tests.runs.stopped import stopped
 
@@ -19,8 +19,8 @@ def path(tmp_path):
 @pytest.fixture
 def often(monkeypatch):
     """Let counts be saved every thousandth of a second."""
-    monkeypatch.setattr(counting, "FIRST_SECONDS", 0.001)
-    monkeypatch.setattr(counting, "MOST_SECONDS", 0.001)
+    monkeypatch.setattr(store, "FIRST_SECONDS", 0.001)
+    monkeypatch.setattr(store, "MOST_SECONDS", 0.001)
 
 
 @pytest.fixture

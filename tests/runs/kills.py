@@ -79,13 +79,11 @@ class Killing:
 
     def _kill(self) -> Counter[str]:
         """Do it, in a process that does nothing else; every run that ends is compared here."""
-        from gpusudoku.cli import saving
         from gpusudoku.contraction.general import parts
-        from gpusudoku.runs import counting
+        from gpusudoku.runs import counting, store
         from tests.planning.plans import in_parts
 
-        saving.EVERY_SECONDS, saving.SAVING_SHARE = EVERY_SECONDS, 1e9
-        counting.FIRST_SECONDS, counting.MOST_SECONDS = EVERY_SECONDS, EVERY_SECONDS
+        store.FIRST_SECONDS, store.MOST_SECONDS = EVERY_SECONDS, EVERY_SECONDS
         if self.in_parts:
             parts.PART_MAPS, parts.TASK_LISTINGS = 10, 1
             made = cache(in_parts)  # by the first run, of which all others are forks
