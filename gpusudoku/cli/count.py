@@ -259,7 +259,10 @@ def _count_in_tasks(
     facts = None if part is None else {"format": asked.form, "keep_going": asked.errors}
     with RunStore(asked.checkpoint) as store, machine_of(cluster, options) as machine:
         is_written = _is_written(asked, store)
-        refuse(asked.output, asked.force or is_written, source.files)
+        # A file that is there is ours: it has the answer, or is empty, as we have made it.
+        is_there = not asked.to_stdout and Path(str(asked.output)).is_file()
+        force = asked.force or (asked.checkpoint is not None and is_there)
+        refuse(asked.output, force, source.files)
         line = CountLine(source, options, machine, asked.stats, 1 if part is None else part.parts)
         with line, line.working_on(board):
             count, record = count_in_tasks(
@@ -284,10 +287,10 @@ def _count_in_tasks(
             text, count = f"{record}\n".encode(), merged([record])
         if not is_written:
             if part is not None:
-                store.keep(record=str(record))
+                store.keep({"record": str(record)})
             if not asked.to_stdout:  # before it is there: a process that ends then has it known
-                store.keep(written=f"{asked.form} {hashlib.sha256(text).hexdigest()}")
-            with Output(asked.output, asked.force, source.files) as out:
+                store.keep({f"written {asked.form}": hashlib.sha256(text).hexdigest()})
+            with Output(asked.output, force, source.files) as out:
                 out.write(text)
         if asked.stats:
             show_stats([count])
@@ -302,17 +305,14 @@ def _is_written(asked: OutputOptions, store: RunStore) -> bool:
     """
     if asked.to_stdout or asked.checkpoint is None or not Path(str(asked.output)).is_file():
         return False
-    output = str(asked.output)
+    output, written = str(asked.output), store.written(asked.form)
     try:
-        with Path(output).open("rb") as file:
-            found = f"{asked.form} {hashlib.file_digest(file, 'sha256').hexdigest()}"
+        found = Path(output).read_bytes()
     except OSError as error:
         raise InputError(f"{output}: cannot be read: {error.strerror}") from None
-    if found == store.written:
+    if hashlib.sha256(found).hexdigest() == written:
         return True
-    if store.written is not None and not Path(output).stat().st_size:
-        Path(output).unlink()  # the process ended when it had made the file
-    elif not asked.force:
+    if not (asked.force or (written is not None and not found)):
         more = "move it, or give the whole command again with --force"
         raise InputError(f"{output}: exists already; {more}")
     return False

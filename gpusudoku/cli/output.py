@@ -157,7 +157,8 @@ class Output:
         self._path, self._force = None if path == "-" else path, force
         self._begun_size = size
         self._file: io.FileIO | None = None
-        self._is_new = self._folder_synced = False
+        self._is_new = self._folder_synced = self._is_checked = False
+        self._failed_sync: WriteError | None = None
         self._header: Callable[[], bytes] | None = None
         self._writer: LineWriter | None = None
         self._lines_in_memory = 0
@@ -219,6 +220,7 @@ class Output:
 
     def open(self) -> None:
         """Make the file now, or cut one that was begun; it stays, whatever happens."""
+        self._is_checked = True
         self._open()
         self._is_new = False
 
@@ -233,6 +235,8 @@ class Output:
         """Have all that was written to the file outlive a loss of power. Any thread may do that."""
         if self._file is None:
             return
+        if self._failed_sync is not None:  # a second one would succeed, and prove nothing
+            raise self._failed_sync
         try:
             os.fsync(self._file.fileno())
             if not self._folder_synced:  # a file that is new in it could be lost
@@ -244,7 +248,14 @@ class Output:
                         os.close(folder)
                 self._folder_synced = True
         except OSError as error:
-            raise WriteError(f"{self._path}: cannot be written: {error.strerror}") from None
+            words = f"{self._path}: cannot be written: {error.strerror}"
+            self._failed_sync = WriteError(words)
+            raise self._failed_sync from None
+
+    def end_of(self, size: int) -> str:
+        """Return what ``end_of_file`` says of the file, which was made by ``open``."""
+        assert self._file is not None
+        return end_of_file(self._file.fileno(), size)
 
     @contextmanager
     def telling_lines(self) -> Iterator[None]:
@@ -282,23 +293,27 @@ class Output:
                 file.truncate(self._begun_size)
                 file.seek(self._begun_size)
                 return file
+            more = "+" if self._is_checked else ""  # a pipe would not wait for its reader
             try:
-                file = path.open("xb", buffering=0)
+                file = io.FileIO(path, f"x{more}")
                 self._is_new = True
             except FileExistsError:
                 if path.is_file() and not self._force:
                     raise InputError(f"{path}: exists already; --force overwrites it") from None
-                file = path.open("wb", buffering=0)
+                file = io.FileIO(path, f"w{more}")
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from None
         return file
 
 
-def digest_of_end(path: str, size: int) -> str:
-    """Return the SHA-256 of the last bytes of a file before some size."""
-    with Path(path).open("rb") as file:
-        file.seek(max(0, size - SEARCHED))
-        return sha256(file.read(min(size, SEARCHED))).hexdigest()
+def end_of_file(descriptor: int, size: int) -> str:
+    """Return what tells a file from others: the SHA-256 of its last bytes before some size.
+
+    Of a file of which nothing is known it is the number that the system has for it.
+    """
+    if not size:
+        return f"inode {os.fstat(descriptor).st_ino}"
+    return sha256(os.pread(descriptor, SEARCHED, max(0, size - SEARCHED))[:size]).hexdigest()
 
 
 def show(*lines: str) -> None:

@@ -96,4 +96,4 @@ class PartWriter:
             from gpusudoku.runs.store import RunStore
 
             with RunStore(self._asked.checkpoint) as store:
-                store.keep(record=text)
+                store.keep({"record": text})

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpusudoku.cli.messages import note, several
 from gpusudoku.cli.options import OutputOptions
-from gpusudoku.cli.output import Output, digest_of_end, is_same_file, refuse
+from gpusudoku.cli.output import Output, end_of_file, is_same_file, refuse
 from gpusudoku.cli.resume import identity_of_command, setup_of_command
 from gpusudoku.errors import GpusudokuError, InputError, SaveError, printable
-from gpusudoku.jobs.interrupts import patient_interrupts
+from gpusudoku.jobs.interrupts import held_interrupts, patient_interrupts
 
 if TYPE_CHECKING:
     from gpusudoku.cli.source import Source
@@ -107,8 +107,10 @@ class OutputCheckpoint:
             if self.store is None:
                 store.save(number, step)
                 continue
-            self._position = replace(self._position, size=self.output.size)
-            store.save(number, step, self._synced())
+            with held_interrupts():  # else an interrupt would save the place without the step
+                place = self._synced(replace(self._position, size=self.output.size))
+                store.save(number, step, place)
+                self._position = place
             self._found, self._saved_at = store.state.count, time.perf_counter()
         self.advance(boards=1 - self.start.boards)
         return plan.stats(store.state.tally, store.state.seconds)
@@ -142,7 +144,7 @@ class OutputCheckpoint:
         if is_saved and self.store.state.finished >= finished:
             return
         self.store.move(
-            self._synced(),
+            self._synced(self._position),
             count=self._found,
             seconds=start - self._saved_at,
             done=self._share,
@@ -151,11 +153,10 @@ class OutputCheckpoint:
         self._saved_at = time.perf_counter()
         self._pause = self.store.pause_after(self._saved_at - start)
 
-    def _synced(self) -> Position:
-        """Have the output on the disk up to the place in it, and return that."""
+    def _synced(self, place: Position) -> Position:
+        """Have the output on the disk up to a place in it, and return that."""
         self.output.sync()
-        end = digest_of_end(str(self.output.real_path), self._position.size)
-        return replace(self._position, end=end)
+        return replace(place, end=self.output.end_of(place.size))
 
 
 @contextmanager
@@ -219,8 +220,10 @@ def _size_before(store: RunStore, path: str) -> int | None:
         raise InputError(f"{store.path}: its output is {printable(before)}, not {printable(path)}")
     if store.state.finished and size > position.size:
         raise InputError(f"{path}: has more than was written, and nothing is left to do")
-    if size >= position.size > 0 and digest_of_end(path, position.size) != position.end:
-        raise InputError(f"{path}: is not the file that was written")
+    if size and size >= position.size:
+        with file.open("rb") as found:
+            if end_of_file(found.fileno(), position.size) != position.end:
+                raise InputError(f"{path}: is not the file that was written")
     return position.size
 
 

@@ -288,6 +288,8 @@ class _Units:
         if self._client.status != "running":
             raise ClusterError("the scheduler of the cluster was lost")
         here = self._client.scheduler_info(n_workers=-1)["workers"]
+        # One that is gone may come back as another, at the same address.
+        self._fit = {worker: fit for worker, fit in self._fit.items() if worker in here}
         self._admit([worker for worker in here if worker not in self._fit])
         self._usable = [
             worker
@@ -336,16 +338,18 @@ class _Units:
                     continue
                 try:
                     reply = future.result(timeout=FETCH_SECONDS)
-                except TimeoutError:
-                    self._came.put(future)
-                    continue
                 except Exception as error:
+                    if future.status == "error":
+                        said = str(error) or type(error).__name__
+                        raise ClusterError(f"a worker failed: {said}") from None
                     if future.status == "cancelled":  # not here: the scheduler is lost
                         raise ClusterError("the scheduler of the cluster was lost") from None
-                    if future.status != "error":  # it could not be fetched
+                    if not isinstance(error, TimeoutError):
                         raise
-                    said = str(error) or type(error).__name__
-                    raise ClusterError(f"a worker failed: {said}") from None
+                    self._came.put(future)
+                    continue
+                if (why := _unfit(reply.versions)) is not None:
+                    raise ClusterError(f"worker {reply.worker} {why}")
                 yield self.sent.pop(future).tag, reply
 
     def dismiss(self) -> None:
@@ -367,7 +371,7 @@ class _Units:
         """Find out which of these workers have the right versions."""
         if not workers:
             return
-        first = not any(self._fit.values())
+        first = not (self._usable or self.sent)
         for worker, has in self._client.run(versions, workers=workers, on_error="return").items():
             if isinstance(has, OSError):  # it is gone
                 continue
@@ -446,7 +450,7 @@ def _checked(address: str) -> str:
     try:
         scheme, host = parse_address(address)
         parse_host_port(host)
-        if scheme not in ("tcp", "tls", "ws", "wss", "ucx", "inproc"):
+        if scheme not in ("tcp", "tls", "ws", "wss"):
             raise ValueError
     except ValueError:
         expected = "expected an address such as tcp://127.0.0.1:8786, or local"

@@ -247,7 +247,7 @@ def _part_of_run(path: Path) -> PartFile:
 
     run = read_run(path)
     if run.record is None:
-        raise InputError(f"{path}: holds no finished part: see 'gpusudoku status {path}'")
+        raise InputError(f"{path}: holds no finished part: 'gpusudoku resume {path}' goes on")
     lines = None
     if run.state.position is not None:
         lines = Path(run.state.position.notes[OUTPUT])

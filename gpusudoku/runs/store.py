@@ -7,7 +7,7 @@ It has two tables. ``facts`` are texts by name:
 - ``owner``: the process that runs it, or was the last that did
 - ``state``: solutions found, work done, the place in the output, and the digests of the portions
 - ``record``: of a finished part, what ``merge`` joins
-- ``written``: of a finished count, the form and SHA-256 of the answer that was written
+- ``written FORM``: of a finished count, the SHA-256 of the answer that was written
 - ``digest``: the SHA-256 of all others
 
 ``portions`` are the work that is left, by number. A run on one machine has one, a cluster several.
@@ -97,7 +97,7 @@ class Position:
     size: int = 0
     """Bytes of the output file."""
     end: str = ""
-    """A digest of the last of them."""
+    """What tells the file from others, see ``end_of_file`` of ``cli.output``."""
     notes: Mapping[str, Any] = field(default_factory=dict)
     """More that is needed to go on, as JSON."""
 
@@ -310,13 +310,12 @@ class RunStore:
         )
         self._commit(state, self._left)
 
-    @property
-    def written(self) -> str | None:
-        """Form and SHA-256 of the answer of a count that is finished, once it is to be written."""
-        return self._facts.get("written")
+    def written(self, form: str | None) -> str | None:
+        """Return the SHA-256 of a finished answer in a form, once it is to be written."""
+        return self._facts.get(f"written {form}")
 
-    def keep(self, **facts: str) -> None:
-        """Save the ``record`` of a finished part, or what is ``written`` of a finished count."""
+    def keep(self, facts: Mapping[str, str]) -> None:
+        """Save other facts of a finished run, such as its record."""
         if facts.items() - self._facts.items():
             self._commit(self.state, self._left, facts)
 

@@ -51,13 +51,14 @@ class ClusterRun:
 
 
 class WorkerReply(NamedTuple):
-    """What a worker found and left, which it is, and its device."""
+    """What a worker found and left, which it is, its device and its versions."""
 
     result: StepResult | list[ResultBlock]
     """A step of a portion; or the answers of the first boards of a block, without the boards."""
     seconds: float
     worker: str
     device: str
+    versions: dict[str, str]
 
 
 def versions() -> dict[str, str]:
@@ -76,7 +77,7 @@ def work_at_portion(run: ClusterRun, portion: Portion, seconds: float) -> Worker
     with _at_work, token, watching(Silence()):  # a worker may have the user's terminal
         plan, engine = _plan(run), _engine(replace(run.options, jobs=threads))
         step = plan.step(engine, portion, seconds=seconds)
-        return WorkerReply(step, step.seconds, worker, engine.name)
+        return WorkerReply(step, step.seconds, worker, engine.name, versions())
 
 
 def work_at_block(
@@ -93,7 +94,8 @@ def work_at_block(
                     found.append(replace(some, boards=block.part(0, 0)))
         except (Cancelled, TooExpensive):
             check_cancelled()
-        return WorkerReply(found, time.perf_counter() - start, worker, engine.name)
+        seconds = time.perf_counter() - start
+        return WorkerReply(found, seconds, worker, engine.name, versions())
 
 
 def dismiss(key: str) -> None:

@@ -139,6 +139,31 @@ def test_a_save_that_fails_stops_the_work(checkpointed, monkeypatch, error):
     assert this.out.read_text() == this.wanted()[1]
 
 
+@pytest.mark.parametrize("failing", [3, 4])
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), KeyboardInterrupt()])
+@pytest.mark.parametrize("method", ["search", "auto"])
+def test_a_sync_that_fails_once(checkpointed, monkeypatch, failing, error, method):
+    """What it was for is neither lost nor written twice."""
+    this = checkpointed(["enumerate", "--method", method], EMPTY)
+    wanted = sorted(this.wanted()[1].splitlines())
+    monkeypatch.setattr(store, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(store, "MOST_SECONDS", 0.0)
+    fsync, synced = os.fsync, []
+
+    def once(descriptor):
+        synced.append(descriptor)
+        if len(synced) == failing:
+            raise error
+        fsync(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", once)
+        assert this()[0] in (1, 130)
+    assert len(synced) >= failing
+    assert this.resume()[0] == 0
+    assert sorted(this.out.read_text().splitlines()) == wanted
+
+
 def test_the_output_and_its_folder_are_on_the_disk_before_a_save(checkpointed, monkeypatch):
     """A loss of power leaves no checkpoint of lines that no file has; a folder is synced once."""
     this = checkpointed(["count"])
