@@ -39,9 +39,9 @@ from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import show_stats
 from gpusudoku.cli.usage import Choice, Integer, Sectioned, WhichPart
 from gpusudoku.cli.writers import AnswerRecords, AnswerWriter, PlainCounts
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.options import Options
-from gpusudoku.results import BadBoard, ResultBlock, with_bad_boards
+from gpusudoku.results import BadBoard, ResultBlock, decimal_digits, with_bad_boards
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
@@ -273,8 +273,11 @@ def _count_in_tasks(
         if part is None:
             source.warn_conflicts(board)
         if check is not None:
-            with naming(source.place(board)):
+            try:
                 check(results)
+            except Interrupted as error:  # it tells of the second count, which is not saved
+                said = f"interrupted in the cross-check of {decimal_digits(count.count)} solutions"
+                raise type(error)(f"{said}{store.hint}", count.count) from None
         if part is None:
             writer: AnswerWriter = PlainCounts(True)
             if asked.form is not None:

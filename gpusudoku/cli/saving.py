@@ -198,8 +198,10 @@ def open_output(
             if store.state.finished:
                 note(f"{store.path}: finished before")
             elif store.snapshot is not None:
-                boards, size = several(store.position.boards, "board"), store.position.size
-                note(f"{store.path}: resumed; {boards} done, {size:,} bytes written")
+                boards = (
+                    "" if source.single else f"{several(store.position.boards, 'board')} done, "
+                )
+                note(f"{store.path}: resumed; {boards}{store.position.size:,} bytes written")
             checkpoint = OutputCheckpoint(out, store)
             with checkpoint.saving():
                 yield checkpoint

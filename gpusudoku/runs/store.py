@@ -190,7 +190,7 @@ class RunStore:
                     self.state = self.snapshot.state
                     self._left = {number: _unpacked(data) for number, data in rows.items()}
         except BaseException:
-            self._connection.close()
+            self.__exit__()
             raise
 
     def __enter__(self) -> RunStore:
