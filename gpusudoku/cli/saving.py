@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from gpusudoku.runs.store import Position, RunStore
 
 
+MOST_SHARE = 0.99
+"""The largest estimate of what is done, before all is."""
+
+
 class Start(NamedTuple):
     """The place where a command begins or resumes."""
 
@@ -79,8 +83,7 @@ class OutputCheckpoint:
             notes=dict(self.notes),
         )
         self._found += found
-        # Once all is read, the share of what is done is unknown.
-        self._share = 0.0 if share in (None, 1) else share or 0.0
+        self._share = min(share or 0.0, MOST_SHARE)
         if time.perf_counter() - self._saved_at > self._pause:
             self._save()
 

@@ -64,13 +64,13 @@ class LineSink:
         """
         source, self.boards = self._source, self.boards + boards
         self._solutions += solutions
-        share = source.share
+        share = source.share_of(self.boards)
         if source.single:
             share = self._solutions / self.total if self.total else None
         self.notes[_UNANSWERED] = source.lacks_answers
         self.checkpoint.advance(boards=boards, solutions=solutions, found=found, share=share)
         if not source.single:
-            self.line.boards(self.boards, source.share)
+            self.line.boards(self.boards, share)
         elif share is not None:
             self.line.share(share, f"{self._solutions:,} solutions")
 
@@ -154,7 +154,7 @@ class AnswerSink:
                 if self._lines_put == line_ends(text):  # else a checkpoint resumes before it
                     self._log_lines(logged)
                     self.notes[_BAD_BOARDS] = self.notes.get(_BAD_BOARDS, 0) + 1
-                    self._checkpoint.advance(share=self._source.share)
+                    self._checkpoint.advance(share=self._source.share_of(self.tally.boards))
             return
         keep = None if self._wanted is None else self._wanted(found.numbers)
         shown = found if keep is None else found.chosen(keep)
@@ -176,11 +176,11 @@ class AnswerSink:
                 self.tally.add(whole)
             if whole is found:  # else interrupted: a checkpoint resumes before these
                 self.notes["tally"] = self.tally.notes
-                total, share = _sum(found.numbers), self._source.share
+                total, share = _sum(found.numbers), self._source.share_of(self.tally.boards)
                 self._checkpoint.advance(boards=len(found), found=total, share=share)
         self.totals.add(len(found), found.stats, continued=found.continued)
         if not self._source.single:
-            self._line.boards(self.tally.boards, self._source.share)
+            self._line.boards(self.tally.boards, self._source.share_of(self.tally.boards))
 
     def _put(self, text: bytes) -> None:
         """Write a text behind the header or a separator, at once: a signal can lose neither."""

@@ -82,6 +82,8 @@ class Source:
         self._to_the_end = True
         """True if errors after the last wanted board belong to it."""
         self._skipped = (0, 0)
+        self._given = 0
+        """Boards that were read and are to be worked on, or were in an earlier session."""
         self.names, self._reading, self._one = list(names), reading, one
         self.files = [name for name in self.names if is_file(name)]
         """The inputs that are files, or standard input."""
@@ -107,6 +109,14 @@ class Source:
     def share(self) -> float | None:
         """The share of the files' bytes that has been read, None if it is unknown."""
         return self._meter.share()
+
+    def share_of(self, boards: int) -> float | None:
+        """Estimate which share of all boards so many are, None if that is unknown.
+
+        Boards are read ahead: their share is that of the bytes, and these are some of them.
+        """
+        share = None if self._wanted is not None else self._meter.share()
+        return None if share is None or not self._given else share * boards / self._given
 
     def place(self, boards: Batch, index: int = 0) -> str:
         """Return the place of a board, as messages begin with it in a batch; else nothing."""
@@ -155,7 +165,7 @@ class Source:
 
     def found(self) -> Iterator[Batch | InputError]:
         """Read all boards, in batches, and the errors of bad ones if they are wanted."""
-        passed, given, bad, wanted = 0, 0, 0, self._wanted
+        passed, bad, wanted = 0, 0, self._wanted
         boards_done, bad_done = self._skipped
         for found in self._found:
             if isinstance(found, Batch):
@@ -165,8 +175,8 @@ class Source:
                     start = min(max(wanted.start - passed, 0), len(found))
                     end = min(max(wanted.stop - passed, start), len(found))
                 passed += len(found)
-                rest = start + max(0, boards_done - given)
-                given += end - start
+                rest = start + max(0, boards_done - self._given)
+                self._given += end - start
                 if rest < end:
                     whole = rest == 0 and end == len(found)
                     yield found if whole else found.part(rest, end)
