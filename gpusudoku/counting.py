@@ -164,6 +164,6 @@ def _count_many_on(
 
     with (
         connected(cluster, options.jobs) as machine,
-        closing(count_batches_on(machine, batches, options)) as counts,
+        closing(count_batches_on(batches, options, machine)) as counts,
     ):
         yield from counts

@@ -106,7 +106,7 @@ def solve_many(
             from gpusudoku.runs.cluster import connected  # imported lazily: few need it
 
             with connected(cluster, chosen.jobs) as machine:
-                yield from solve_batches_on(machine, batches, limited)
+                yield from solve_batches_on(batches, limited, machine)
 
         return Results(with_bad_boards(found, solved, on_error), cancel, boards)
 
@@ -129,16 +129,16 @@ def solve_batches(
 
 
 def solve_batches_on(
-    cluster: Cluster, batches: Iterable[Batch], options: Options
+    batches: Iterable[Batch], options: Options, engine: Cluster
 ) -> Generator[ResultBlock, None, None]:
     """Solve boards on a cluster as ``solve_batches`` does here."""
-    for found in cluster.answers(batches, _solve_whole, options):
+    for found in engine.answers(batches, _solve_whole, options):
         if isinstance(found, ResultBlock):
             yield found
         else:  # a board that takes long: one worker has as long as it needs
             yield from cast(
                 Generator[ResultBlock, None, None],
-                cluster.answers([found], _solve_whole, options, inf),
+                engine.answers([found], _solve_whole, options, inf),
             )
 
 

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -33,7 +33,7 @@ from gpusudoku.cli.output import Output, refuse
 from gpusudoku.cli.progress import CountLine
 from gpusudoku.cli.records import FORMS
 from gpusudoku.cli.resume import place_facts, setup_of_command
-from gpusudoku.cli.saving import refuse_output
+from gpusudoku.cli.saving import refuse_output, refuse_same
 from gpusudoku.cli.sink import open_answer_sink
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import show_stats
@@ -44,8 +44,6 @@ from gpusudoku.options import Options
 from gpusudoku.results import BadBoard, ResultBlock, decimal_digits, with_bad_boards
 
 if TYPE_CHECKING:
-    from gpusudoku.engines.engine import Engine
-    from gpusudoku.runs.cluster import Cluster
     from gpusudoku.runs.store import RunStore
 
 WANTED = {
@@ -148,7 +146,8 @@ def count(
     with machine_of(cluster, options) as machine:
         line = CountLine(source, options, machine, asked.stats)
         each = source.single or asked.in_detail or check is not None
-        work = _counter(machine, options, each=each, on_cluster=cluster is not None)
+        counter = _counter(on_cluster=cluster is not None, each=each)
+        work = partial(counter, options=options, engine=machine)
         writer: AnswerWriter = PlainCounts(source.single, only=only is not None)
         if asked.form is not None:
             writer = AnswerRecords.of(asked, source.origin, single=source.single)
@@ -175,17 +174,15 @@ def count(
                 check.show()
 
 
-def _counter(
-    machine: Engine, options: Options, *, each: bool, on_cluster: bool
-) -> Callable[..., Generator[ResultBlock, None, None]]:
+def _counter(*, on_cluster: bool, each: bool) -> Callable[..., Generator[ResultBlock, None, None]]:
     """Choose what counts: a cluster, or this machine, each board by itself or in blocks."""
     if on_cluster:
         from gpusudoku.runs.counting import count_batches_on
 
-        return partial(count_batches_on, cast("Cluster", machine), options=options)
+        return count_batches_on
     from gpusudoku.planning.batch import count_batches, count_each
 
-    return partial(count_each if each else count_batches, options=options, engine=machine)
+    return count_each if each else count_batches
 
 
 def _limit(limit: int | None, only: str | None, asked: OutputOptions) -> int | None:
@@ -255,6 +252,8 @@ def _count_in_tasks(
     from gpusudoku.runs.counting import count_in_tasks, merged
     from gpusudoku.runs.store import RunStore
 
+    if asked.checkpoint is not None and not asked.to_stdout:
+        refuse_same(str(asked.output), asked.checkpoint)
     [board] = source.singles()
     facts = None if part is None else {"format": asked.form, "keep_going": asked.errors}
     with RunStore(asked.checkpoint) as store, machine_of(cluster, options) as machine:
@@ -289,10 +288,10 @@ def _count_in_tasks(
                 note(f"part {part.number} of {part.parts} has nothing to do: {tasks}")
             text, count = f"{record}\n".encode(), merged([record])
         if not is_written:
-            if part is not None:
-                store.keep({"record": str(record)})
+            known = {} if part is None else {"record": str(record)}
             if not asked.to_stdout:  # before it is there: a process that ends then has it known
-                store.keep({f"written {asked.form}": hashlib.sha256(text).hexdigest()})
+                known[f"written {asked.form}"] = hashlib.sha256(text).hexdigest()
+            store.keep(known)
             with Output(asked.output, force, source.files) as out:
                 out.write(text)
         if asked.stats:

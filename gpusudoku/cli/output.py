@@ -157,7 +157,7 @@ class Output:
         self._path, self._force = None if path == "-" else path, force
         self._begun_size = size
         self._file: io.FileIO | None = None
-        self._is_new = self._folder_synced = self._is_checked = False
+        self._is_new = self._folder_synced = self._is_readable = False
         self._failed_sync: WriteError | None = None
         self._header: Callable[[], bytes] | None = None
         self._writer: LineWriter | None = None
@@ -220,7 +220,7 @@ class Output:
 
     def open(self) -> None:
         """Make the file now, or cut one that was begun; it stays, whatever happens."""
-        self._is_checked = True
+        self._is_readable = True
         self._open()
         self._is_new = False
 
@@ -293,7 +293,7 @@ class Output:
                 file.truncate(self._begun_size)
                 file.seek(self._begun_size)
                 return file
-            more = "+" if self._is_checked else ""  # a pipe would not wait for its reader
+            more = "+" if self._is_readable else ""  # a pipe would not wait for its reader
             try:
                 file = io.FileIO(path, f"x{more}")
                 self._is_new = True

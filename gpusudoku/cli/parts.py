@@ -72,7 +72,7 @@ class PartWriter:
         """
         board = self._source.board
         command = click.get_current_context().info_name or ""
-        facts = {**self._facts, "tasks": self._total, "parts": self.part.parts}
+        facts = {**self._facts, "tasks": self._total}
         boards = self._source.survey._asdict() if board is None else identity_of_board(board[0])
         identity = Identity(command, boards, facts)
         place = {} if board is None else place_facts(board)

@@ -236,8 +236,6 @@ def refuse_output(asked: OutputOptions, inputs: tuple[str, ...]) -> None:
     """Raise an InputError at once for an output file or log that could not be written later."""
     if asked.checkpoint is not None:  # the file may have been begun
         asked.refuse_with("--checkpoint", {"--log": asked.log, "--stats": asked.stats})
-        if not asked.to_stdout:
-            refuse_same(str(asked.output), asked.checkpoint)
         return
     refuse(asked.output, asked.force, inputs)
     if asked.output and asked.log and is_same_file(asked.output, asked.log):

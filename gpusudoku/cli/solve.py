@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import click
 
@@ -40,10 +40,6 @@ from gpusudoku.cli.writers import (
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.results import ResultBlock, SearchStats, with_bad_boards
-
-if TYPE_CHECKING:
-    from gpusudoku.engines.engine import Engine
-    from gpusudoku.runs.cluster import Cluster
 
 
 @click.command()
@@ -88,6 +84,8 @@ def solve(
       gpusudoku solve puzzles.txt --part 3/100 -o part3.txt
       gpusudoku solve @techniques-16x16 --stats
     """
+    from gpusudoku.solving import solve_batches, solve_batches_on, solve_each
+
     asked = OutputOptions.take(given, solution=True, errors=reading.keep_going)
     if first_only and asked.exit_code:
         raise InputError("--exit-code needs to know whether there is another solution: no --first")
@@ -109,7 +107,8 @@ def solve(
     is_read = asked.to_stdout and sys.stdout is not None and sys.stdout.isatty()
     on_terminal = source.single and asked.form is None and is_read
     each = source.single or asked.in_detail
-    solver = partial(_solver, options=options, each=each, on_cluster=cluster is not None)
+    solve_here = solve_each if each else solve_batches
+    solve_some: Callable[..., Any] = solve_here if cluster is None else solve_batches_on
     writer: AnswerWriter
     if asked.form in FORMS:
         writer = AnswerRecords.of(asked, source.origin, single=source.single)
@@ -121,7 +120,11 @@ def solve(
     with (
         machine_of(cluster, options) as machine,
         open_answer_sink(source, machine, asked, writer, "solved", part=piece) as sink,
-        closing(with_bad_boards(source.found(), solver(machine), "record")) as found,
+        closing(
+            with_bad_boards(
+                source.found(), partial(solve_some, options=options, engine=machine), "record"
+            )
+        ) as found,
     ):
         for results in found:
             sink.write(results)
@@ -131,14 +134,3 @@ def solve(
                 if asked.stats:
                     assert isinstance(results.stats, SearchStats)
                     show_search(results.boards[0], results.stats)
-
-
-def _solver(
-    machine: Engine, options: Options, *, each: bool, on_cluster: bool
-) -> Callable[..., Generator[ResultBlock, None, None]]:
-    """Choose what solves: a cluster, or this machine, each board by itself or in blocks."""
-    from gpusudoku.solving import solve_batches, solve_batches_on, solve_each
-
-    if on_cluster:
-        return partial(solve_batches_on, cast("Cluster", machine), options=options)
-    return partial(solve_each if each else solve_batches, options=options, engine=machine)

@@ -83,7 +83,7 @@ class Source:
         """True if errors after the last wanted board belong to it."""
         self._skipped = (0, 0)
         self._given = 0
-        """Boards that were read and are to be worked on, or were in an earlier session."""
+        """Boards that were read and are to be worked on, or were before a resume."""
         self.names, self._reading, self._one = list(names), reading, one
         self.files = [name for name in self.names if is_file(name)]
         """The inputs that are files, or standard input."""

@@ -192,16 +192,16 @@ def count_for_python(
 
 
 def count_batches_on(
-    cluster: Cluster, batches: Iterable[Batch], options: Options
+    batches: Iterable[Batch], options: Options, engine: Cluster
 ) -> Generator[ResultBlock, None, None]:
     """Count on a cluster as ``count_batches`` does here; all count a board that takes one long."""
-    for found in cluster.answers(batches, cast("Answer", count_block), options):
+    for found in engine.answers(batches, cast("Answer", count_block), options):
         if isinstance(found, ResultBlock):
             yield found
             continue
         limit, whole = options.limit, replace(options, limit=None)
         with current_watch().working_on(found):
-            count, _ = count_in_tasks(found[0], whole, cluster, RunStore(), limit=limit or inf)
+            count, _ = count_in_tasks(found[0], whole, engine, RunStore(), limit=limit or inf)
         if limit is not None and count.count >= limit:
             count = replace(count, count=limit, exact=False)
         yield ResultBlock.of(found, count, limit)
