@@ -21,7 +21,7 @@ from script import Run, check
 import gpusudoku
 from gpusudoku import Board, collection
 from gpusudoku.engines.cuda import launch, worker
-from gpusudoku.engines.cuda.device import CONTIGUOUS, INTERLEAVED, Gpu
+from gpusudoku.engines.cuda.device import Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.jobs.watch import reporting
 from gpusudoku.options import STRATEGIES, Options
@@ -163,7 +163,6 @@ def _launches(bench: Bench) -> Iterator[Step]:
         f"threads_per_block={threads}": {"threads_per_block": threads} for threads in (1, 32, 1024)
     }
     tunings["one block"] = {"blocks_per_multiprocessor": 1, "launch_seconds": 1e-6}
-    tunings |= {f"stacks={stacks}": {"stacks": stacks} for stacks in (INTERLEAVED, CONTIGUOUS)}
     for name in (bench.sizes.nine, bench.sizes.small):
         for what, changes in tunings.items():
             run = partial(_tuned, bench, name, changes, nullcontext)

@@ -2,8 +2,8 @@
 
 Compiles for real architectures, which needs no GPU, prints a Markdown table and writes every figure
 to a JSON file. The instructions of a step are those of the longest branch-free part of the kernel;
-a step of the 9x9 search is such a part. The text below the table says what follows for the speed
-of the search: bounds, predicted by arithmetic. Nothing is measured here.
+a step of the 9x9 search by singles is such a part, other steps are loops. The text below the table
+says what follows for the speed of the search: bounds, predicted by arithmetic. Nothing is measured.
 
     python benchmarks/kernel_resources.py                     two minutes
     python benchmarks/kernel_resources.py --architecture 9.0  one architecture only
@@ -26,8 +26,6 @@ from script import Run, script, table
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.kernels.contraction.nine import cuda as nine_cuda
 from gpusudoku.kernels.search import cuda
-from gpusudoku.kernels.search.layout import Layout
-from gpusudoku.kernels.search.nine.rows import ROW_WORDS
 from gpusudoku.kernels.search.settings import (
     FIRST,
     HIDDEN_SINGLE,
@@ -36,6 +34,7 @@ from gpusudoku.kernels.search.settings import (
     NAKED_SINGLE,
     SearchSettings,
 )
+from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.search.techniques import parse_techniques
 
 THREADS = [64, 128, 256]
@@ -50,7 +49,7 @@ NINE = {
 }
 """Techniques of the searches of 9x9 boards."""
 BOTH = ["singles", "none"]
-"""The names in NINE that are compiled with both strategies, one for each of the two searches."""
+"""The names in NINE that are compiled with both strategies."""
 LARGER = [4, 5, 8]
 """Sides of the boxes of larger boards."""
 PACKAGES = ["numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink", "nvidia-cuda-nvdisasm"]
@@ -79,10 +78,10 @@ class CudaKernel(NamedTuple):
     """Those that a thread may have, if they are limited."""
 
 
-def search_kernel(name: str, layout: Layout, settings: SearchSettings) -> CudaKernel:
+def search_kernel(name: str, shape: Shape, settings: SearchSettings) -> CudaKernel:
     """The kernel of a search."""
-    function = cuda.build_kernel(layout, settings)
-    return CudaKernel(name, function, cuda.signature(layout, settings))
+    function = cuda.build_kernel(shape, settings)
+    return CudaKernel(name, function, cuda.signature(shape))
 
 
 def contraction_kernel(wide: bool) -> CudaKernel:
@@ -94,7 +93,7 @@ def contraction_kernel(wide: bool) -> CudaKernel:
 
 def kernels() -> list[CudaKernel]:
     """Every kernel."""
-    nine = Layout(3, 3)
+    nine = Shape(3, 3)
     found = []
     for words, techniques in NINE.items():
         for name, strategy in {"min": MIN, "first": FIRST}.items():
@@ -103,7 +102,7 @@ def kernels() -> list[CudaKernel]:
                 found.append(search_kernel(f"9x9, {words}, {name}", nine, settings))
     for side in LARGER:
         name = f"{side**2}x{side**2}, singles, min"
-        found.append(search_kernel(name, Layout(side, side), SearchSettings()))
+        found.append(search_kernel(name, Shape(side, side), SearchSettings()))
     return [*found, contraction_kernel(wide=False), contraction_kernel(wide=True)]
 
 
@@ -194,7 +193,7 @@ def prediction(runs: list[Run]) -> str:
         ("issuing instructions, steps alone", solutions(sum(step.values()) / SCHEDULERS)),
         ("local memory in the first-level cache, steps alone", solutions(step["local"])),
     ]
-    row = 4 * ROW_WORDS
+    row = Shape(3, 3).row_bytes
     for moved, size in [("bytes", row), ("sectors", -(-row // SECTOR) * SECTOR)]:
         bounds.append((f"stacks in memory, {moved} moved once", MEMORY / (2 * GUESSES * size)))
     lines = [

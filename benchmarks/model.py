@@ -20,9 +20,8 @@ from simulated_figures import suite_rows
 from gpusudoku.bench.figures import threads
 from gpusudoku.bench.suite import PowerLaw, search_law
 from gpusudoku.errors import InputError
-from gpusudoku.kernels.search.layout import layout_of
-from gpusudoku.kernels.search.select import search_for
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import shape_of
+from gpusudoku.search.frontier import node_seconds
 
 LEAST_CLUES = 8
 """The fewest clues of the fit: below, the orbits of free digits make contractions quicker again."""
@@ -109,17 +108,12 @@ def show(_: Path | None = None) -> None:
         f" not measured: an H200 finds at most {rate:.1e} solutions a second. Memory, caches and"
         " its clock under load make it slower. GPUs share nothing but the frontier.\n\nOn larger"
         " boards a node takes longer: on one core about"
-        f" {1e9 * node_seconds(4):.0f} ns where a board has 16x16 cells, and"
-        f" {1e9 * node_seconds(5):,.0f} ns where it has 25x25.{large_rate()} The"
+        f" {1e9 * node_seconds(shape_of(4, 4)):.0f} ns where a board has 16x16 cells, and"
+        f" {1e9 * node_seconds(shape_of(5, 5)):,.0f} ns where it has 25x25.{large_rate()} The"
         " lists of a contraction grow so fast that empty boards beyond 9x9 stay out of reach: a"
         " 12x12 stack can be filled in about 9e10 ways."
     )
     print_sources("bench", "contraction", "warp")
-
-
-def node_seconds(side: int) -> float:
-    """What estimates take for a node of a board with square boxes, unless it is dead."""
-    return search_for(layout_of(side, side), SearchSettings()).node_seconds
 
 
 def large_rate() -> str:

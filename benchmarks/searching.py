@@ -26,8 +26,8 @@ from gpusudoku.formats import read_text
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import NODES, TOP
-from gpusudoku.kernels.search.layout import Layout, layout_of
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import shape_of
 from gpusudoku.options import Options
 from gpusudoku.planning.search import search_settings
 from gpusudoku.search.frontier import Frontier
@@ -118,14 +118,14 @@ def relabelled(cells: NDArray[np.uint8], number: int, seed: int = 0) -> Iterable
 
 def packed(blocks: Iterable[NDArray[np.uint8]], number: int) -> Frontier:
     """A frontier of ``number`` puzzles, none of which is split."""
-    layout: Layout = layout_of(3, 3)
-    boards = np.empty((number, layout.words), np.uint64)
+    shape = shape_of(3, 3)
+    boards = np.empty((number, shape.words), shape.word)
     start = 0
     for cells in blocks:
         end = start + len(cells)
-        cpu.pack(layout)(cells, layout.index_of, layout.nonpeers, boards[start:end])
+        cpu.pack(shape)(cells, *shape.places, boards[start:end])
         start = end
-    return Frontier(layout, boards, np.arange(number))
+    return Frontier(shape, boards, np.arange(number))
 
 
 def batch(name: str, given: NDArray[np.uint8], most: int, engine: CudaEngine) -> list[Run]:

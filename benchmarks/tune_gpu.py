@@ -30,28 +30,23 @@ from script import Run, check, command, show_recorded, table
 import gpusudoku
 from gpusudoku import Board
 from gpusudoku.engines.cuda import availability
-from gpusudoku.engines.cuda.device import CONTIGUOUS, INTERLEAVED, Gpu, Tuning, save_tuning
+from gpusudoku.engines.cuda.device import Gpu, Tuning, save_tuning
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import DeviceError
 from gpusudoku.jobs.watch import Progress
-from gpusudoku.kernels.search.layout import layout_of
-from gpusudoku.kernels.search.select import gpu_search_for
 from gpusudoku.options import Options
 from gpusudoku.planning.search import search_settings
 from gpusudoku.search.frontier import Frontier
 
 VALUES: dict[str, list[Any]] = {
     "max_registers": [None, 64, 80, 96, 128],
-    "stacks": [INTERLEAVED, CONTIGUOUS],
     "threads_per_block": [32, 64, 128, 256],
     "boards_per_thread": [1, 2, 4, 8, 16, 32],
     "launch_seconds": [0.05, 0.1, 0.2, 0.5],
     "blocks_per_multiprocessor": [None, 2, 4, 8, 16],
 }
-"""The values to try, in this order: settings that change the code come first. Where ``stacks``
-changes nothing (see ``Tuning``), it is left out."""
+"""The values to try, in this order: settings that change the code come first."""
 FEW: dict[str, list[Any]] = {
-    "stacks": [INTERLEAVED, CONTIGUOUS],
     "boards_per_thread": [1, 8],
     "launch_seconds": [0.2, 0.5],
 }
@@ -82,8 +77,6 @@ class Tuner:
         for _ in range(ROUNDS):
             before = best
             for field, candidates in values.items():
-                if field == "stacks" and self._contiguous:
-                    continue
                 for value in candidates:
                     other = replace(best, **{field: value})
                     if self.seconds(other) * BETTER < self.seconds(best):
@@ -91,12 +84,6 @@ class Tuner:
             if best == before:
                 break
         return best
-
-    @property
-    def _contiguous(self) -> bool:
-        """Whether the stacks of this board's search lie in one way, whatever the settings say."""
-        layout = layout_of(self.board.geometry.box_rows, self.board.geometry.box_columns)
-        return gpu_search_for(layout, search_settings(Options())).contiguous
 
     def seconds(self, tuning: Tuning) -> float:
         """The median of some runs, measured once; infinite if the GPU refuses the settings."""

@@ -110,7 +110,7 @@ def measured_costs() -> Costs:
     worker = worker_of(small)
     nothing = Work(small.boards[:0], small.roots[:0], np.zeros(1, np.int64))
     worker.stack.state[:] = -1
-    rest = worker.stack, worker.found, 1, worker.limit, worker.scratch
+    rest = worker.stack, worker.found, 1, worker.limit, worker.lanes
     enter = least(lambda: worker.run(nothing, *rest))
     loop, calls = _loop_seconds(small)
     task, share = _share_seconds(small)

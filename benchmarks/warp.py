@@ -1,6 +1,6 @@
-"""How fast the search of 9x9 boards can be on a GPU at most: bounds, computed without a GPU.
+"""How fast the search of a board can be on a GPU at most: bounds, computed without a GPU.
 
-Compiles and assembles the kernel for compute capability 9.0, takes the machine code apart, and runs
+Compiles and assembles its kernel for compute capability 9.0, takes the machine code apart, and runs
 it here a warp at a time, 32 threads in lock step (``warp_machine``). Whole boards must be counted
 right, whichever party goes first where threads part; then every instruction is counted that a warp
 takes for a solution, and what multiprocessors can take of them in a second bounds the search.
@@ -10,6 +10,7 @@ They do not see how long memory, caches and results take, nor what clock a GPU k
 GPU is slower than they say, by how much only a GPU can show.
 
     python benchmarks/warp.py                        two minutes
+    python benchmarks/warp.py --board 16x16-many     a board of 16x16 cells; half a minute
     python benchmarks/warp.py --puzzles FILE         also puzzles a second
     python benchmarks/warp.py --show                 what was recorded before
 """
@@ -39,22 +40,20 @@ from gpusudoku import collection
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.kernels.search import arguments, cuda
 from gpusudoku.kernels.search.arguments import NODES, TOP, Found, Stack, Work
-from gpusudoku.kernels.search.layout import Layout
-from gpusudoku.kernels.search.select import gpu_search_for
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.search.frontier import Frontier
 
 CAPABILITY = (9, 0)
-NINE, SETTINGS = Layout(3, 3), SearchSettings()
-CHECKED = ["2c", "1c"]
+NINE, SETTINGS = Shape(3, 3), SearchSettings()
+CHECKED = {NINE: ["2c", "1c"], Shape(4, 4): ["16x16-few"]}
 """Boards that are counted to the end, in both orders."""
 BOARDS = ["1f", "2f"]
 WARPS, THREADS = 2, 32
-DEPTH = 83
-"""Boards that a stack has room for, as many as are ever needed."""
 FEW, MANY, TAKEN = 128, 675_000, 4000
 """Boards of the frontier of threads that are deep in a board, and of that of a full card, ten for
-each of its threads; of the latter so many in a row are taken."""
+each of its threads; of the latter so many in a row are taken. Boards of fewer solutions than MANY
+have the first only."""
 WARM_UP, BUDGET = 200, 3000
 """Nodes that a thread may look at before and while instructions are counted."""
 NO_BUDGET = 1 << 40
@@ -92,7 +91,7 @@ class MissingTool(GpusudokuError):  # noqa: N818 - nothing went wrong
 
 
 class Kernel(NamedTuple):
-    """The search of 9x9 boards in machine code."""
+    """The search of boards of a shape in machine code."""
 
     code: warp_code.Code
     resources: compiling.Resources
@@ -102,20 +101,21 @@ class Search:
     """A search on WARPS warps, launch by launch."""
 
     def __init__(self, kernel: Kernel, frontier: Frontier, limit: int | None = None) -> None:
-        search, threads = gpu_search_for(NINE, SETTINGS), WARPS * THREADS
+        shape, threads = frontier.shape, WARPS * THREADS
+        depth = shape.n**2 + 2  # as many as are ever needed
         self._kernel, self._limit = kernel, limit
-        self._work = Work(search.rows_of(frontier.boards), frontier.roots, np.zeros(1, np.int64))
+        self._work = Work(frontier.boards, frontier.roots, np.zeros(1, np.int64))
         self._stacks = Stack(
-            np.zeros((threads, DEPTH, search.words), search.word),
-            np.zeros((threads, DEPTH), np.int64),
+            np.zeros((threads, depth, shape.words), shape.word),
+            np.zeros((threads, depth), np.int64),
             np.full((arguments.STATES, threads), -1, np.int64),
             np.zeros((arguments.TALLIES, threads), np.uint64),
         )
-        self.found = Found.empty(int(frontier.roots.max(initial=0)) + 1, 0, NINE.n**2)
+        self.found = Found.empty(int(frontier.roots.max(initial=0)) + 1, 0, shape.n**2)
 
     def launch(self, budget: int, jumpers_first: bool = True) -> NDArray[np.int64]:
         """Launch the kernel once; returns how often every instruction was taken."""
-        numbers = budget, int(arguments.limit_of(self._limit)), np.ascontiguousarray(NINE.nonpeers)
+        numbers = budget, int(arguments.limit_of(self._limit))
         groups = self._work, self._stacks, self.found
         frame = self._kernel.resources.stack
         machine = Machine(self._kernel.code, frame, (*groups, *numbers))
@@ -138,7 +138,7 @@ class Search:
         return taken and bool((self._stacks.state[TOP] < 0).all())
 
 
-def compiled() -> Kernel:
+def compiled(shape: Shape = NINE) -> Kernel:
     """The kernel, compiled and assembled.
 
     Raises
@@ -150,7 +150,7 @@ def compiled() -> Kernel:
     without = "NVIDIA's disassembler is missing: pip install nvidia-cuda-nvdisasm"
     if reason := compiling.missing() or (None if program else without):
         raise MissingTool(reason)
-    function, types = cuda.build_kernel(NINE, SETTINGS), cuda.signature(NINE, SETTINGS)
+    function, types = cuda.build_kernel(shape, SETTINGS), cuda.signature(shape)
     ptx = compiling.compile_ptx(function, types, CAPABILITY)
     assembled, log = compiling.assemble(ptx, CAPABILITY)
     listing = compiling.disassemble(assembled, str(program))
@@ -182,8 +182,8 @@ def cycles(run: Run) -> dict[str, float]:
 def frontier_of(name: str, width: int) -> Frontier:
     """The frontier of a board of the collection."""
     root = Frontier.of([collection.load(name)])
-    if root.layout != NINE:
-        raise InputError(f"@{name}: expected a board of 9x9 cells")
+    if root.shape not in CHECKED:
+        raise InputError(f"@{name}: expected a board of 9x9 or 16x16 cells")
     return root.expanded(SETTINGS, width)
 
 
@@ -244,7 +244,7 @@ def show(path: Path) -> None:
     clock, multiprocessors = described["hertz"], described["multiprocessors"]
     print(
         f"Upper bounds, computed and not measured, for {multiprocessors}"
-        f" multiprocessors at {clock / 1e9:g} GHz; the kernel takes {described['registers']}"
+        f" multiprocessors at {clock / 1e9:g} GHz; threads take up to {described['registers']}"
         " registers. Not seen: memory, caches, waiting for results, the clock under load.\n"
     )
     heads = ["board", "start", "at most a second", "bound by", "instructions of a warp for one"]
@@ -262,7 +262,7 @@ def show(path: Path) -> None:
 
 
 @script("warp", show)
-@click.option("--board", "boards", multiple=True, help="Of the collection; by default 1f and 2f.")
+@click.option("--board", "boards", multiple=True, help="Of 9x9 or 16x16 cells; else 1f and 2f.")
 @click.option("--puzzles", type=click.Path(exists=True, dir_okay=False), help="9x9 puzzles.")
 @click.option("--number", type=click.IntRange(min=1), default=1500, show_default=True,
               help="How many of them to count.")  # fmt: skip
@@ -280,15 +280,19 @@ def main(
 ) -> None:
     """Compute how many solutions a second a GPU can find at most."""
     names = board_names(boards or BOARDS)
-    for name in names:
-        frontier_of(name, 1)
-    kernel = compiled()
-    check_counts(kernel, CHECKED)
-    runs = [measure(kernel, name, start) for start in ("deep", "frontier") for name in names]
+    shapes = {name: frontier_of(name, 1).shape for name in names}
+    needed = dict.fromkeys([*shapes.values(), *([NINE] if puzzles else [])])
+    kernels = {shape: compiled(shape) for shape in needed}
+    for shape, kernel in kernels.items():
+        check_counts(kernel, CHECKED[shape])
+    large = [name for name in names if collection.entry(name).count > MANY]
+    cases = [(name, "deep") for name in names] + [(name, "frontier") for name in large]
+    runs = [measure(kernels[shapes[name]], name, start) for name, start in cases]
     if puzzles:
-        runs.append(measure_puzzles(kernel, Path(puzzles), number))
+        runs.append(measure_puzzles(kernels[NINE], Path(puzzles), number))
     gpu = {"hertz": clock * 1e9, "multiprocessors": multiprocessors}
-    record(path, runs, **gpu, registers=kernel.resources.registers, **versions())
+    registers = max(kernel.resources.registers for kernel in kernels.values())
+    record(path, runs, **gpu, registers=registers, **versions())
 
 
 if __name__ == "__main__":

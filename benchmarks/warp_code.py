@@ -24,9 +24,9 @@ from gpusudoku.errors import GpusudokuError
 
 # Operations; warp_lanes.result says what each does.
 OPERATIONS = (
-    *("CONTROL", "NOTHING", "LOGIC", "ADD", "MULTIPLY", "HIGH", "LEFT", "RIGHT", "EXTEND"),
-    *("SCALE", "SCALE_HIGH", "SELECT", "PERMUTE", "MOVE", "REVERSE", "HIGHEST", "COUNT", "COMPARE"),
-    *("LOAD", "STORE", "ATOMIC", "PREDICATES", "VOTE", "SHUFFLE"),
+    *("CONTROL", "NOTHING", "LOGIC", "ADD", "MULTIPLY", "HIGH", "LEFT", "RIGHT", "RIGHT_PAIR"),
+    *("EXTEND", "SCALE", "SCALE_HIGH", "SELECT", "PERMUTE", "MOVE", "REVERSE", "HIGHEST", "COUNT"),
+    *("COMPARE", "LOAD", "STORE", "ATOMIC", "PREDICATES", "VOTE", "SHUFFLE"),
 )
 NUMBER = {name: number for number, name in enumerate(OPERATIONS)}
 COMPARISONS = ("LT", "LE", "GT", "GE", "EQ", "NE")
@@ -103,6 +103,7 @@ FORMS = [
     Form(r"SHF\.L\.U64\.HI", "LEFT", "dabc", HIGH),
     Form(r"SHF\.R\.U32\.HI", "RIGHT", "dabc"),
     Form(r"SHF\.R\.S32\.HI", "RIGHT", "dabc", SIGNED),
+    Form(r"SHF\.R\.U64", "RIGHT_PAIR", "dabc"),
     Form(r"SGXT\.U32", "EXTEND", "dab"),
     Form(r"LEA", "SCALE", "dPab#"),
     Form(r"LEA\.HI(\.X)?", "SCALE_HIGH", "dPabc#p"),
@@ -112,6 +113,7 @@ FORMS = [
     Form(r"FLO\.U32", "HIGHEST", "da"),
     Form(r"POPC", "COUNT", "da"),
     Form(r"MOV|LDC|S2R", "MOVE", "dc"),
+    Form(r"S2UR", "MOVE", "dc", {"uniform": 1}),
     Form(r"LDC\.64|CS2R", "MOVE", "dc", WIDE),
     Form(r"HFMA2\.MMA", "MOVE", "dc"),  # makes a constant; see ``_halves``
     Form(r"ISETP\.(?P<comparison>LT|LE|GT|GE|EQ|NE)(?P<unsigned>\.U32)?"
@@ -178,7 +180,7 @@ PREDICATE = re.compile(r"(!?)(U?)P(\d|T)")
 WHOLE = re.compile(r"-?(0x[0-9a-f]+|\d+)")
 REGISTER = re.compile(r"([US]?)R(\d+|Z)")
 ADDRESS = re.compile(r"(?:desc\[UR\d+\])?\[(R\w+)(\.64)?(?:\+(-?0x[0-9a-f]+))?\]")
-CONSTANT = re.compile(r"c\[0x0\]\[(0x[0-9a-f]+)\]")
+CONSTANT = re.compile(r"c\[0x0\]\[(?:(0x[0-9a-f]+)|RZ)\]")
 
 
 def parse(text: str) -> Code:
@@ -214,7 +216,7 @@ def _decoded(instruction: Instruction, code: Code) -> dict[str, int]:
             if match := re.fullmatch(form.names, name):
                 row = FIELDS | form.fields | {"op": NUMBER[form.operation]}
                 row["guard"] = predicate(instruction.guard)
-                row["uniform"] = int(name != instruction.name)
+                row["uniform"] |= int(name != instruction.name)
                 _modify(row, match.groupdict())
                 try:
                     _place(row, instruction, form, code)
@@ -274,7 +276,7 @@ def _row(text: str, code: Code) -> int:
     if plain in SPECIALS:
         return SPECIALS[plain]
     if found := CONSTANT.fullmatch(plain):
-        return sign + code.literal("c", int(found[1], 16))
+        return sign + code.literal("c", int(found[1] or "0", 16))
     if found := REGISTER.fullmatch(plain):
         first = UNIFORM if found[1] == "U" else 0
         return sign + (ZERO if found[2] == "Z" else first + int(found[2]))

@@ -13,8 +13,8 @@ from warp_code import COMPLEMENT, NEGATIVE, NOT, OPERATIONS, TRUE, UNIFORM
 THREADS = 32
 EVERYONE = (1 << THREADS) - 1
 WORD = 0xFFFFFFFF
-(_, NOTHING, LOGIC, ADD, MULTIPLY, HIGH, LEFT, RIGHT, EXTEND, SCALE, SCALE_HIGH, SELECT, PERMUTE,
- MOVE, REVERSE, HIGHEST, COUNT, COMPARE, LOAD, STORE, ATOMIC, PREDICATES, VOTE,
+(_, NOTHING, LOGIC, ADD, MULTIPLY, HIGH, LEFT, RIGHT, RIGHT_PAIR, EXTEND, SCALE, SCALE_HIGH, SELECT,
+ PERMUTE, MOVE, REVERSE, HIGHEST, COUNT, COMPARE, LOAD, STORE, ATOMIC, PREDICATES, VOTE,
  SHUFFLE) = range(len(OPERATIONS))  # fmt: skip
 
 
@@ -70,6 +70,8 @@ def result(row, a, b, c, carry):  # type: ignore[no-untyped-def]
         return shifted >> 32 & WORD if row.high else shifted & WORD
     if op == RIGHT:
         return (signed(c) if row.signed else c) >> min(b, 63) & WORD
+    if op == RIGHT_PAIR:
+        return (a >> b | c << 32 - b if b < 32 else c >> min(b - 32, 63)) & WORD
     if op == SCALE:
         return (a << row.number & WORD) + b
     if op == SCALE_HIGH:

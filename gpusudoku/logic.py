@@ -61,14 +61,14 @@ class Simplified:
 def simplify_kernels(geometry: Geometry, techniques: str = "all") -> list[Kernel]:
     """List the kernels that simplify boards by techniques: all together, each alone, and none."""
     from gpusudoku.kernels.search import cpu  # imported lazily: explaining needs no Numba
-    from gpusudoku.kernels.search.layout import layout_of
     from gpusudoku.kernels.search.settings import SearchSettings
+    from gpusudoku.kernels.search.shape import shape_of
 
-    layout = layout_of(geometry.box_rows, geometry.box_columns)
+    shape = shape_of(geometry.box_rows, geometry.box_columns)
     bits = parse_techniques(techniques)
     each = [parse_techniques(name) for name, bit in TECHNIQUES.items() if bits & bit]
     settings = dict.fromkeys(map(SearchSettings, [bits, 0, *each]))
-    return [cpu.pack(layout), *(cpu.expand(layout, one) for one in settings)]
+    return [cpu.pack(shape), *(cpu.expand(shape, one) for one in settings)]
 
 
 def simplify(
@@ -103,7 +103,8 @@ def simplify(
     if len(result) == 0:
         return Simplified(board, board.candidates, contradictory=True)
     candidates = result.candidates[0]
-    cells = np.where(result.fixed[0], single_digits(candidates), 0)
+    # Without techniques nothing is placed, however few candidates are left.
+    cells = single_digits(candidates) if settings.techniques else board.cells
     return Simplified(Board(cells, board.geometry), candidates, contradictory=False)
 
 

@@ -1,6 +1,6 @@
 """Kernels that run as plain Python for the first few boards, so that nothing is compiled for these.
 
-Kernels are plain Python, too, and where a board takes that a millisecond or two, compiling pays
+Kernels are plain Python, too, and where a board takes that a few milliseconds, compiling pays
 from some thousand boards on; loading what was compiled before takes as long as a few boards.
 """
 

@@ -21,11 +21,10 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.expand import build_expand
-from gpusudoku.kernels.search.layout import Layout
+from gpusudoku.kernels.search.lanes import build_expand, build_run
 from gpusudoku.kernels.search.pack import build_pack
-from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Outcome
 from gpusudoku.planning.search import SearchPlan
@@ -47,8 +46,8 @@ PUZZLE = "8..2.3..6.5.7....9..4...1..79..5...4...8.6...1...7..95..3...2..5....7.
 """A board of 9x9 cells with one solution."""
 
 
-def layout_of(geometry: Geometry) -> Layout:
-    return Layout(geometry.box_rows, geometry.box_columns)
+def shape_of(geometry: Geometry) -> Shape:
+    return Shape(geometry.box_rows, geometry.box_columns)
 
 
 def pattern(geometry: Geometry) -> NDArray[np.int64]:
@@ -91,20 +90,22 @@ def spoilt(board: Board, seed: int) -> Board:
     return Board(cells, board.geometry)
 
 
-def unpacked(layout: Layout, packed: NDArray[np.uint64]) -> list[set[int]]:
+def unpacked(shape: Shape, packed: NDArray[Any]) -> list[set[int]]:
     """The candidates of every cell of a packed board, as digits from 1."""
     words = [int(word) for word in packed]
     cells = []
-    for index in layout.index_of.tolist():
-        word, bit = divmod(index, 64)
-        planes = [words[d * layout.plane_words + word] for d in range(layout.n)]
+    for row, column in np.ndindex(shape.n, shape.n):
+        band, k = divmod(row, shape.box_rows)
+        group, field = divmod(band, shape.bands)
+        word, bit = k * shape.groups + group, field * shape.field + column
+        planes = [words[d * shape.plane_words + word] for d in range(shape.n)]
         cells.append({d + 1 for d, plane in enumerate(planes) if plane >> bit & 1})
     return cells
 
 
-def search_space(layout: Layout, packed: NDArray[np.uint64]) -> int:
+def search_space(shape: Shape, packed: NDArray[Any]) -> int:
     """The product of the candidate counts of all cells of a packed board."""
-    return prod(len(candidates) for candidates in unpacked(layout, packed))
+    return prod(len(candidates) for candidates in unpacked(shape, packed))
 
 
 def searched(
@@ -141,16 +142,16 @@ class Uncompiled:
 
 def run_uncompiled(patch: pytest.MonkeyPatch) -> None:
     """Let every search run on kernels that are the plain Python functions they are written as."""
-    patch.setattr(cpu, "pack", cache(lambda layout: Uncompiled(build_pack(layout, as_it_is))))
+    patch.setattr(cpu, "pack", cache(lambda shape: Uncompiled(build_pack(shape, as_it_is))))
     patch.setattr(cpu, "expand", cache(_uncompiled_expand))
     patch.setattr(cpu, "run", _uncompiled_run)
 
 
-def _uncompiled_expand(layout: Layout, settings: SearchSettings) -> Uncompiled:
-    return Uncompiled(build_expand(layout, settings, as_it_is))
+def _uncompiled_expand(shape: Shape, settings: SearchSettings) -> Uncompiled:
+    return Uncompiled(build_expand(shape, settings, as_it_is))
 
 
-def _uncompiled_run(layout: Layout, settings: SearchSettings) -> Uncompiled:
+def _uncompiled_run(shape: Shape, settings: SearchSettings) -> Uncompiled:
     def claim(counter: NDArray[np.int64]) -> int:
         counter[0] += 1
         return int(counter[0]) - 1
@@ -158,7 +159,7 @@ def _uncompiled_run(layout: Layout, settings: SearchSettings) -> Uncompiled:
     def add(array: NDArray[np.uint64], i: int, value: np.uint64) -> None:
         array[i] += value
 
-    return Uncompiled(search_for(layout, settings).build_run(as_it_is, claim, add))
+    return Uncompiled(build_run(shape, settings, as_it_is, claim, add))
 
 
 def as_it_is(function):  # type: ignore[no-untyped-def]

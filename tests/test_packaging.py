@@ -45,9 +45,9 @@ def test_the_wheel_works_elsewhere(wheel, tmp_path):
         f"import sys; sys.path.insert(0, {str(target)!r})\n"
         "import gpusudoku\n"
         "from gpusudoku import collection\n"
-        "from gpusudoku.kernels.search import layout\n"
+        "from gpusudoku.kernels.search import shape\n"
         f"assert gpusudoku.__file__.startswith({str(target)!r}), gpusudoku.__file__\n"
-        f"assert layout.__file__.startswith({str(target)!r}), layout.__file__\n"
+        f"assert shape.__file__.startswith({str(target)!r}), shape.__file__\n"
         "print(gpusudoku.count(collection.load('1b'), device='cpu').count)"
     )
     run = [sys.executable, "-c", code]

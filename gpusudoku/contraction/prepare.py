@@ -16,8 +16,8 @@ from gpusudoku.contraction.protocol import Contraction, Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.layout import layout_of
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import shape_of
 from gpusudoku.search.frontier import Frontier
 
 NINE = Geometry(3, 3)
@@ -40,9 +40,9 @@ def is_nine(geometry: Geometry, candidates: NDArray[np.uint64] | None) -> bool:
 
 def contraction_kernels(geometry: Geometry) -> list[Kernel]:
     """Return the kernels that the contraction of a board and the estimate of its search need."""
-    layout = layout_of(geometry.box_rows, geometry.box_columns)
+    shape = shape_of(geometry.box_rows, geometry.box_columns)
     kernels = stages().of_one_board() if geometry == NINE else KERNELS
-    return [cpu.expand(layout, SearchSettings()), *kernels]
+    return [cpu.expand(shape, SearchSettings()), *kernels]
 
 
 def contraction_of(

@@ -36,9 +36,9 @@ from gpusudoku.kernels.search.arguments import (
     Work,
     limit_of,
 )
-from gpusudoku.kernels.search.select import search_for
+from gpusudoku.kernels.search.lanes import Lanes
 from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.search.frontier import Frontier
+from gpusudoku.search.frontier import Frontier, node_seconds
 
 if TYPE_CHECKING:
     from gpusudoku.contraction.general.parts import BoardPart, Parts
@@ -84,7 +84,7 @@ class CpuEngine:
         return f"<CpuEngine: {self.workers} thread{'' if self.workers == 1 else 's'}>"
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
-        cpu.run(frontier.layout, settings).load()
+        cpu.run(frontier.shape, settings).load()
         return WIDTH
 
     def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:
@@ -129,18 +129,15 @@ class SearchWorker(TaskWorker):
     """One thread that searches: its stack, and the solutions it has found."""
 
     def __init__(self, frontier: Frontier, settings: SearchSettings, job: Job, node: Cost) -> None:
-        layout = frontier.layout
-        self.run = cpu.run(layout, settings)
-        self.search = search_for(layout, settings)
-        self.scratch = self.search.scratch()
+        self.shape = shape = frontier.shape
+        self.run = cpu.run(shape, settings)
+        self.lanes = Lanes.empty(shape)
         # One lane alone leaves no more boards than there are cells: board k of those that it
         # leaves on its way down has at least k cells fixed, by the guesses that led to it. So many
         # for each lane are enough in practice, and the stack grows where they are not.
-        cells = layout.n * layout.n
-        self.stack = Stack.empty(
-            self.search.lanes * (cells + 3), self.search.words, self.search.word
-        )
-        room = max(self.search.lanes, ROOM_BYTES // cells) if job.on_solutions else 0
+        cells = shape.n * shape.n
+        self.stack = Stack.empty(shape.lanes * (cells + 3), shape)
+        room = max(shape.lanes, ROOM_BYTES // cells) if job.on_solutions else 0
         self.found = Found.empty(len(job.numbers), room, cells)
         self.reported = np.zeros_like(self.found.counts)
         self.limit = limit_of(job.limit)
@@ -148,8 +145,7 @@ class SearchWorker(TaskWorker):
 
     def do(self, task: Task, job: Job) -> None:
         """Search the boards of a task; share some of them if a worker is idle."""
-        boards: NDArray[np.uint64] = task.payload.boards
-        work = Work(boards, task.payload.roots, np.zeros(1, np.int64))
+        work = Work(task.payload.boards, task.payload.roots, np.zeros(1, np.int64))
         done = 0
         self.stack.state[:] = -1
         while True:
@@ -157,7 +153,7 @@ class SearchWorker(TaskWorker):
             taken = min(int(work.cursor[0]), len(work.boards))
             left = int(self.stack.state[TOP]) + 1
             # A board is taken where a lane has none and the stack is empty.
-            finished = max(done, taken - self.search.lanes) if left else taken
+            finished = max(done, taken - self.shape.lanes) if left else taken
             weight = task.weight * (finished - done) / (len(work.boards) - done)
             self._report(job, weight)
             task.weight -= weight
@@ -166,9 +162,9 @@ class SearchWorker(TaskWorker):
                 return
             if job.ending:
                 rest, owners = (deal(runs, 0, 1) for runs in self._rest(work, taken))
-                job.leave(Task(Frontier(task.payload.layout, rest, owners), task.weight))
+                job.leave(Task(Frontier(task.payload.shape, rest, owners), task.weight))
                 return
-            if left + 3 * self.search.lanes > len(self.stack.boards):
+            if left + 3 * self.shape.lanes > len(self.stack.boards):
                 stacked, roots = self.stack.boards, self.stack.roots
                 self.stack = self.stack._replace(
                     boards=np.concatenate([stacked, np.empty_like(stacked)]),
@@ -176,7 +172,7 @@ class SearchWorker(TaskWorker):
                 )
             waiting = len(work.boards) - taken + left
             # So many boards keep the lanes of a worker busy.
-            parts = min(1 + job.idle_workers, 1 + waiting // self.search.lanes, waiting)
+            parts = min(1 + job.idle_workers, 1 + waiting // self.shape.lanes, waiting)
             if parts > 1:
                 work, done = self._share(task, work, taken, parts, job), 0
 
@@ -187,8 +183,8 @@ class SearchWorker(TaskWorker):
             share = CALL_SHARE * (start - job.start)
             least = max(SHORTEST_SECONDS, PYTHON_SECONDS * job.busy_workers)
             seconds = max(least, min(CALL_SECONDS, share))
-        budget = max(1, int(seconds / (self.node.of(1) or self.search.node_seconds)))
-        self.run(work, self.stack, self.found, budget, self.limit, self.scratch)
+        budget = max(1, int(seconds / (self.node.of(1) or node_seconds(self.shape))))
+        self.run(work, self.stack, self.found, budget, self.limit, self.lanes)
         self.node.took(time.perf_counter() - start, int(self.stack.tally[NODES]) - nodes)
 
     def _report(self, job: Job, weight: float) -> None:
@@ -210,8 +206,8 @@ class SearchWorker(TaskWorker):
         """
         boards, roots = self._rest(work, taken)
         hands = [(deal(boards, hand, parts), deal(roots, hand, parts)) for hand in range(parts)]
-        layout, weight = task.payload.layout, task.weight / sum(map(len, boards))
-        job.share(Task(Frontier(layout, *hand), weight * len(hand[1])) for hand in hands[1:])
+        weight = task.weight / sum(map(len, boards))
+        job.share(Task(Frontier(self.shape, *hand), weight * len(hand[1])) for hand in hands[1:])
         task.weight = weight * len(hands[0][1])
         return Work(*hands[0], np.zeros(1, np.int64))
 
@@ -219,8 +215,7 @@ class SearchWorker(TaskWorker):
         """Take the boards that are left, and their roots, from the stack: two runs of each."""
         left = slice(int(self.stack.state[TOP]) + 1)
         self.stack.state[:] = -1
-        stacked = self.search.boards_of(self.stack.boards[left])[::-1]
-        boards = stacked, work.boards[taken:]
+        boards = self.stack.boards[left][::-1], work.boards[taken:]
         return boards, (self.stack.roots[left][::-1], work.roots[taken:])
 
 

@@ -89,13 +89,13 @@ class Plan(Protocol):
 class Portion:
     """Some of a plan's work: whole tasks, and boards that are left of others.
 
-    ``tasks`` are runs of task numbers, of step 1, none empty. ``boards`` is uint64 (k, words), one
+    ``tasks`` are runs of task numbers, of step 1, none empty. ``boards`` is (k, words), one
     board a row as the plan packs it, and ``task_of``, int64 (k), the task that each descends from.
     No task is in both.
     """
 
     tasks: tuple[range, ...]
-    boards: NDArray[np.uint64]
+    boards: NDArray[Any]
     task_of: NDArray[np.int64]
 
     @classmethod
@@ -106,11 +106,11 @@ class Portion:
 
     @classmethod
     def of_boards(
-        cls, boards: NDArray[np.uint64], task_of: NDArray[np.int64], whole: NDArray[np.uint64]
+        cls, boards: NDArray[Any], task_of: NDArray[np.int64], whole: NDArray[Any]
     ) -> Portion:
         """Make a portion of boards; one that is still the ``whole`` of its task becomes a task.
 
-        The last is uint64 (tasks, words), the board of every task.
+        The last is (tasks, words), the board of every task.
         """
         if not len(boards):
             return cls.of([])

@@ -18,8 +18,8 @@ from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.layout import layout_of
 from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
+from gpusudoku.kernels.search.shape import shape_of
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Outcome, Portion, StepResult, check_part, found_of
 from gpusudoku.results import Estimates, SearchStats
@@ -41,11 +41,11 @@ def search_kernels(
     geometry: Geometry, options: Options, engine: Engine | None = None
 ) -> list[Kernel]:
     """List the kernels that a search needs, on the CPU if there is no engine."""
-    layout = layout_of(geometry.box_rows, geometry.box_columns)
+    shape = shape_of(geometry.box_rows, geometry.box_columns)
     settings = search_settings(options)
-    kernels = [cpu.expand(layout, settings)]
+    kernels = [cpu.expand(shape, settings)]
     if engine is None or engine.name == "cpu":
-        kernels.append(cpu.run(layout, settings))
+        kernels.append(cpu.run(shape, settings))
     return kernels
 
 
@@ -62,7 +62,7 @@ class SearchPlan:
         self.estimates = Estimates()
         self.settings = search_settings(options)
         self._roots, self._options, self._least_tasks = roots, options, least_tasks
-        self._geometry = Geometry(roots.layout.box_rows, roots.layout.box_columns)
+        self._geometry = Geometry(roots.shape.box_rows, roots.shape.box_columns)
         self._cutoff = None
         if options.cutoff is not None:
             self._cutoff = Cutoff(options.cutoff, options.cutoff_by == "empty")
@@ -132,13 +132,14 @@ class SearchPlan:
         """See ``Plan``. ``on_solutions`` is as in ``run``, but its indices mean nothing."""
         width = self.compile(engine)
         whole = self._expanded(None)
-        portion.check(len(whole), whole.layout.words)
+        portion.check(len(whole), whole.shape.words)
         # Boards that are left come first: they were split more often, and are sooner done.
         tasks_of = [portion.task_of, *(np.arange(run.start, run.stop) for run in portion.tasks)]
         boards = [portion.boards, *(whole.boards[run.start : run.stop] for run in portion.tasks)]
         tasks, roots = np.unique(np.concatenate(tasks_of), return_inverse=True)
-        rows = np.concatenate([each.reshape(-1, whole.layout.words) for each in boards])
-        frontier = Frontier(whole.layout, rows, roots.astype(np.int64))
+        rows = np.concatenate([each.reshape(-1, whole.shape.words) for each in boards])
+        rows = rows.astype(whole.shape.word, copy=False)
+        frontier = Frontier(whole.shape, rows, roots.astype(np.int64))
         job = Job(len(tasks), None, on_solutions, np.uint64, suspend_after=seconds)
         tally, interrupted = WorkCounters(), None
         try:

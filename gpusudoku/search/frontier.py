@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, log2
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +25,10 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.bits import ONE
 from gpusudoku.kernels.search import cpu, few
-from gpusudoku.kernels.search.expand import Children
-from gpusudoku.kernels.search.layout import Layout, layout_of
-from gpusudoku.kernels.search.loop import Scratch
-from gpusudoku.kernels.search.select import search_for
+from gpusudoku.kernels.search.lanes import Children
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import Shape, shape_of
 
 FRONTIER_BYTES = 1 << 28
 """A frontier is not expanded past this many bytes of packed boards. Making it takes four times as
@@ -40,13 +38,17 @@ CALL_BYTES = 1 << 19
 """Packed boards that are split in one call of the compiled code: an interrupt waits for no more."""
 
 WALKERS = 256
-WALKED_WORDS = 256 * 21
-"""The most words of packed boards at a time: boards larger than 9x9 have fewer walkers."""
+WALKED_BYTES = 256 * 28 * 4
+"""The most bytes of packed boards at a time: boards larger than 9x9 have fewer walkers."""
 LEAST_WALKERS = 4
 """The fewest walkers, whatever the size of the board."""
 HOPELESS = 1e18
 """The nodes at which an estimate ends: thousands of years."""
 SEED = 1
+
+WORD_SECONDS, LARGE_WORD_SECONDS = 0.9e-9, 1.7e-9
+"""What a node takes on a core of 2024 for every 32 bits of a board; and on boards that do not fit
+into the fastest cache. ``benchmarks/estimates.py`` compares this with searches."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,14 @@ class Cutoff:
 class Frontier:
     """Packed partial boards.
 
-    ``boards`` is uint64 (B, layout.words), one board a row, packed as ``kernels.search.layout``
-    draws it. ``roots`` is int64 (B): the index of the root that each board descends from. The first
-    ``ready`` boards need no more splitting. To make it ``nodes`` boards were looked at and
-    ``guesses`` of them split in two; ``capped`` is true if memory did not suffice for a cutoff.
+    ``boards`` is (B, shape.words), one board a row, packed as ``kernels.search.shape`` draws it.
+    ``roots`` is int64 (B): the index of the root that each board descends from. The first ``ready``
+    boards need no more splitting. To make it ``nodes`` boards were looked at and ``guesses`` of
+    them split in two; ``capped`` is true if memory did not suffice for a cutoff.
     """
 
-    layout: Layout
-    boards: NDArray[np.uint64]
+    shape: Shape
+    boards: NDArray[Any]
     roots: NDArray[np.int64]
     ready: int = 0
     nodes: int = 0
@@ -92,13 +94,12 @@ class Frontier:
         A root whose clues contradict each other has no candidates left and counts 0.
         """
         batch = Batch.of(roots)
-        layout = layout_of(batch.geometry.box_rows, batch.geometry.box_columns)
-        boards = np.empty((len(batch), layout.words), np.uint64)
-        pack = few.pack(layout).of(len(boards))
-        pack(batch.cells, layout.index_of, layout.nonpeers, boards)
+        shape = shape_of(batch.geometry.box_rows, batch.geometry.box_columns)
+        boards = np.empty((len(batch), shape.words), shape.word)
+        few.pack(shape).of(len(boards))(batch.cells, *shape.places, boards)
         if batch.candidates is not None:
-            boards[:, : layout.fixed] &= layout.planes_of(batch.candidates)
-        return cls(layout, boards, np.arange(len(batch)))
+            boards &= shape.rows_of(batch.candidates)
+        return cls(shape, boards, np.arange(len(batch)))
 
     def expanded(
         self,
@@ -115,7 +116,7 @@ class Frontier:
         """
         if cutoff is None and (len(self) >= width or self.ready == len(self)):
             return self
-        most, size = (each // (8 * self.layout.words) for each in (FRONTIER_BYTES, CALL_BYTES))
+        most, size = (each // self.shape.row_bytes for each in (FRONTIER_BYTES, CALL_BYTES))
         done = [self.part(0, self.ready)] if self.ready else []
         todo = self.part(self.ready, len(self))
         ready, nodes, guesses = self.ready, self.nodes, self.guesses
@@ -136,11 +137,11 @@ class Frontier:
             todo = self._joined(parts)
         whole = self._joined([*done, todo])
         capped = cutoff is not None and len(todo) > 0
-        return Frontier(self.layout, whole.boards, whole.roots, ready, nodes, guesses, capped)
+        return Frontier(self.shape, whole.boards, whole.roots, ready, nodes, guesses, capped)
 
     def part(self, start: int, end: int) -> Frontier:
         """Return the boards from start to before end, none of which counts as ready."""
-        return Frontier(self.layout, self.boards[start:end], self.roots[start:end])
+        return Frontier(self.shape, self.boards[start:end], self.roots[start:end])
 
     def split(
         self, settings: SearchSettings, cutoff: Cutoff | None = None
@@ -150,12 +151,12 @@ class Frontier:
         Returns the boards that need no splitting, solved or no larger than the cutoff, and the
         others, halved. Dead boards are in neither.
         """
-        expand = cpu.expand(self.layout, settings)
+        expand = cpu.expand(self.shape, settings)
         return self._split(expand, -1.0 if cutoff is None else cutoff.threshold, cutoff)
 
     def simplified(self, settings: SearchSettings) -> Frontier:
         """Return the boards that are not seen to be dead, simplified, not split."""
-        expand = few.expand(self.layout, settings).of(len(self))
+        expand = few.expand(self.shape, settings).of(len(self))
         return self._split(expand, inf, None)[0]
 
     def _split(
@@ -163,41 +164,28 @@ class Frontier:
     ) -> tuple[Frontier, Frontier]:
         check_cancelled()
         by_empty = cutoff is not None and cutoff.by_empty
-        scratch = Scratch(self.layout.nonpeers, np.empty(self.layout.scratch_words, np.uint64))
-        children = Children.empty(len(self), self.layout.words)
-        count = expand(self.boards, threshold, by_empty, children, scratch)
+        children = Children.empty(len(self), self.shape)
+        memory = self.shape.memory(self.shape.lanes)
+        count = expand(self.boards, threshold, by_empty, children, memory)
         boards, ready = children.boards[:count], children.ready[:count]
         parents = children.parents[:count]
         roots = self.roots[parents]
         guesses = int(np.count_nonzero(np.diff(parents) == 0))  # two of a parent
         return (
-            Frontier(self.layout, boards[ready], roots[ready]),
-            Frontier(self.layout, boards[~ready], roots[~ready], guesses=guesses),
+            Frontier(self.shape, boards[ready], roots[ready]),
+            Frontier(self.shape, boards[~ready], roots[~ready], guesses=guesses),
         )
 
     @property
     def candidates(self) -> NDArray[np.uint64]:
         """uint64 (B, cells): the digits possible in every cell, digit d as bit d - 1."""
-        word, bit = np.divmod(self.layout.index_of, 64)
-        masks = np.zeros((len(self), len(word)), np.uint64)
-        for digit in range(self.layout.n):
-            plane = self.boards[:, digit * self.layout.plane_words + word]
-            masks |= (plane >> bit.astype(np.uint64) & ONE) << np.uint64(digit)
-        return masks
-
-    @property
-    def fixed(self) -> NDArray[np.bool_]:
-        """Bool (B, cells): the cells whose digit stands."""
-        word, bit = np.divmod(self.layout.index_of, 64)
-        stands = self.boards[:, self.layout.fixed + word] >> bit.astype(np.uint64) & ONE
-        fixed: NDArray[np.bool_] = stands == ONE
-        return fixed
+        return self.shape.candidates_of(self.boards)
 
     def _joined(self, parts: Sequence[Frontier]) -> Frontier:
         if len(parts) == 1:
             return parts[0]
         return Frontier(
-            self.layout,
+            self.shape,
             np.concatenate([part.boards for part in parts]),
             np.concatenate([part.roots for part in parts]),
         )
@@ -213,7 +201,7 @@ class SearchEstimate:
     exact: bool
     """True if the whole tree was seen."""
     node_seconds: float
-    """The time of a node, on the average."""
+    """The time of a node."""
 
     @property
     def endless(self) -> bool:
@@ -232,18 +220,20 @@ def estimate_search(roots: Frontier, settings: SearchSettings) -> SearchEstimate
     It ends where it becomes HOPELESS: nodes and solutions are then too low.
     """
     rng = np.random.default_rng(SEED)
-    todo, weight, nodes, dead, solutions = roots, 1.0, 0.0, 0.0, 0.0
-    walkers = max(LEAST_WALKERS, min(WALKERS, WALKED_WORDS // roots.layout.words))
+    todo, weight, nodes, solutions = roots, 1.0, 0.0, 0.0
+    walkers = max(LEAST_WALKERS, min(WALKERS, WALKED_BYTES // roots.shape.row_bytes))
     while len(todo) and nodes < HOPELESS:
-        looked = len(todo)
+        nodes += weight * len(todo)
         solved, todo = todo.split(settings)
-        nodes += weight * looked
-        dead += weight * (looked - len(solved) - len(todo) + todo.guesses)
         solutions += weight * len(solved)
         if len(todo) > walkers:
             weight *= len(todo) / walkers
             chosen = rng.choice(len(todo), walkers, replace=False)
-            todo = Frontier(todo.layout, todo.boards[chosen], todo.roots[chosen])
-    search = search_for(roots.layout, settings)
-    seconds = (nodes - dead) * search.node_seconds + dead * search.dead_seconds
-    return SearchEstimate(nodes, solutions, weight == 1.0, seconds / nodes if nodes else 0.0)
+            todo = Frontier(todo.shape, todo.boards[chosen], todo.roots[chosen])
+    return SearchEstimate(nodes, solutions, weight == 1.0, node_seconds(roots.shape))
+
+
+def node_seconds(shape: Shape) -> float:
+    """Return about how long a core of 2024 takes for a node of a search."""
+    word = WORD_SECONDS if shape.unrolled else LARGE_WORD_SECONDS
+    return shape.planes * shape.bits / 32 * word

@@ -23,7 +23,7 @@ TECHNIQUES = {
     "naked-pair": NAKED_PAIR,
     "hidden-pair": HIDDEN_PAIR,
 }
-"""The bit of every technique, cheapest first, which is the order in which they are tried."""
+"""The bit of every technique, in the order in which people try them."""
 
 GROUPS = {
     "none": (),

@@ -1,8 +1,9 @@
-"""The search of boards of any shape; ``nine`` has a faster one for 9x9 boards.
+"""The search of boards of any shape: many boards take each step together.
 
-Read in this order: ``layout`` (how a board is packed) and ``pack``, ``settings``, ``singles``,
-``locked`` and ``pairs`` (techniques), ``propagate``, ``branch`` (a guess splits a board in two),
-``expand`` (from boards to a frontier), ``arguments`` and ``loop`` (the iterative counter),
-``select`` (which of the two searches); ``cpu`` and ``cuda`` compile them, and a CUDA thread runs
-``cuda_thread``.
+Read in this order: ``shape`` (how a board is packed), ``machine`` (what runs a step), ``units``
+(counting in rows, columns and boxes), ``step`` and ``techniques`` (simplifying all lanes at once),
+``settings``, ``choose`` (which cell to guess) and ``moves`` (what is done to one board),
+``arguments`` and ``lanes`` (the loop of a CPU thread, and a round of a frontier), ``thread`` (the
+loop of a CUDA thread). ``pack`` packs boards, ``cpu`` and ``cuda`` compile all of it, and ``few``
+does without compiling for a few boards.
 """

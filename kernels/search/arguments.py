@@ -1,7 +1,7 @@
 """What a search reads and writes, in named groups: the same for the CPU, for CUDA and in Python.
 
-A search is ``run(work, stack, found, budget, limit, scratch)``. It takes boards from ``work``,
-explores them on ``stack``, and reports to ``found``; ``scratch`` is its own affair. Shapes are
+A search is ``run(work, stack, found, budget, limit, lanes)``. It takes boards from ``work``,
+explores them on ``stack``, and reports to ``found``; the last is its own affair. Shapes are
 those of one thread. A CUDA kernel gets the stacks of all threads, with one axis more.
 """
 
@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gpusudoku.kernels.search.shape import Shape
 
 # Words of Stack.tally
 NODES = 0
@@ -27,7 +29,7 @@ TOP = 0
 IN_LANES = 1
 """The lanes whose boards the last call put on top of the stack, as bits; -1 before the first."""
 ENDS = 2
-"""On a GPU: how the last 32 boards ended, as bits; see ``nine.thread``."""
+"""On a GPU: how the last 32 boards ended, as bits; see ``thread``."""
 STATES = 3
 
 
@@ -35,23 +37,24 @@ class Work(NamedTuple):
     """The boards to search: the frontier, or a part of it. Threads share it."""
 
     boards: NDArray[Any]
-    """uint64 (B, words): boards as ``Layout`` packs them; on a GPU, as the search does."""
+    """(B, words): rows of a ``Shape``."""
     roots: NDArray[np.int64]
     """int64 (B): the root that each board descends from, an index into ``Found.counts``."""
     cursor: NDArray[np.int64]
     """int64 (1): the next board to take."""
 
     @classmethod
-    def empty(cls, words: int, word: type[np.unsignedinteger[Any]] = np.uint64) -> Work:
-        """No boards; each would have ``words`` words."""
-        return cls(np.empty((0, words), word), np.empty(0, np.int64), np.zeros(1, np.int64))
+    def empty(cls, shape: Shape) -> Work:
+        """No boards."""
+        boards = np.empty((0, shape.words), shape.word)
+        return cls(boards, np.empty(0, np.int64), np.zeros(1, np.int64))
 
 
 class Stack(NamedTuple):
     """What one thread has not explored yet, kept from call to call."""
 
     boards: NDArray[Any]
-    """uint64 or uint32 (depth, words): boards as the search packs them."""
+    """(depth, words): rows of a ``Shape``."""
     roots: NDArray[np.int64]
     """int64 (depth): the roots of those boards."""
     state: NDArray[np.int64]
@@ -60,10 +63,10 @@ class Stack(NamedTuple):
     """uint64 (TALLIES): the statistics of this thread."""
 
     @classmethod
-    def empty(cls, depth: int, words: int, word: type[np.unsignedinteger[Any]]) -> Stack:
+    def empty(cls, depth: int, shape: Shape) -> Stack:
         """A stack without a board; memory that is never touched is never taken."""
         return cls(
-            np.empty((depth, words), word),
+            np.zeros((depth, shape.words), shape.word),
             np.empty(depth, np.int64),
             np.full(STATES, -1, np.int64),
             np.zeros(TALLIES, np.uint64),

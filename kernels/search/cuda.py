@@ -1,11 +1,8 @@
 """The search compiled for CUDA: the same loop as on the CPU, one thread per stack.
 
 Threads are persistent: each takes frontier boards by an atomic add until none is left or its
-budget of nodes is spent. Stacks live in global memory; what is on them when the kernel ends is what
-has not been explored, and a later launch goes on from there. They lie there in one of two ways:
-with the thread as the first axis, so that a board is in one place however deep the neighbours are,
-or as the last, so that neighbouring threads at the same depth touch neighbouring words. The search
-of 9x9 boards moves whole boards and has the first; the other takes either.
+budget of nodes is spent. Stacks live in global memory, each in one place; what is on them when the
+kernel ends is what has not been explored, and a later launch goes on from there.
 """
 
 from __future__ import annotations
@@ -17,17 +14,15 @@ from typing import Any
 import numpy as np
 from numba import config, cuda, typeof, types
 
-from gpusudoku.kernels import bits, cuda_jit, lanes
+from gpusudoku.kernels import bits, cuda_jit
+from gpusudoku.kernels.search import thread
 from gpusudoku.kernels.search.arguments import STATES, TALLIES, Found, Stack, Work
-from gpusudoku.kernels.search.layout import Layout
-from gpusudoku.kernels.search.nine import rows
-from gpusudoku.kernels.search.select import gpu_search_for
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import Shape
 
 if not config.ENABLE_CUDASIM:
     bits.register_cuda()
-    lanes.register_cuda()
-    rows.register_cuda()
+    thread.register_cuda()
 
 WHOLE_WARP = 0xFFFFFFFF
 """All 32 threads of a warp, as bits."""
@@ -52,64 +47,48 @@ else:
         return cuda.any_sync(WHOLE_WARP, condition)
 
 
-def signature(layout: Layout, settings: SearchSettings) -> tuple[Any, ...]:
+def signature(shape: Shape) -> tuple[Any, ...]:
     """Argument types of the kernel. Not given to ``cuda.jit``, which would compile at import."""
-    search = gpu_search_for(layout, settings)
-    work = Work.empty(search.words, search.word)
     stacks = Stack(
-        np.empty((1, search.words, 1), search.word),
+        np.empty((1, 1, shape.words), shape.word),
         np.empty((1, 1), np.int64),
         np.empty((STATES, 1), np.int64),
         np.empty((TALLIES, 1), np.uint64),
     )
-    found = Found.empty(1, 0, layout.n**2)
-    groups = typeof(work), typeof(stacks), typeof(found)
-    return *groups, types.int64, types.uint64, types.uint64[:, ::1]
+    groups = Work.empty(shape), stacks, Found.empty(1, 0, shape.n**2)
+    return *map(typeof, groups), types.int64, types.uint64
 
 
-def build_kernel(
-    layout: Layout, settings: SearchSettings, contiguous: bool = False
-) -> Callable[..., None]:
-    """Make the plain function ``kernel(work, stacks, found, budget, limit, nonpeers)``.
+def build_kernel(shape: Shape, settings: SearchSettings) -> Callable[..., None]:
+    """Make the plain function ``kernel(work, stacks, found, budget, limit)``.
 
-    ``arguments`` describes the groups and ``loop.build_run`` the rest. ``stacks`` is a ``Stack``
-    with an axis for the threads: its boards are (depth, words, threads) and its roots
-    (depth, threads), or (threads, ...) both if ``contiguous`` or the search wants that; state and
-    tally are (..., threads). Boards are rows of the ``GpuSearch``.
+    ``arguments`` describes the groups and ``lanes.build_run`` the rest. ``stacks`` is a ``Stack``
+    with an axis for the threads: its boards are (threads, depth, words) and its roots
+    (threads, depth); state and tally are (..., threads).
 
     More threads may be launched than there are stacks, but both in whole warps: the threads of a
     warp wait for each other, and one that has gone would be waited for.
     """
     jit = cuda.jit(device=True)
-    search = gpu_search_for(layout, settings)
-    run = search.build_run(jit, jit(_claim), jit(_add), jit(_any_of_warp))
-    contiguous = contiguous or search.contiguous
+    run = thread.build_run(shape, settings, jit, jit(_claim), jit(_add), jit(_any_of_warp))
+    memory_rows, word = shape.memory_rows, shape.word
 
-    def kernel(work, stacks, found, budget, limit, nonpeers):
-        thread = cuda.grid(1)
-        if thread >= stacks.state.shape[1]:
+    def kernel(work, stacks, found, budget, limit):
+        number = cuda.grid(1)
+        if number >= stacks.state.shape[1]:
             return
-        if contiguous:
-            boards, roots = stacks.boards[thread], stacks.roots[thread]
-        else:
-            boards, roots = stacks.boards[:, :, thread], stacks.roots[:, thread]
-        stack = Stack(boards, roots, stacks.state[:, thread], stacks.tally[:, thread])
-        run(work, stack, found, budget, limit, nonpeers)
+        boards, roots = stacks.boards[number], stacks.roots[number]
+        stack = Stack(boards, roots, stacks.state[:, number], stacks.tally[:, number])
+        memory = cuda.local.array((memory_rows, 1), word)
+        run(work, stack, found, budget, limit, memory)
 
     return kernel
 
 
 @cache
-def kernel(
-    layout: Layout,
-    settings: SearchSettings,
-    contiguous: bool = False,
-    max_registers: int | None = None,
-) -> Any:
+def kernel(shape: Shape, settings: SearchSettings, max_registers: int | None = None) -> Any:
     """The kernel, compiled, to be launched as ``kernel[blocks, threads_per_block](...)``."""
-    shape = f"{layout.box_rows}x{layout.box_columns}"
-    search = f"t{settings.techniques}-s{settings.strategy}-c{contiguous:d}"
-    function = build_kernel(layout, settings, contiguous)
-    name = f"search.cuda-{shape}-{search}"
-    arguments = signature(layout, settings)
+    name = f"search.cuda-{shape.box_rows}x{shape.box_columns}"
+    name += f"-t{settings.techniques}-s{settings.strategy}"
+    function, arguments = build_kernel(shape, settings), signature(shape)
     return cuda_jit.kernel(name, function, arguments, max_registers=max_registers)

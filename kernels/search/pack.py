@@ -1,4 +1,4 @@
-"""Packing boards: from cells to the planes that ``layout`` draws."""
+"""Packing boards: from cells to the rows that ``shape`` draws."""
 
 from __future__ import annotations
 
@@ -6,44 +6,41 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpusudoku.kernels.bits import ONE, ZERO
 from gpusudoku.kernels.jit import Jit
-from gpusudoku.kernels.search.branch import build_place
-from gpusudoku.kernels.search.layout import Layout
+from gpusudoku.kernels.search.moves import build_moves
+from gpusudoku.kernels.search.shape import Shape
 
 
-def build_pack(layout: Layout, jit: Jit) -> Callable[..., None]:
-    """Make ``pack(cells, index_of, nonpeers, boards)``.
+def build_pack(shape: Shape, jit: Jit) -> Callable[..., None]:
+    """Make ``pack(cells, words, bits, boards)``.
 
-    Packs uint8 (B, n * n) cells, 0 for empty, into uint64 (B, words) boards. A board whose clues
-    contradict each other comes out without candidates, so that any search finds it dead.
+    Packs uint8 (B, n * n) cells, 0 for empty, into (B, words) boards. A board whose clues
+    contradict each other comes out without candidates, so that any search finds it dead. ``words``
+    and ``bits`` are the shape's ``places``.
     """
-    n, W, fixed, pending = layout.n, layout.plane_words, layout.fixed, layout.pending
-    whole, last = layout.whole_word, layout.last_word
-    place = build_place(layout, jit)
+    n, K, planes, every = shape.n, shape.plane_words, shape.planes, shape.word(shape.cells)
+    place = build_moves(shape, jit).place
 
     @jit
-    def pack(cells, index_of, nonpeers, boards):
+    def pack(cells, words, bits, boards):
+        columns = boards.T
         for b in range(cells.shape[0]):
-            s = boards[b]
-            for d in range(n):
-                for w in range(W):
-                    s[d * W + w] = last if w == W - 1 else whole
-            for w in range(W):
-                s[fixed + w] = ZERO
-            s[pending] = ZERO
-            for d in range(n):
-                s[pending] |= ONE << np.uint64(d)
+            for w in range(planes):
+                columns[w, b] = every
+            for w in range(planes, columns.shape[0]):
+                columns[w, b] = 0
             for cell in range(n * n):
                 digit = np.int64(cells[b, cell]) - 1
                 if digit < 0:
                     continue
-                index = index_of[cell]
-                bit = ONE << np.uint64(index % 64)
-                if s[digit * W + index // 64] & bit == ZERO:
-                    for i in range(n * W):
-                        s[i] = ZERO
+                j, bit = words[cell], bits[cell]
+                if columns[K * digit + j, b] & bit == 0:
+                    for w in range(planes):
+                        columns[w, b] = 0
                     break
-                place(s, nonpeers, digit, index)
+                for d in range(n):
+                    if d != digit:
+                        columns[K * d + j, b] &= ~bit
+                place(columns, b, digit, j, bit)
 
     return pack

@@ -13,14 +13,8 @@ LOCKED_CANDIDATES = 16
 FIRST = 0
 MIN = 1
 
-DEAD = 0
-"""Some cell has no candidate or some digit no place: no solution below this board."""
-OPEN = 1
-"""Nothing left to do but to guess."""
-SOLVED = 2
-"""Every cell is fixed."""
-CHANGED = 3
-"""A technique removed candidates, or a cell with a single candidate waits to be fixed."""
+PAIRS, PLACES = NAKED_PAIR | HIDDEN_PAIR, HIDDEN_SINGLE | LOCKED_CANDIDATES
+"""The techniques of pairs, and those that see where a digit has no place in a unit."""
 
 
 class SearchSettings(NamedTuple):

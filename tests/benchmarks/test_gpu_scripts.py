@@ -33,8 +33,8 @@ def test_a_tuning_is_measured_shown_recorded_and_taken(
     assert done.exit_code == 0, done.output
     assert "288 solutions" in done.stdout
     recorded = json.loads(output.read_text())
-    stacks = {run["tuning"]["stacks"] for run in recorded["runs"]}
-    assert stacks == {"interleaved", "contiguous"}
+    tried = {run["tuning"]["boards_per_thread"] for run in recorded["runs"]}
+    assert tried >= {1, 8}
     assert json.loads(saved.read_text()) == {"simulator": recorded["best"]}
     assert CudaEngine().gpus[0].tuning == Tuning(**recorded["best"])
     again = CliRunner().invoke(tune_gpu.main, ["--show", str(output)])

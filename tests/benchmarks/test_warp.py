@@ -32,7 +32,7 @@ def test_what_is_recorded_is_shown() -> None:
     ("there", "options", "message"),
     [
         (True, ["--board", "nobody"], "nobody"),
-        (True, ["--board", "box2x2-empty"], "@box2x2-empty: expected a board of 9x9 cells"),
+        (True, ["--board", "box2x2-empty"], "@box2x2-empty: expected a board of 9x9 or 16x16"),
         (True, [], "NVIDIA's disassembler is missing: pip install nvidia-cuda-nvdisasm"),
         (False, [], "no compiler"),
     ],

@@ -10,7 +10,7 @@ from gpusudoku.cli.compile import all_kernels, usual_kernels
 from gpusudoku.contraction.prepare import NINE, contraction_kernels
 from gpusudoku.kernels import jit
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.layout import Layout
+from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.kernels.store import Store
 from gpusudoku.options import Options
 from gpusudoku.planning.search import search_kernels
@@ -26,7 +26,7 @@ def folder(tmp_path, monkeypatch):
 
     def kernels(geometry):
         assert geometry == Geometry(2, 2)
-        return [cpu.pack.__wrapped__(Layout(*shape)) for shape in ((1, 2), (1, 3))]
+        return [cpu.pack.__wrapped__(Shape(*shape)) for shape in ((1, 2), (1, 3))]
 
     monkeypatch.setattr("gpusudoku.cli.compile.usual_kernels", kernels)
     return store.folder

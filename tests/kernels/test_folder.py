@@ -61,7 +61,7 @@ def test_a_user_without_a_home_has_no_folder(monkeypatch: pytest.MonkeyPatch) ->
 def test_an_edit_in_any_file_makes_another(sources: Path) -> None:
     """Also in subfolders, and new files: Numba itself would see neither. Prose makes no other."""
     before = folder()
-    for path in sources / "jit.py", sources / "search" / "loop.py":
+    for path in sources / "jit.py", sources / "search" / "lanes.py":
         text = path.read_text()
         path.write_text(text + "\n# edited\n")
         assert folder() != before

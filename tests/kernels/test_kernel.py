@@ -24,8 +24,8 @@ from gpusudoku.jobs.watch import Announcer, watching
 from gpusudoku.kernels import jit
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.kernels.store import Store
 from tests.kernels.examples import times
 
@@ -111,7 +111,7 @@ def test_names_are_unique_and_make_good_files() -> None:
             found = vars(import_module(module.name)).values()
             kernels += [one for one in found if isinstance(one, Kernel) and one not in kernels]
     settings = [SearchSettings(t, s) for t in (0, 3, 31) for s in (0, 1)]
-    for shape in Layout(1, 12), Layout(11, 2), Layout(2, 11):
+    for shape in Shape(1, 12), Shape(11, 2), Shape(2, 11):
         kernels += [cpu.pack(shape)]
         kernels += [make(shape, s) for make in (cpu.expand, cpu.run) for s in settings]
     names = [one.name for one in kernels]

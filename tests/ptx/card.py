@@ -13,9 +13,8 @@ from numba import typeof
 
 from gpusudoku.kernels.contraction.nine import cuda as nine
 from gpusudoku.kernels.search import cuda as search
-from gpusudoku.kernels.search.layout import Layout
-from gpusudoku.kernels.search.select import gpu_search_for
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import Shape
 from tests.ptx import compiled
 from tests.ptx.launch import Kernel
 
@@ -65,16 +64,11 @@ class Card:
         patch.setattr(nine, "kernel", self._sum)
 
     def _search(
-        self,
-        layout: Layout,
-        settings: SearchSettings,
-        contiguous: bool = False,
-        max_registers: int | None = None,
+        self, shape: Shape, settings: SearchSettings, max_registers: int | None = None
     ) -> Dispatcher:
-        case = (layout.box_rows, layout.box_columns, settings.techniques, settings.strategy)
-        flag = [1] * (contiguous and not gpu_search_for(layout, settings).contiguous)
-        kernel = compiled.kernel((*case, *flag, *self.capability), self.checked)
-        return Dispatcher(kernel, search.signature(layout, settings), self)
+        case = (shape.box_rows, shape.box_columns, settings.techniques, settings.strategy)
+        kernel = compiled.kernel((*case, *self.capability), self.checked)
+        return Dispatcher(kernel, search.signature(shape), self)
 
     def _sum(self, wide: bool) -> Dispatcher:
         self.sums.add(wide)

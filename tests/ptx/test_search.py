@@ -30,10 +30,6 @@ OF_SMALL = 337
 ALONE = 1e300
 """A cutoff that leaves all of a 9x9 board to one thread."""
 EACH_DIALECT = pytest.mark.parametrize("capability", DIALECTS, ids=str)
-TUNINGS = pytest.mark.parametrize(
-    ("capability", "stacks"), [((9, 0), "contiguous"), ((10, 0), "interleaved")], ids=str
-)
-"""One of each dialect of the compiler, and of each way in which stacks lie."""
 
 
 def tuned(**changes: object) -> CudaEngine:
@@ -54,40 +50,38 @@ def test_counts(capability: tuple[int, int], insert: Insert) -> None:
     assert card.launches
 
 
-@TUNINGS
+@EACH_DIALECT
 def test_budgets_of_three_nodes(
-    capability: tuple[int, int], stacks: str, insert: Insert, monkeypatch: pytest.MonkeyPatch
+    capability: tuple[int, int], insert: Insert, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Threads stop and go on hundreds of times, in either order."""
     card = insert(*capability, seed=capability[0] % 2)
     limit_budgets(3, monkeypatch)
-    engine = tuned(stacks=stacks, launch_seconds=1e-9)
+    engine = tuned(launch_seconds=1e-9)
     assert counted(SMALL, engine, cutoff=ALONE) == OF_SMALL
     assert len(card.launches) > 100
 
 
-@TUNINGS
+@EACH_DIALECT
 def test_short_stacks(
-    capability: tuple[int, int], stacks: str, insert: Insert, monkeypatch: pytest.MonkeyPatch
+    capability: tuple[int, int], insert: Insert, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Hardly any memory: threads stop at a full stack of two rows."""
     insert(*capability)
-    limit_memory(0 if stacks == "contiguous" else 16, Geometry(3, 3), monkeypatch)
+    limit_memory(0 if capability == (9, 0) else 16, Geometry(3, 3), monkeypatch)
     board = puzzle("3x3", 28, 7)
     wanted = count(board, device="cpu").count
-    assert counted(board, tuned(stacks=stacks), cutoff=ALONE) == wanted
+    assert counted(board, tuned(), cutoff=ALONE) == wanted
 
 
-@TUNINGS
+@EACH_DIALECT
 def test_no_room_for_solutions(
-    capability: tuple[int, int], stacks: str, insert: Insert, monkeypatch: pytest.MonkeyPatch
+    capability: tuple[int, int], insert: Insert, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Threads that find no room wait; every solution is written once."""
     insert(*capability)
     monkeypatch.setattr(launch_module, "ROOM_BYTES", 3 * 81)
     board = puzzle("3x3", 25, 1)
-    tuning = replace(SIMULATED, stacks=stacks)
-    monkeypatch.setattr("gpusudoku.engines.cuda.device.SIMULATED", tuning)
     found, wanted = (sorted(streamed(board, device=device)) for device in ("cuda", "cpu"))
     assert found == wanted
     assert len(wanted) > 100
@@ -114,12 +108,11 @@ def test_many_owners(insert: Insert) -> None:
 def test_boards_of_2x3(
     capability: tuple[int, int], insert: Insert, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The search of any shape, which is another loop."""
     insert(*capability)
     limit_budgets(3, monkeypatch)
     for seed in range(4):
         board = puzzle("2x3", 8, seed)
-        assert counted(board, tuned(stacks="contiguous"), cutoff=1e30) == naive.count(board)
+        assert counted(board, cutoff=1e30) == naive.count(board)
 
 
 @pytest.mark.usefixtures("uncompiled")

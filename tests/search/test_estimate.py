@@ -9,10 +9,9 @@ from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
-from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier, SearchEstimate, estimate_search
-from tests.boards import layout_of, puzzle, spoilt
+from tests.boards import puzzle, spoilt
 
 
 def estimated(board: Board) -> SearchEstimate:
@@ -52,16 +51,12 @@ def test_without_bias() -> None:
     assert 0.7 < np.mean(ratios) < 1.4
 
 
-def test_dead_nodes_are_priced_as_such() -> None:
-    price = search_for(layout_of(Geometry(2, 3)), SearchSettings())
-    assert price.dead_seconds > price.node_seconds
+def test_small_trees_are_counted() -> None:
     dead = estimated(Board([1, 1] + [0] * 34, Geometry(2, 3)))
-    assert (dead.nodes, dead.node_seconds) == (1, price.dead_seconds)
+    assert (dead.nodes, dead.exact) == (1, True)
     mixed = estimated(spoilt(puzzle("2x3", 8, 2), 2))
     assert (mixed.exact, mixed.nodes, mixed.solutions) == (True, 339, 165)
-    dead_nodes = 5  # a tree of 339 nodes that splits in two has 170 ends
-    total = (339 - dead_nodes) * price.node_seconds + dead_nodes * price.dead_seconds
-    assert mixed.node_seconds == pytest.approx(total / 339)
+    assert mixed.seconds() == pytest.approx(339 * dead.seconds())
 
 
 def test_empty_boards_are_hopeless() -> None:

@@ -36,8 +36,6 @@ PARTS = 4
 MOST_THREADS = 1024
 """The most threads of a block, on any GPU so far."""
 
-INTERLEAVED, CONTIGUOUS = "interleaved", "contiguous"
-
 LARGEST = {
     "threads_per_block": 1024,
     "blocks_per_multiprocessor": 1024,
@@ -111,10 +109,6 @@ class Tuning:
     """Frontier boards per thread: enough that most threads end together."""
     launch_seconds: float = 0.2
     """Budgets are set so that a launch takes about this long: Ctrl-C waits for no more."""
-    stacks: str = INTERLEAVED
-    """With INTERLEAVED, neighbouring threads at the same depth touch neighbouring words. With
-    CONTIGUOUS, every stack is contiguous, and so is every board on it. The search of 9x9 boards
-    with singles moves whole boards, and has that in any case."""
     max_registers: int | None = None
     """Registers per thread; None leaves the number to the compiler. With fewer, more threads run at
     once, but some values are kept in memory."""
@@ -125,8 +119,6 @@ class Tuning:
     """Tasks of the contraction per launch: enough to even out short and long ones."""
 
     def __post_init__(self) -> None:
-        if self.stacks not in (INTERLEAVED, CONTIGUOUS):
-            raise InputError(f"stacks {self.stacks!r}: expected {INTERLEAVED} or {CONTIGUOUS}")
         seconds = self.launch_seconds
         if type(seconds) not in (int, float) or not 0 < seconds < inf:
             raise InputError(f"launch_seconds {seconds!r}: a number above 0 is needed")

@@ -26,8 +26,8 @@ from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Cost, Job, Task, pieces
-from gpusudoku.kernels.search.layout import Layout
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.search.frontier import Frontier
 
 
@@ -67,7 +67,7 @@ class CudaEngine:
         self._has_worked = False
         self._too_small: list[Gpu] = []
         """GPUs with too little memory for the sums of contractions."""
-        self._widths: dict[tuple[Layout, SearchSettings], int] = {}
+        self._widths: dict[tuple[Shape, SearchSettings], int] = {}
 
     @property
     def workers(self) -> int:
@@ -78,7 +78,7 @@ class CudaEngine:
         return f"<CudaEngine: {len(self.gpus)} GPU{'' if len(self.gpus) == 1 else 's'}>"
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
-        key = frontier.layout, settings
+        key = frontier.shape, settings
         if key not in self._widths:
             self._widths[key] = sum(self._warm_up(gpu, frontier, settings) for gpu in [*self.gpus])
         self._has_worked = True
@@ -89,7 +89,7 @@ class CudaEngine:
 
         A GPU that fails here is lost if any worked before; else it cannot be used.
         """
-        worker = GpuWorker(gpu, frontier.layout, settings, Job(1))
+        worker = GpuWorker(gpu, frontier.shape, settings, Job(1))
         try:
             with gpu.current():
                 most = worker.within_memory(lambda: worker.warm_up(frontier.part(0, 1)))
@@ -112,7 +112,7 @@ class CudaEngine:
             return on_cpu
 
         relief = Relief(job, self.gpus, enlisted, self._lose)
-        workers = [GpuWorker(gpu, frontier.layout, settings, job, relief) for gpu in self.gpus]
+        workers = [GpuWorker(gpu, frontier.shape, settings, job, relief) for gpu in self.gpus]
         # A part of the frontier for each GPU; later, sharing evens out differences.
         parts = pieces(range(len(frontier)), len(workers))
         tasks = [Task(frontier.part(p.start, p.stop), len(p) / len(frontier)) for p in parts]

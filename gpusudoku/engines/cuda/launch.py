@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.engines.cuda.device import CONTIGUOUS, Gpu
+from gpusudoku.engines.cuda.device import Gpu
 from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.jobs.job import Job, Pace
 from gpusudoku.kernels.search.arguments import (
@@ -28,7 +28,6 @@ from gpusudoku.kernels.search.arguments import (
     Work,
     limit_of,
 )
-from gpusudoku.kernels.search.select import gpu_search_for
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
@@ -82,24 +81,22 @@ class Launch:
         from gpusudoku.kernels.search.cuda import kernel
 
         start = time.perf_counter()
-        layout, tuning = frontier.layout, gpu.tuning
+        shape, tuning = frontier.shape, gpu.tuning
         self.gpu, self.limit = gpu, limit_of(job.limit)
         self._frontier, self.boards = frontier, max(1, len(frontier) >> halvings)
-        self.search = search = gpu_search_for(layout, settings)
-        self._contiguous = search.contiguous or tuning.stacks == CONTIGUOUS
-        compiled = kernel(layout, settings, self._contiguous, tuning.max_registers)
+        compiled = kernel(shape, settings, tuning.max_registers)
         self._pace = Pace(budget, tuning.launch_seconds)
         xp = gpu.xp
         self.work = Work(
-            search.rows_of(xp.asarray(frontier.boards[: self.boards])),
+            xp.asarray(frontier.boards[: self.boards]),
             xp.asarray(frontier.roots[: self.boards]),
             xp.zeros(1, np.int64),
         )
         roots = len(job.numbers)
-        room = max(1, (ROOM_BYTES // layout.n**2) >> halvings) if job.on_solutions else 0
+        room = max(1, (ROOM_BYTES // shape.n**2) >> halvings) if job.on_solutions else 0
         self.found = Found(
             xp.zeros(roots, np.uint64),
-            xp.empty((room, layout.n**2), np.uint8),
+            xp.empty((room, shape.n**2), np.uint8),
             xp.empty(room, np.int64),
             xp.zeros(1, np.int64),
         )
@@ -109,14 +106,13 @@ class Launch:
         self.threads, self.depth = self._size_of_stacks(halvings)
         self._kernel = gpu.configured(compiled, -(-self.threads // per_block), per_block)
         self.stacks = Stack(
-            xp.empty(self._shape(search.words), search.word),
-            xp.empty(self._shape(), np.int64),
+            xp.empty((self.threads, self.depth, shape.words), shape.word),
+            xp.empty((self.threads, self.depth), np.int64),
             xp.full((STATES, self.threads), -1, np.int64),
             xp.zeros((TALLIES, self.threads), np.uint64),
         )
         groups = (self.work, self.stacks, self.found)
         self._groups = [type(group)(*map(gpu.for_kernel, group)) for group in groups]
-        self._nonpeers = gpu.for_kernel(xp.asarray(layout.nonpeers))
         self._solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
         self._tally, self._hauled = WorkCounters(), np.zeros(roots, np.uint64)
         # It takes much the same time to bring boards there and to bring them back. But a listing
@@ -132,25 +128,19 @@ class Launch:
         at; and none is split without a row for it and a free one. Stacks that are too short only
         make their threads stop early: the host expands and relaunches.
         """
-        gpu, search, most = self.gpu, self.search, self.most_threads
-        level_bytes = search.words * np.dtype(search.word).itemsize + 8  # a board, and its root
-        deepest = self._frontier.layout.n**2 + 2
+        gpu, shape, most = self.gpu, self._frontier.shape, self.most_threads
+        level_bytes = shape.row_bytes + 8  # a board, and its root
+        deepest = shape.n**2 + 2
         levels = min(most * deepest, int(gpu.free_bytes() * MEMORY_SHARE) // level_bytes)
         levels = max(2 * gpu.warp, levels >> halvings)
         depth = min(max(LEAST_DEPTH, levels // most), deepest, levels // gpu.warp)
         return min(most, levels // depth // gpu.warp * gpu.warp), depth
 
-    def _shape(self, *words: int) -> tuple[int, ...]:
-        """Return the shape of an array of the stacks, which lie in memory in one of two ways."""
-        if self._contiguous:
-            return self.threads, self.depth, *words
-        return self.depth, *words, self.threads
-
     def again(self) -> None:
         """Launch the kernel and wait for it; set the next budget by the time it took."""
         budget = self._pace.size
         start = time.perf_counter()
-        self._kernel(*self._groups, budget, self.limit, self._nonpeers)
+        self._kernel(*self._groups, budget, self.limit)
         self.gpu.finish()
         seconds = time.perf_counter() - start
         spent = int(self.stacks.tally[NODES].max())
@@ -206,15 +196,13 @@ class Launch:
         for start in range(0, len(thread), GATHERED_BOARDS):
             some = slice(start, start + GATHERED_BOARDS)
             rows, owners = self.stacked(xp.asarray(level[some]), xp.asarray(thread[some]))
-            boards.append(self.search.boards_of(host(rows)))
+            boards.append(host(rows))
+            boards[-1][:, self._frontier.shape.planes :] = 0  # where threads write anything
             roots.append(host(owners))
         boards.append(self._frontier.boards[self._taken :])
         roots.append(self._frontier.roots[self._taken :])
-        return Frontier(self._frontier.layout, np.concatenate(boards), np.concatenate(roots))
+        return Frontier(self._frontier.shape, np.concatenate(boards), np.concatenate(roots))
 
     def stacked(self, level: Any, thread: Any) -> tuple[Any, Any]:
         """Return the boards, (k, words), and roots at levels (k) of the stacks of threads (k)."""
-        boards, roots = self.stacks.boards, self.stacks.roots
-        if self._contiguous:
-            return boards[thread, level], roots[thread, level]
-        return boards[level, :, thread], roots[level, thread]
+        return self.stacks.boards[thread, level], self.stacks.roots[thread, level]

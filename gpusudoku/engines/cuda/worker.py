@@ -32,10 +32,9 @@ from gpusudoku.engines.cuda.launch import Launch
 from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import Cancelled, DeviceError
 from gpusudoku.jobs.job import Job, Task, Worker, pieces
-from gpusudoku.kernels.search.layout import Layout
-from gpusudoku.kernels.search.select import search_for
 from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.search.frontier import Frontier
+from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.search.frontier import Frontier, node_seconds
 
 FIRST_BUDGET = 256
 """Nodes of every thread in the first launch, at most."""
@@ -104,12 +103,12 @@ class GpuWorker(Worker):
     def __init__(
         self,
         gpu: Gpu,
-        layout: Layout,
+        shape: Shape,
         settings: SearchSettings,
         job: Job,
         relief: Relief | None = None,
     ) -> None:
-        self.gpu, self.settings, self.layout, self.job = gpu, settings, layout, job
+        self.gpu, self.settings, self.shape, self.job = gpu, settings, shape, job
         self.tally = WorkCounters()
         self._relief, self._halvings = relief, 0
 
@@ -143,8 +142,8 @@ class GpuWorker(Worker):
         """Launch until most threads have run dry, or others wait; deal out the rest anew."""
         job, over = self.job, False
         # Where a node takes longer, the first launch looks at fewer.
-        node_seconds = search_for(self.layout, self.settings).node_seconds * CORE_OVER_THREAD
-        budget = max(1, min(FIRST_BUDGET, int(FIRST_SECONDS / node_seconds)))
+        seconds = node_seconds(self.shape) * CORE_OVER_THREAD
+        budget = max(1, min(FIRST_BUDGET, int(FIRST_SECONDS / seconds)))
         with self.gpu.errors():
             launch = self.launch(task.payload, budget)
         while not over:

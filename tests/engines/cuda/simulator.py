@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 
 from gpusudoku.board.board import Board
@@ -17,10 +16,8 @@ from gpusudoku.engines.cuda.device import SIMULATED, Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.launch import Launch
 from gpusudoku.engines.cuda.worker import GpuWorker
-from gpusudoku.kernels.search.select import gpu_search_for
-from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
-from tests.boards import layout_of, puzzle
+from tests.boards import puzzle, shape_of
 
 ON_SIMULATOR = [
     pytest.mark.skipif(not availability.simulated(), reason="a GPU is there: see test_gpu.py"),
@@ -66,8 +63,7 @@ def limit_budgets(nodes: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def limit_memory(levels: int, geometry: Geometry, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let stacks have so many rows in all: boards, and their roots."""
-    search = gpu_search_for(layout_of(geometry), SearchSettings())
-    row = search.words * np.dtype(search.word).itemsize + 8
+    row = shape_of(geometry).row_bytes + 8
     share = launch_module.MEMORY_SHARE
     monkeypatch.setattr(launch_module, "LEAST_DEPTH", 2)
     monkeypatch.setattr(Gpu, "free_bytes", lambda self: int(levels * row / share))

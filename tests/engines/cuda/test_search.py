@@ -15,7 +15,7 @@ from gpusudoku.engines.cuda.device import SIMULATED
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.watch import Progress, reporting
-from gpusudoku.kernels.search import loop
+from gpusudoku.kernels.search import thread
 from gpusudoku.options import Options
 from gpusudoku.solving import solve
 from tests import naive
@@ -120,7 +120,7 @@ def test_an_interrupt(launches: list[Launched]) -> None:
 def test_budgets_that_run_out(monkeypatch: pytest.MonkeyPatch, launches: list[Launched]) -> None:
     """A thread goes on in the next launch where the last one left it."""
     limit_budgets(4, monkeypatch)
-    monkeypatch.setattr(loop, "SLICE", 2)
+    monkeypatch.setattr(thread, "UNREPORTED", 2)
     engine, total = tuned(launch_seconds=1e-9), naive.count(MANY)  # every launch is too long
     assert counted(MANY, cutoff=1e30, strategy="first", engine=engine) == total
     assert {launched.budget for launched in launches} == {0, 4, 2, 1}

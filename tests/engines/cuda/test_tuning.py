@@ -32,7 +32,7 @@ def test_the_file_is_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_saved_is_read_again(path: Path) -> None:
     """What is not in the file, or not all, is as it would be without it."""
     assert tuning_of("one", SIMULATED) == SIMULATED
-    one = Tuning(threads_per_block=64, stacks="contiguous", max_registers=80)
+    one = Tuning(threads_per_block=64, max_registers=80)
     assert save_tuning("one", one) == path
     save_tuning("two", Tuning(launch_seconds=1))
     assert tuning_of("one") == one
@@ -53,7 +53,6 @@ def test_saved_is_read_again(path: Path) -> None:
         ('{"x": {"colour": 1}}', "x: unknown setting 'colour'"),
         ('{"x": {"threads_per_block": 0}}', "x: threads_per_block 0: a whole number"),
         ('{"x": {"threads_per_block": true}}', "threads_per_block True"),
-        ('{"x": {"stacks": "upright"}}', "stacks 'upright': expected interleaved or contiguous"),
         ('{"x": {"launch_seconds": 0}}', "launch_seconds 0: a number above 0"),
         ('{"x": {"launch_seconds": "1"}}', "launch_seconds '1'"),
     ],

@@ -13,7 +13,7 @@ from gpusudoku.counting import count
 from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.formats import parse
-from gpusudoku.kernels.lanes import LANES
+from gpusudoku.kernels.search.shape import Shape
 from tests import naive
 from tests.boards import (
     CLUES,
@@ -33,12 +33,12 @@ def counted(board: Board, **options: Any) -> int:
 
 
 @pytest.mark.parametrize(
-    ("shape", "nodes"), [("2x2", 563), ("2x3", 3936), ("3x3", 480), ("2x5", 53), ("4x4", 24)]
+    ("shape", "nodes"), [("2x2", 563), ("2x3", 3922), ("3x3", 482), ("2x5", 53), ("4x4", 24)]
 )
 def test_counts_equal_the_oracle(shape: str, nodes: int) -> None:
     """Boards with solutions, spoilt ones, which mostly have none, and full ones.
 
-    The cells to guess are chosen as they always were: the trees have as many nodes.
+    The number of nodes tells whether cells are chosen, and techniques applied, as before.
     """
     looked = 0
     for seed in range(4 if shape in ("2x5", "4x4") else 12):
@@ -52,7 +52,7 @@ def test_counts_equal_the_oracle(shape: str, nodes: int) -> None:
     assert (counted(full), counted(spoilt(full, 2))) == (1, 0)
 
 
-@pytest.mark.parametrize(("shape", "clues", "nodes"), [("2x5", 40, 380), ("4x4", 120, 36273)])
+@pytest.mark.parametrize(("shape", "clues", "nodes"), [("2x5", 40, 405), ("4x4", 120, 36245)])
 def test_larger_trees_equal_the_contraction(shape: str, clues: int, nodes: int) -> None:
     board = puzzle(shape, clues, 7)
     result = count(board, device="cpu", method="search", jobs=1)
@@ -130,7 +130,7 @@ def test_a_search_out_of_room_for_solutions_goes_on_where_it_stopped(
         assert roots.tolist() == [0] * len(block)
 
     counts = searched([board], CpuEngine(1), on_solutions=on_solutions).counts
-    assert max(blocks) <= 37 < max(blocks) + LANES
+    assert max(blocks) <= 37 < max(blocks) + Shape(3, 3).lanes
     assert counts == [len(found)]
     assert sorted(found) == list(naive.solutions(board))
 

@@ -1,0 +1,110 @@
+"""Which cell is guessed: what is found in all lanes at once, and the choice in one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpusudoku.kernels.bits import ONE, ZERO, ones
+from gpusudoku.kernels.jit import Jit
+from gpusudoku.kernels.search.machine import Machine
+from gpusudoku.kernels.search.settings import FIRST, SearchSettings
+from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.units import Units
+
+MOST_PLAIN = 10
+"""Boards of more digits are searched several times faster if the guess may settle other cells."""
+
+
+def narrows(shape: Shape, settings: SearchSettings) -> bool:
+    """Tell whether a search uses ``narrow``."""
+    return shape.n > MOST_PLAIN and settings.strategy != FIRST
+
+
+def narrow(shape: Shape, machine: Machine) -> Any:
+    """Of the cells with two candidates keep those that share the most units with others of them.
+
+    A guess there may settle those others, too. Keeps the cells with such a peer in their row,
+    column and box; if a board has none of these, those with two of the three; else all.
+    """
+    units = Units(shape, machine)
+    cells, two, three = units.words(), units.words(), units.words()
+    for j, _ in units.plane():
+        cells[j] = machine.load(shape.PAIRS + j)
+    any_two, any_three = machine.words(1), machine.words(1)
+    rows, columns, boxes = units.by_kind(cells, 2)
+    for j, _ in units.plane():
+        row, column, box = (kind[j] for kind in (rows, columns, boxes))
+        three[j] = cells[j] & row & column & box
+        two[j] = cells[j] & ((row & column) | (box & (row | column)))
+        any_two[0], any_three[0] = any_two[0] | two[j], any_three[0] | three[j]
+    no_two, no_three = ~machine.filled(any_two[0], 1), ~machine.filled(any_three[0], 1)
+    for j, _ in units.plane():
+        best = three[j] | (no_three & (two[j] | (no_two & cells[j])))
+        machine.store(shape.PAIRS + j, best)
+    return machine.nonzero(any_three[0])
+
+
+def lasting(shape: Shape, machine: Machine) -> Any:
+    """Return the lanes that still change but may be split already.
+
+    A cell with two candidates that did not change, and sees no cell that did, most likely keeps
+    both. It may as well be split at once as when nothing changes any more, and steps are saved.
+    Only such cells count as cells with two candidates from then on.
+    """
+    units, some = Units(shape, machine), machine.words(1)
+    changed = units.words()
+    for j, _ in units.plane():
+        changed[j] = machine.load(shape.CHANGED + j)
+    seen = units.units_with(changed, 1)
+    for j, _ in units.plane():
+        pairs = machine.load(shape.PAIRS + j) & ~seen[j]
+        machine.store(shape.PAIRS + j, pairs)
+        some[0] = some[0] | pairs
+    return machine.nonzero(some[0])
+
+
+def build_choose(shape: Shape, strategy: int, jit: Jit) -> Callable[..., tuple[int, Any]]:
+    """Make ``choose(memory, lane)``: the cell to guess, as the number of its word and its bit.
+
+    Of the open cells the first in reading order; or one of those with two candidates that the last
+    step stored, if there is one, else one of those with the fewest.
+    """
+    n, R, C, K, G = shape.n, shape.box_rows, shape.box_columns, shape.plane_words, shape.groups
+    bands, field, Word, OPEN, PAIRS = shape.bands, shape.field, shape.word, shape.OPEN, shape.PAIRS
+    row = ones(n)
+
+    @jit
+    def first(memory, lane):
+        for band in range(C):
+            start = np.uint64(band % bands * field)
+            for k in range(R):
+                j = k * G + band // bands
+                cells = (np.uint64(memory[OPEN + j, lane]) >> start) & row
+                if cells != ZERO:
+                    return j, Word((cells & (~cells + ONE)) << start)
+        return 0, Word(0)
+
+    @jit
+    def fewest(memory, lane):
+        for j in range(K):
+            cells = np.uint64(memory[PAIRS + j, lane])
+            if cells != ZERO:
+                return j, Word(cells & (~cells + ONE))
+        best, at, chosen = n + 1, 0, ZERO
+        for j in range(K):
+            cells = np.uint64(memory[OPEN + j, lane])
+            while cells != ZERO:
+                bit = cells & (~cells + ONE)
+                cells ^= bit
+                count = 0
+                for d in range(n):
+                    if np.uint64(memory[d * K + j, lane]) & bit != ZERO:
+                        count += 1
+                if count < best:
+                    best, at, chosen = count, j, bit
+        return at, Word(chosen)
+
+    return first if strategy == FIRST else fewest

@@ -1,0 +1,453 @@
+"""What runs a step: vectors of a CPU, a thread of a GPU, or NumPy. The step is written once.
+
+A step does the same to every lane of a memory, so it is written on whole rows: loaded, combined
+with ``& | ^ ~ + - << >>`` and whole numbers, and stored. A function that does this is plain Python
+on values, ``function(shape, machine, ...)``, and a machine says what a value is:
+
+* ``NumpyMachine``: a NumPy array, a row of the memory. This is what runs uncompiled, and a witness;
+* ``LlvmMachine``: a name of LLVM's, for a vector of all lanes. The function runs once, while it is
+  compiled, and every operation writes an instruction. On a CPU these are of 512 bits where the
+  processor has them, else as many narrower ones as it takes;
+* ``CudaMachine``: the same for the one board of a thread.
+
+Loops of Python are unrolled that way. Those over ``machine.each`` become loops of the compiled
+code, unless they are to be unrolled; what changes in them is kept in ``machine.words``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
+from llvmlite import ir
+from numba import config, extending, types
+from numpy.typing import NDArray
+
+from gpusudoku.kernels.parts import INLINED
+from gpusudoku.kernels.search.shape import CACHE_LINE, Shape
+
+_I1, _I32, _I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
+
+
+class Machine(Protocol):
+    """What a step may do, besides combining values."""
+
+    def value(self, number: int) -> Any:
+        """The same number in all lanes."""
+
+    def load(self, row: Any) -> Any:
+        """A row of the memory."""
+
+    def store(self, row: Any, value: Any) -> None:
+        """Write a row."""
+
+    def words(self, count: int, value: int = 0) -> Any:
+        """A list of values that may change in loops."""
+
+    def each(self, count: Any, unrolled: bool = False) -> Iterator[Any]:
+        """The numbers below ``count``, which is not 0."""
+
+    def when(self, value: Any) -> Iterator[None]:
+        """Once if the value is not 0 in some lane, else not at all."""
+
+    def nonzero(self, value: Any) -> Any:
+        """The lanes that are not 0, as bits of a uint64."""
+
+    def filled(self, value: Any, fields: int) -> Any:
+        """All bits of those equal fields of a word that are not 0."""
+
+    def least(self, x: Any, y: Any, fields: int) -> Any:
+        """The smaller of the numbers in each field; or another that is 0 where one of them is."""
+
+    def without_lowest(self, x: Any, fields: int) -> Any:
+        """X without the lowest bit of each field."""
+
+    def union(self, x: Any, y: Any) -> Any:
+        """X | y of values without a common bit."""
+
+    def below(self, x: Any, n: int) -> Any:
+        """For each bit the n bits below it; the n lowest bits of x are 0."""
+
+    def repeated(self, x: Any, times: int, distance: int) -> Any:
+        """The lowest bits again and again at a distance that they do not reach."""
+
+
+class NumpyMachine:
+    """Rows of a NumPy array."""
+
+    def __init__(self, shape: Shape, memory: NDArray[Any]) -> None:
+        self._memory, self._bits = memory, shape.bits
+
+    def value(self, number: int) -> Any:
+        return np.full(self._memory.shape[1], number & ((1 << self._bits) - 1), self._memory.dtype)
+
+    def load(self, row: int) -> Any:
+        return self._memory[row].copy()
+
+    def store(self, row: int, value: Any) -> None:
+        self._memory[row] = value
+
+    def words(self, count: int, value: int = 0) -> list[Any]:
+        return [self.value(value) for _ in range(count)]
+
+    def each(self, count: int, unrolled: bool = False) -> Iterator[int]:
+        yield from range(count)
+
+    def when(self, value: Any) -> Iterator[None]:
+        if value.any():
+            yield
+
+    def nonzero(self, value: Any) -> np.uint64:
+        return np.uint64(sum(1 << lane for lane in np.flatnonzero(value).tolist()))
+
+    def _fields(self, x: Any, fields: int) -> Any:
+        return x.view(f"u{self._bits // fields // 8}")
+
+    def filled(self, value: Any, fields: int) -> Any:
+        parts = self._fields(value, fields)
+        return np.where(parts != 0, ~np.zeros_like(parts), 0).view(value.dtype)
+
+    def least(self, x: Any, y: Any, fields: int) -> Any:
+        return np.minimum(self._fields(x, fields), self._fields(y, fields)).view(x.dtype)
+
+    def without_lowest(self, x: Any, fields: int) -> Any:
+        parts = self._fields(x, fields)
+        return (parts & (parts - 1)).view(x.dtype)
+
+    def union(self, x: Any, y: Any) -> Any:
+        return x | y
+
+    def below(self, x: Any, n: int) -> Any:
+        return x - (x >> n)
+
+    def repeated(self, x: Any, times: int, distance: int) -> Any:
+        found = x
+        for i in range(1, times):
+            found = found | (x << i * distance)
+        return found
+
+
+class Value:
+    """A value of LLVM's; each operator writes an instruction."""
+
+    __slots__ = ("_machine", "llvm")
+
+    def __init__(self, machine: LlvmMachine, llvm: Any) -> None:
+        self._machine, self.llvm = machine, llvm
+
+    def _of(self, other: Any) -> Any:
+        return other.llvm if isinstance(other, Value) else self._machine.constant(other)
+
+    def _by(self, write: Callable[..., Any], other: Any) -> Value:
+        return Value(self._machine, write(self.llvm, self._of(other)))
+
+    def __and__(self, other: Any) -> Value:
+        return self._by(self._machine.builder.and_, other)
+
+    def __or__(self, other: Any) -> Value:
+        return self._by(self._machine.builder.or_, other)
+
+    def __xor__(self, other: Any) -> Value:
+        return self._by(self._machine.builder.xor, other)
+
+    def __add__(self, other: Any) -> Value:
+        return self._by(self._machine.add, other)
+
+    def __sub__(self, other: Any) -> Value:
+        return self._by(self._machine.subtract, other)
+
+    def __lshift__(self, n: int) -> Value:
+        return self._by(self._machine.builder.shl, n)
+
+    def __rshift__(self, n: int) -> Value:
+        return Value(self._machine, self._machine.shift_right(self.llvm, n))
+
+    def __invert__(self) -> Value:
+        return Value(self._machine, self._machine.builder.not_(self.llvm))
+
+
+class Index:
+    """The number of a loop of LLVM's, and sums and products of it."""
+
+    __slots__ = ("_builder", "llvm")
+
+    def __init__(self, builder: Any, llvm: Any) -> None:
+        self._builder, self.llvm = builder, llvm
+
+    def __add__(self, other: Any) -> Index:
+        return Index(self._builder, self._builder.add(self.llvm, _number(other)))
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Any) -> Index:
+        return Index(self._builder, self._builder.mul(self.llvm, _number(other)))
+
+    __rmul__ = __mul__
+
+
+def _number(number: Any) -> Any:
+    return number.llvm if isinstance(number, Index) else _I64(number)
+
+
+class _Words:
+    """Values in memory of the function's own, which the compiler turns into registers if it can."""
+
+    def __init__(self, machine: LlvmMachine, count: int, value: int) -> None:
+        self._machine, builder = machine, machine.builder
+        with builder.goto_entry_block():
+            self._first = builder.alloca(ir.ArrayType(machine.kind, count))
+        for j in machine.each(count, count <= MOST_SET):
+            self[j] = machine.value(value)
+
+    def _place(self, j: Any) -> Any:
+        return self._machine.builder.gep(self._first, [_I32(0), _number(j)], inbounds=True)
+
+    def __getitem__(self, j: Any) -> Value:
+        return Value(self._machine, self._machine.builder.load(self._place(j)))
+
+    def __setitem__(self, j: Any, value: Value) -> None:
+        self._machine.builder.store(value.llvm, self._place(j))
+
+
+MOST_SET = 16
+"""Values that are set one by one, not in a loop."""
+
+
+class LlvmMachine:
+    """Vectors of LLVM's, of a word of each lane; the builder writes instructions for them."""
+
+    align = CACHE_LINE
+
+    def __init__(self, shape: Shape, lanes: int, builder: Any, memory: Any) -> None:
+        self.builder, self._memory, self._lanes = builder, memory, lanes
+        self._bits, self._word = shape.bits, ir.IntType(shape.bits)
+        self.kind: Any = ir.VectorType(self._word, lanes)
+
+    def constant(self, number: int) -> Any:
+        """A number in all lanes, for LLVM."""
+        return ir.Constant(self.kind, [number & ((1 << self._bits) - 1)] * self._lanes)
+
+    def add(self, x: Any, y: Any) -> Any:
+        """Write a sum."""
+        return self.builder.add(x, y)
+
+    def subtract(self, x: Any, y: Any) -> Any:
+        """Write a difference."""
+        return self.builder.sub(x, y)
+
+    def shift_right(self, x: Any, n: int) -> Any:
+        """Write a shift."""
+        return self.builder.lshr(x, self.constant(n))
+
+    def value(self, number: int) -> Value:
+        return Value(self, self.constant(number))
+
+    def _place(self, row: Any) -> Any:
+        first = self.builder.mul(_number(row), _I64(self._lanes))
+        return self.builder.bitcast(self.builder.gep(self._memory, [first]), self.kind.as_pointer())
+
+    def load(self, row: Any) -> Value:
+        return Value(self, self.builder.load(self._place(row), align=self.align))
+
+    def store(self, row: Any, value: Value) -> None:
+        self.builder.store(value.llvm, self._place(row), align=self.align)
+
+    def words(self, count: int, value: int = 0) -> _Words:
+        return _Words(self, count, value)
+
+    def each(self, count: Any, unrolled: bool = False) -> Iterator[Any]:
+        if unrolled:
+            yield from range(count)
+            return
+        builder, before = self.builder, self.builder.block
+        head = builder.append_basic_block("each")
+        builder.branch(head)
+        builder.position_at_end(head)
+        number = builder.phi(_I64)
+        number.add_incoming(_I64(0), before)
+        yield Index(builder, number)
+        following = builder.add(number, _I64(1))
+        number.add_incoming(following, builder.block)
+        after = builder.append_basic_block("after")
+        builder.cbranch(builder.icmp_unsigned("<", following, _number(count)), head, after)
+        builder.position_at_end(after)
+
+    def when(self, value: Value) -> Iterator[None]:
+        builder = self.builder
+        some = builder.icmp_unsigned("!=", self.nonzero(value), _I64(0))
+        inside, after = builder.append_basic_block("when"), builder.append_basic_block("after")
+        builder.cbranch(some, inside, after)
+        builder.position_at_end(inside)
+        yield
+        builder.branch(after)
+        builder.position_at_end(after)
+
+    def nonzero(self, value: Value) -> Any:
+        bits = self.builder.icmp_unsigned("!=", value.llvm, ir.Constant(self.kind, None))
+        bits = self.builder.bitcast(bits, ir.IntType(self._lanes))
+        return bits if self._lanes == 64 else self.builder.zext(bits, _I64)
+
+    def _fields(self, x: Value, fields: int) -> Any:
+        part = ir.VectorType(ir.IntType(self._bits // fields), self._lanes * fields)
+        return self.builder.bitcast(x.llvm, part)
+
+    def _joined(self, parts: Any) -> Value:
+        return Value(self, self.builder.bitcast(parts, self.kind))
+
+    def filled(self, value: Value, fields: int) -> Value:
+        parts = self._fields(value, fields)
+        some = self.builder.icmp_unsigned("!=", parts, ir.Constant(parts.type, None))
+        return self._joined(self.builder.sext(some, parts.type))
+
+    def least(self, x: Value, y: Value, fields: int) -> Value:
+        one, other = self._fields(x, fields), self._fields(y, fields)
+        smaller = self.builder.icmp_unsigned("<", one, other)
+        return self._joined(self.builder.select(smaller, one, other))
+
+    def without_lowest(self, x: Value, fields: int) -> Value:
+        parts = self._fields(x, fields)
+        ones = ir.Constant(parts.type, [-1] * parts.type.count)
+        return x & self._joined(self.builder.add(parts, ones))
+
+    def union(self, x: Value, y: Value) -> Value:
+        return x | y
+
+    def below(self, x: Value, n: int) -> Value:
+        return x - (x >> n)
+
+    def repeated(self, x: Value, times: int, distance: int) -> Value:
+        found = x
+        for i in range(1, times):
+            found = found | (x << i * distance)
+        return found
+
+
+class CudaMachine(LlvmMachine):
+    """The words of one board.
+
+    A multiprocessor has as many units that multiply and add as it has for everything else on whole
+    numbers, and a step needs the latter only. So additions and shifts to the right of words of 32
+    bits are multiplications by powers of two: x + y is x * 1 + y, and x >> n is the high half of
+    x * 2^(32 - n). Compilers know that as well as we do and would turn them back: the 1 is one that
+    they cannot know, the third side of a block, whose threads lie in a row.
+    """
+
+    def __init__(self, shape: Shape, builder: Any, memory: Any) -> None:
+        super().__init__(shape, 1, builder, memory)
+        self.kind, self.align = self._word, shape.bits // 8
+        self._multiplies = shape.bits == 32
+
+    def constant(self, number: int) -> Any:
+        """A number, for LLVM."""
+        return ir.Constant(self.kind, number & ((1 << self._bits) - 1))
+
+    def _one(self) -> Any:
+        kind = ir.FunctionType(_I32, [])
+        return self.builder.call(self._declared("llvm.nvvm.read.ptx.sreg.ntid.z", kind), [])
+
+    def _high_half(self, x: Any, y: Any) -> Any:
+        kind = ir.FunctionType(_I32, [_I32, _I32])
+        return self.builder.call(self._declared("llvm.nvvm.mulhi.ui", kind), [x, y])
+
+    def _declared(self, name: str, kind: Any) -> Any:
+        """A function of LLVM's, declared in the module that is built if it is not yet."""
+        module = self.builder.module
+        return module.globals.get(name) or ir.Function(module, kind, name)
+
+    def add(self, x: Any, y: Any) -> Any:
+        """Write a sum."""
+        if self._multiplies:
+            x = self.builder.mul(x, self._one())
+        return self.builder.add(x, y)
+
+    def subtract(self, x: Any, y: Any) -> Any:
+        """Write a difference."""
+        if isinstance(y, ir.Constant):
+            return self.add(x, self.builder.neg(y))
+        return self.builder.sub(x, y)
+
+    def shift_right(self, x: Any, n: int) -> Any:
+        """Write a shift."""
+        if self._multiplies and n:
+            return self._high_half(x, self.builder.shl(self._one(), _I32(32 - n)))
+        return self.builder.lshr(x, self.constant(n))
+
+    def nonzero(self, value: Value) -> Any:
+        bit = self.builder.icmp_unsigned("!=", value.llvm, ir.Constant(self.kind, 0))
+        return self.builder.zext(bit, _I64)
+
+    def filled(self, value: Value, fields: int) -> Value:
+        bits = self._bits // fields
+        if fields == 1:
+            some = self.builder.icmp_unsigned("!=", value.llvm, self.constant(0))
+            return Value(self, self.builder.sext(some, self.kind))
+        tops = sum(1 << (bits * field + bits - 1) for field in range(fields))
+        below = ((1 << self._bits) - 1) & ~tops
+        some_value = (((value & below) + below) | value) & tops
+        return (some_value << 1) - (some_value >> (bits - 1))
+
+    def least(self, x: Value, y: Value, fields: int) -> Value:
+        return x & self.filled(y, fields)
+
+    def without_lowest(self, x: Value, fields: int) -> Value:
+        bits = self._bits // fields
+        firsts = sum(1 << (bits * field) for field in range(fields))
+        # The highest bit of a field is not borrowed from the field above, and gone with the rest.
+        return x & ((x | firsts << (bits - 1)) - firsts)
+
+    def union(self, x: Value, y: Value) -> Value:
+        return x + y
+
+    def below(self, x: Value, n: int) -> Value:
+        if not self._multiplies:
+            return super().below(x, n)
+        power = self.builder.shl(self._one(), _I32(32 - n))
+        return Value(self, self._high_half(x.llvm, self.builder.neg(power)))
+
+    def repeated(self, x: Value, times: int, distance: int) -> Value:
+        if not self._multiplies or times == 1:
+            return super().repeated(x, times, distance)
+        one = self._one()
+        factor = one
+        for i in range(1, times):
+            factor = self.builder.add(factor, self.builder.shl(one, _I32(i * distance)))
+        return Value(self, self.builder.mul(x.llvm, factor))
+
+
+def traced(
+    function: Callable[..., Any], results: int, shape: Shape, lanes: int, *arguments: Any
+) -> Callable[[NDArray[Any]], Any]:
+    """Make ``run(memory)``, which runs ``function(shape, machine, *arguments)`` on a memory.
+
+    Kernels call it, compiled for so many lanes, or for CUDA if there is one. As it is, it runs on
+    NumPy. ``results`` is the number of values that the function returns: uint64 each.
+    """
+
+    def run(memory):
+        return function(shape, NumpyMachine(shape, memory), *arguments)
+
+    def compiled(intrinsic: Any, make: Callable[[Any, Any], LlvmMachine]) -> Any:
+        @intrinsic
+        def call(typing_context, memory):
+            kind = types.uint64 if results == 1 else types.UniTuple(types.uint64, results)
+
+            def generate(context, builder, signature, args):
+                data = context.make_array(signature.args[0])(context, builder, args[0]).data
+                found = function(shape, make(builder, data), *arguments)
+                return found if results == 1 else context.make_tuple(builder, kind, found)
+
+            return kind(memory), generate
+
+        return lambda memory: lambda memory: call(memory)
+
+    if lanes > 1:
+        vectors = compiled(extending.intrinsic, lambda b, data: LlvmMachine(shape, lanes, b, data))
+        extending.overload(run, target="cpu", jit_options=INLINED)(vectors)
+    elif not config.ENABLE_CUDASIM:
+        from numba.cuda.extending import intrinsic, overload
+
+        thread = compiled(intrinsic, lambda b, data: CudaMachine(shape, b, data))
+        # What Numba's own ``overload`` inlines for CUDA, it would inline for the CPU, too.
+        overload(run, target="cuda", inline="always")(thread)
+    return run

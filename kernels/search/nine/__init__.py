@@ -1,1 +1,0 @@
-"""The search of 9x9 boards, many in step: ``planes``, ``step``, ``loop``."""

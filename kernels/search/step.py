@@ -1,0 +1,161 @@
+"""One step of simplifying boards, without a branch: every lane takes the same path.
+
+A step looks at all cells and all units once. It strikes what the last step found (the other
+candidates of the cells where a digit was placed), counts the candidates of every cell, and then
+goes digit by digit: locked candidates, hidden singles, and out of every unit that has its digit
+all other places. What one digit places is gone for the digits after it in the same step.
+
+On a 9x9 board that is about a thousand instructions. A search that follows only what changed takes
+fewer, but mispredicts several branches; and these serve all lanes at once. ``shape`` draws the
+words, ``units`` counts in rows, columns and boxes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpusudoku.kernels.search.machine import Machine
+from gpusudoku.kernels.search.settings import HIDDEN_SINGLE, LOCKED_CANDIDATES
+from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.techniques import keep_locked
+from gpusudoku.kernels.search.units import Units, total
+
+
+def step(shape: Shape, machine: Machine, techniques: int, marking: bool) -> tuple[Any, Any, Any]:
+    """Advance every lane; return (dead, unsolved, changed), as bits of the lanes.
+
+    dead      set: the board has no solution
+    unsolved  clear: every cell has its digit, and if it is not dead the board is solved
+    changed   clear: nothing was found, there is nothing left but to guess (if not dead or solved)
+
+    If ``marking``, the cells that changed are stored for ``lasting``.
+    """
+    if not techniques:
+        return _look(shape, machine)
+    units, n, K, G = Units(shape, machine), shape.n, shape.plane_words, shape.groups
+    hidden, locked = techniques & HIDDEN_SINGLE, techniques & LOCKED_CANDIDATES
+    missing, several = _count_candidates(units)
+    # Units that have a place for every digit, then those in which every digit stands.
+    rows, columns, boxes = machine.words(1, -1), machine.words(1, -1), machine.words(G, -1)
+    all_rows, all_columns = machine.words(1, -1), machine.words(1, -1)
+    all_boxes = machine.words(G, -1)
+    placed, x, p = (units.words() for _ in range(3))
+    before = units.words() if locked else x
+    changed = machine.words(K if marking else 1)
+    for number in machine.each(n):
+        d = number * -1 + (n - 1)  # the highest digit first
+        # x: the places that the digit still has.
+        for j, _ in units.plane():
+            before[j] = x[j] = machine.load(d * K + j) & ~placed[j]
+        if locked:
+            keep_locked(units, x)
+        if hidden or locked:
+            in_boxes, in_columns = units.levels(x, 2 if hidden else 1)
+            columns[0] = columns[0] & in_columns[0]
+            for j, _ in units.plane():
+                rows[0] = units.without_empty_row(rows[0], x[j])
+            for g in units.groups():
+                boxes[g] = boxes[g] & in_boxes[0][g]
+        # p: the cells where it is placed, naked or hidden singles.
+        if hidden:
+            columns_with_two = units.of_columns(in_columns[1])
+        for g in units.groups():
+            if hidden:
+                two = units.of_box(in_boxes[1][g]) & columns_with_two
+            for j in units.words_of(g):
+                p[j] = x[j] & ~several[j]
+                if hidden:
+                    rows_with_two = units.rows_with(units.without_lowest(x[j], no_row_empty=True))
+                    p[j] = x[j] & ~(several[j] & two & rows_with_two)
+                placed[j] = machine.union(placed[j], p[j])
+        # It leaves all other places of the units where it stands.
+        in_boxes, in_columns = units.levels(p, 1)
+        all_columns[0] = all_columns[0] & in_columns[0]
+        taken_columns = units.of_columns(in_columns[0])
+        for g in units.groups():
+            all_boxes[g] = all_boxes[g] & in_boxes[0][g]
+            taken = units.of_box(in_boxes[0][g]) | taken_columns
+            for j in units.words_of(g):
+                row = units.rows_with(p[j])
+                all_rows[0] = all_rows[0] & row
+                new = machine.union(x[j] & ~taken & ~row, p[j])
+                mark = j if marking else 0
+                changed[mark] = changed[mark] | (new ^ before[j])
+                machine.store(d * K + j, new)
+    any_changed = machine.words(1)
+    for j, _ in units.plane():
+        machine.store(shape.CLEAR + j, placed[j])
+        # Hidden singles whose cells had more candidates: those are struck in the next step.
+        here = placed[j] & several[j]
+        if marking:
+            here = here | changed[j]
+            machine.store(shape.CHANGED + j, here)
+        any_changed[0] = any_changed[0] | here
+    if not marking:
+        any_changed[0] = any_changed[0] | changed[0]
+    dead = missing
+    if hidden or locked:
+        dead = dead | (~columns[0] & shape.row) | units.empty_rows(rows[0])
+        for g in units.groups():
+            dead = dead | (~boxes[g] & shape.box_firsts)
+    unsolved = (~all_columns[0] & shape.row) | (~all_rows[0] & shape.cells)
+    for g in units.groups():
+        unsolved = unsolved | (~all_boxes[g] & shape.box_firsts)
+    return machine.nonzero(dead), machine.nonzero(unsolved), machine.nonzero(any_changed[0])
+
+
+def _count_candidates(units: Units) -> tuple[Any, Any]:
+    """Strike what the last step left to strike, and count the candidates of every cell.
+
+    Stores the cells with two candidates, and with two or more. Returns a value that is not 0 where
+    a cell has none, and the cells with two or more. It counts as a full adder does: a cell has
+    ``odd``, 1 or 0, and two for each ``pair``.
+    """
+    shape, machine, K = units.shape, units.machine, units.shape.plane_words
+    missing, several = machine.words(1), units.words()
+    for j, _ in units.plane():
+        clear, cleared = machine.load(shape.CLEAR + j), machine.value(0)
+        odd, pairs = [], []
+        for d in range(shape.n):
+            x = machine.load(d * K + j) & ~cleared
+            cleared = cleared | (x & clear)
+            machine.store(d * K + j, x)
+            odd.append(x)
+        while len(odd) > 1:
+            three, odd = odd[:3], odd[3:]
+            pairs.append(total([[x] for x in three], 2)[1])
+            odd.append(three[0] ^ three[1] if len(three) == 2 else three[0] ^ three[1] ^ three[2])
+        some, two_pairs = machine.value(0), machine.value(0)
+        if pairs:
+            some, *more = total([[pair] for pair in pairs], 2)
+            two_pairs = more[0] if more else two_pairs
+        machine.store(shape.PAIRS + j, some & ~odd[0] & ~two_pairs)
+        machine.store(shape.OPEN + j, some)
+        missing[0] = missing[0] | ((odd[0] | some) ^ shape.cells)
+        several[j] = some
+    return missing[0], several
+
+
+def _look(shape: Shape, machine: Machine) -> tuple[Any, Any, Any]:
+    """Do the step of a search without techniques, where nothing is placed but by guesses.
+
+    A cell with one candidate is open, too, until its digit has no other place in its units.
+    """
+    units = Units(shape, machine)
+    missing, several = _count_candidates(units)
+    singles, single, unsolved = units.words(), machine.words(1), machine.words(1)
+    for d in machine.each(shape.n):
+        x = units.load(d)
+        crowded = units.units_with(x, 2)
+        for j, _ in units.plane():
+            singles[j] = singles[j] | (x[j] & crowded[j] & ~several[j])
+    for j, _ in units.plane():
+        single[0] = single[0] | singles[j]
+    some = machine.filled(single[0], 1)
+    for j, _ in units.plane():
+        pairs = machine.load(shape.PAIRS + j)
+        machine.store(shape.PAIRS + j, singles[j] | (pairs & ~some))
+        machine.store(shape.OPEN + j, several[j] | singles[j])
+        unsolved[0] = unsolved[0] | several[j] | singles[j]
+    never = machine.nonzero(machine.value(0))
+    return machine.nonzero(missing), machine.nonzero(unsolved[0]), never

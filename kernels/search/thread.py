@@ -1,0 +1,298 @@
+"""A search on a CUDA thread: one board at a time, in step with a warp.
+
+The 32 threads of a warp share one stream of instructions: where some of them go another way than
+the rest, one party waits for the other. So what a thread does in a round has two parts:
+
+* a step (``step``), which has no branch: nearly all instructions, which all threads take together;
+* what its own board needs now: a dead or solved one gives way to another, and one that hardly
+  changes any more leaves half of itself on the stack. Some threads wait while others do this.
+
+Threads that have parted meet again where the assembler sees fit. Left alone, it lets those that
+took another board step by themselves, and then the rest: every round takes twice as long. So all
+threads vote before they step, and a vote is not over before everyone has come.
+
+All boards on the stack descend from one root, as a board of the frontier is only taken when the
+stack is empty. So roots need not be pushed and popped, and the limit need not be looked at for
+every board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+
+from gpusudoku.kernels.bits import ONE, ZERO, popcount
+from gpusudoku.kernels.jit import Jit
+from gpusudoku.kernels.search.arguments import DEEPEST, ENDS, GUESSES, NODES, TOP
+from gpusudoku.kernels.search.choose import build_choose, lasting, narrow, narrows
+from gpusudoku.kernels.search.machine import traced
+from gpusudoku.kernels.search.moves import build_moves
+from gpusudoku.kernels.search.settings import FIRST, PAIRS, PLACES, SearchSettings
+from gpusudoku.kernels.search.shape import ROW_BYTES, Shape
+from gpusudoku.kernels.search.step import step
+from gpusudoku.kernels.search.techniques import conflicts, pairs
+
+_I32, _I64 = ir.IntType(32), ir.IntType(64)
+
+UNREPORTED = 4096
+"""Solutions after which a thread adds them to the count of their root, and looks at the limit."""
+FEW_DEAD = 8
+"""Boards are split early while fewer of the last 32 ended dead. It makes more dead ones, which pays
+where most have solutions. The first solution of a root does not count: puzzles have one."""
+
+
+def load_part(rows: Any, row: int, part: int) -> tuple[Any, ...]:
+    """Load the words of a row that make so many ROW_BYTES; a row begins at a multiple of them."""
+    words = ROW_BYTES // rows.itemsize
+    return tuple(rows[row, part * words : (part + 1) * words])
+
+
+def store_part(rows: Any, row: int, part: int, words: tuple[Any, ...]) -> None:
+    """Write these words."""
+    rows[row, part * len(words) : (part + 1) * len(words)] = words
+
+
+def register_cuda() -> None:
+    """Teach the CUDA compiler to move a part by one instruction. Not for the simulator."""
+    from numba.cuda.extending import intrinsic, overload
+
+    def place(context: Any, builder: Any, kind: Any, arguments: Any) -> tuple[Any, int]:
+        rows, row, part = arguments
+        array = context.make_array(kind)(context, builder, rows)
+        words = ROW_BYTES * 8 // kind.dtype.bitwidth
+        row_words = builder.extract_value(array.shape, 1)
+        word = builder.add(builder.mul(row, row_words), builder.mul(part, _I64(words)))
+        several = ir.VectorType(ir.IntType(kind.dtype.bitwidth), words)
+        return builder.bitcast(builder.gep(array.data, [word]), several.as_pointer()), words
+
+    @intrinsic
+    def load(typing_context, rows, row, part):
+        kind = types.UniTuple(rows.dtype, ROW_BYTES * 8 // rows.dtype.bitwidth)
+
+        def generate(context, builder, signature, args):
+            pointer, words = place(context, builder, signature.args[0], args)
+            several = builder.load(pointer, align=ROW_BYTES)
+            each = [builder.extract_element(several, _I32(i)) for i in range(words)]
+            return context.make_tuple(builder, kind, each)
+
+        return kind(rows, types.int64, types.int64), generate
+
+    @intrinsic
+    def store(typing_context, rows, row, part, words):
+        def generate(context, builder, signature, args):
+            pointer, count = place(context, builder, signature.args[0], args[:3])
+            several = ir.Constant(pointer.type.pointee, ir.Undefined)
+            for i in range(count):
+                word = builder.extract_value(args[3], i)
+                several = builder.insert_element(several, word, _I32(i))
+            builder.store(several, pointer, align=ROW_BYTES)
+            return context.get_dummy_value()
+
+        return types.void(rows, types.int64, types.int64, words), generate
+
+    @overload(load_part, target="cuda", inline="always")
+    def _load_part(rows, row, part):
+        return lambda rows, row, part: load(rows, row, part)
+
+    @overload(store_part, target="cuda", inline="always")
+    def _store_part(rows, row, part, words):
+        return lambda rows, row, part, words: store(rows, row, part, words)
+
+
+def build_run(
+    shape: Shape,
+    settings: SearchSettings,
+    jit: Jit,
+    claim: Callable[..., Any],
+    add: Callable[..., Any],
+    any_of_warp: Callable[..., Any],
+) -> Callable[..., None]:
+    """Make the loop of one thread, ``run(work, stack, found, budget, limit, memory)``.
+
+    See ``lanes.build_run`` for the arguments; ``memory`` is one of the shape, of one lane.
+    ``any_of_warp(condition)`` says whether a condition holds for any thread of the warp, once all
+    have asked. A warp may have any number of threads; one alone is told what it says.
+
+    It returns when no thread of the warp has anything left to do, or one has spent its budget of
+    nodes. A thread that has fewer than two rows of its stack left, or no room for a solution,
+    waits for that.
+    """
+    techniques, strategy = settings
+    planes, K, parts = shape.planes, shape.plane_words, shape.row_bytes // ROW_BYTES
+    part_words, Word = shape.words // parts, shape.word
+    CLEAR, PAIR_CELLS = shape.CLEAR, shape.PAIRS
+    moves, choose = build_moves(shape, jit), build_choose(shape, strategy, jit)
+    place, candidates_of, write = moves.place, moves.candidates, moves.write
+    find_lasting, early = traced(lasting, 1, shape, 1), strategy != FIRST and techniques != 0
+    advance = traced(step, 3, shape, 1, techniques, early)
+    find_pairs, has_pairs = traced(pairs, 1, shape, 1, techniques), techniques & PAIRS != 0
+    find_conflicts = traced(conflicts, 1, shape, 1)
+    has_conflicts = techniques != 0 and techniques & PLACES == 0
+    keep_best, narrowing = traced(narrow, 1, shape, 1), narrows(shape, settings)
+
+    @jit
+    def take(rows, row, memory):
+        """Make a board of some rows the current one."""
+        for part in range(parts):
+            words = load_part(rows, row, part)
+            for i in range(part_words):
+                if part_words * part + i < planes:
+                    memory[part_words * part + i, 0] = words[i]
+        for j in range(K):
+            memory[CLEAR + j, 0] = 0
+
+    @jit
+    def put(memory, rows, row):
+        """Write the current board to one of some rows, but without striking what is to be."""
+        for part in range(parts):
+            w = part_words * part
+            if part_words == 2:
+                store_part(rows, row, part, (memory[w, 0], memory[w + 1, 0]))
+            else:
+                words = memory[w, 0], memory[w + 1, 0], memory[w + 2, 0], memory[w + 3, 0]
+                store_part(rows, row, part, words)
+
+    @jit
+    def strike(memory):
+        for j in range(K):
+            clear, cleared = memory[CLEAR + j, 0], Word(0)
+            for w in range(j, planes, K):
+                memory[w, 0] &= ~cleared
+                cleared |= memory[w, 0] & clear
+
+    @jit
+    def chosen(memory):
+        j, bit = choose(memory, 0)
+        return np.uint64(j), bit  # nobody need look whether an index without a sign is negative
+
+    @jit
+    def cell_to_split(memory):
+        """What ``choose`` says, without a branch if there is a cell with two candidates."""
+        if not early:
+            return chosen(memory)
+        if narrowing:
+            keep_best(memory)
+        j, cells = np.uint64(0), memory[PAIR_CELLS, 0]
+        for other in range(1, K):
+            if cells == 0:
+                j, cells = np.uint64(other), memory[PAIR_CELLS + other, 0]
+        if cells == 0:
+            return chosen(memory)
+        return j, Word(cells & (~cells + Word(1)))
+
+    @jit
+    def split(memory, rows, row):
+        """Leave a cell its lowest candidate only, and write the board without that one to a row.
+
+        Returns the number of boards written: none if the cell has no other candidate.
+        """
+        j, bit = cell_to_split(memory)
+        written = 1
+        word = j
+        while memory[word, 0] & bit == 0:
+            word += np.uint64(K)
+        if techniques == 0:
+            candidates = candidates_of(memory, 0, np.int64(j), bit)
+            if candidates & (candidates - ONE) == ZERO:
+                written = 0
+        if written:
+            memory[word, 0] ^= bit
+            put(memory, rows, row)
+            memory[word, 0] ^= bit
+        memory[np.uint64(CLEAR) + j, 0] |= bit  # the next step strikes the others
+        if techniques == 0:
+            place(memory, 0, np.int64(word) // K, np.int64(j), bit)
+        return written
+
+    @jit
+    def is_stuck(memory):
+        """Look for pairs, if asked to, in a board that steps do not change."""
+        return not (has_pairs and find_pairs(memory) != ZERO)
+
+    @jit
+    def run(work, stack, found, budget, limit, memory):
+        counts, depth = found.counts, stack.boards.shape[0]
+        room = found.solutions.shape[0]
+        most_unreported = min(limit, np.uint64(UNREPORTED))
+        nodes, guesses, deepest = 0, 0, 0
+        ends = np.uint32(stack.state[ENDS] & 0xFFFFFFFF)  # of the last boards, 1 for a dead one
+        unreported = ZERO  # solutions of the root of all boards here
+        height = stack.state[TOP] + 1
+        root = stack.roots[0] if height > 0 else 0
+        if height > 0 and counts[root] >= limit:
+            height = 0
+        has_board, more = False, True
+        while True:
+            if not has_board:
+                if height > 0:
+                    height -= 1
+                    take(stack.boards, height, memory)
+                    has_board = True
+                elif more:
+                    if unreported != ZERO:
+                        add(counts, root, unreported)
+                        unreported = ZERO
+                    index = claim(work.cursor)
+                    more = index < work.boards.shape[0]
+                    if more:
+                        root = work.roots[index]
+                        if counts[root] < limit:
+                            take(work.boards, index, memory)
+                            has_board = True
+            able = has_board and height + 2 <= depth
+            if room > 0 and found.used[0] >= room:
+                able = False
+            if any_of_warp(nodes >= budget) or not any_of_warp(able or (more and not has_board)):
+                break
+            dead, unsolved, changed = advance(memory)
+            ready = find_lasting(memory) if early else changed
+            few_dead = early and popcount(np.uint64(ends)) < FEW_DEAD
+            if has_conflicts and able and dead == ZERO and unsolved != ZERO and changed == ZERO:
+                dead = find_conflicts(memory)
+            if able:
+                if dead != ZERO:
+                    nodes += 1
+                    ends = np.uint32(ends << 1 | 1)
+                    has_board = False
+                elif unsolved == ZERO:
+                    row = claim(found.used) if room > 0 else 0
+                    if room == 0 or row < room:  # else other threads took the last ones
+                        if room > 0:
+                            write(memory, 0, found.solutions[row])
+                            found.roots[row] = root
+                        nodes += 1
+                        has_board = False
+                        if unreported != ZERO:
+                            ends = np.uint32(ends << 1)
+                        unreported += ONE
+                        if unreported == most_unreported:
+                            add(counts, root, unreported)
+                            unreported = ZERO
+                            if counts[root] >= limit:
+                                height = 0
+                elif (changed == ZERO and is_stuck(memory)) or (
+                    changed != ZERO and few_dead and ready != ZERO
+                ):
+                    nodes += 1
+                    written = split(memory, stack.boards, height)
+                    guesses += written
+                    height += written
+                    deepest = max(deepest, height)
+        if unreported != ZERO:
+            add(counts, root, unreported)
+        if has_board:
+            strike(memory)
+            put(memory, stack.boards, height)
+            height += 1
+        for row in range(height):
+            stack.roots[row] = root
+        stack.state[TOP], stack.state[ENDS] = height - 1, np.int64(ends)
+        stack.tally[NODES] += np.uint64(nodes)
+        stack.tally[GUESSES] += np.uint64(guesses)
+        stack.tally[DEEPEST] = max(stack.tally[DEEPEST], np.uint64(deepest))
+
+    return run

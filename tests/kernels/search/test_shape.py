@@ -1,0 +1,72 @@
+"""How boards are packed: every cell has a bit of its own, and masks hold what they should."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.kernels.search import few
+from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.search.frontier import Frontier
+from tests.boards import puzzle, spoilt, unpacked
+from tests.techniques import given_clues
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (1, 1),
+        (2, 1),
+        (1, 5),
+        (2, 3),
+        (3, 3),
+        (6, 2),
+        (4, 4),
+        (2, 7),
+        (5, 5),
+        (6, 6),
+        (9, 7),
+        (8, 8),
+    ],
+    ids=str,
+)
+def test_every_cell_has_a_bit_of_its_own(shape: tuple[int, int]) -> None:
+    geometry, rng = Geometry(*shape), np.random.default_rng(0)
+    packing, every = Shape(*shape), (1 << geometry.n) - 1
+    masks = rng.integers(0, every, (3, geometry.cells), np.uint64, endpoint=True)
+    rows = packing.rows_of(masks)
+    assert rows.shape == (3, packing.words)
+    assert (packing.candidates_of(rows) == masks).all()
+    assert np.bitwise_count(rows).sum() == np.bitwise_count(masks).sum()
+    for row, mask in zip(rows, masks.tolist(), strict=True):
+        expected = [{d + 1 for d in range(geometry.n) if bits >> d & 1} for bits in mask]
+        assert unpacked(packing, row) == expected
+
+
+@pytest.mark.parametrize("shape", ["1x1", "1x5", "2x3", "3x3", "4x4", "2x7", "5x5"])
+def test_clues_leave_their_peers(shape: str) -> None:
+    for seed in range(3):
+        board = puzzle(shape, Geometry.parse(shape).cells // 3, seed)
+        frontier = Frontier.of([board])
+        assert unpacked(frontier.shape, frontier.boards[0]) == given_clues(board)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("shape", ["2x3", "3x3"])
+def test_a_few_boards_come_out_as_many_do(shape: str) -> None:
+    """The first boards of a process are not compiled for."""
+    settings = SearchSettings()
+    boards = [puzzle(shape, clues, clues) for clues in (0, 9, 20, 30)]
+    boards += [spoilt(boards[-1], 1), Board([1, 1, *boards[0].cells[2:]], boards[0].geometry)]
+    for name in "pack", "expand":
+        getattr(few, name).cache_clear()
+    roots = Frontier.of(boards)
+    found = roots.simplified(settings)
+    many = Frontier.of(boards * few.FEW)
+    assert (many.boards[: len(boards)] == roots.boards).all()
+    again = many.simplified(settings)
+    assert 4 <= len(found) < len(boards)
+    assert (again.boards[: len(found)] == found.boards).all()
