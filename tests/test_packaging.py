@@ -59,7 +59,7 @@ def test_versions_agree():
 
     assert f'version = "{gpusudoku.__version__}"' in (ROOT / "pyproject.toml").read_text()
     assert f"## {gpusudoku.__version__}" in (ROOT / "CHANGELOG.md").read_text()
-    named = [re.findall(r"[Vv]ersion (\d+\.\d+\.\d+)", page.read_text()) for page in PAGES]
+    named = [re.findall(r"\b[Vv]ersion (\d+\.\d+\.\d+)", page.read_text()) for page in PAGES]
     assert {version for versions in named for version in versions} == {gpusudoku.__version__}
 
 

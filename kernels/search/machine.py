@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from llvmlite import ir
-from numba import config, extending, types
+from numba import config, extending, njit, types
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.parts import INLINED
@@ -217,10 +217,9 @@ MOST_SET = 16
 class LlvmMachine:
     """Vectors of LLVM's, of a word of each lane; the builder writes instructions for them."""
 
-    align = CACHE_LINE
-
     def __init__(self, shape: Shape, lanes: int, builder: Any, memory: Any) -> None:
         self.builder, self._memory, self._lanes = builder, memory, lanes
+        self.align = min(CACHE_LINE, lanes * shape.bits // 8)
         self._bits, self._word = shape.bits, ir.IntType(shape.bits)
         self.kind: Any = ir.VectorType(self._word, lanes)
 
@@ -335,7 +334,7 @@ class CudaMachine(LlvmMachine):
 
     def __init__(self, shape: Shape, builder: Any, memory: Any) -> None:
         super().__init__(shape, 1, builder, memory)
-        self.kind, self.align = self._word, shape.bits // 8
+        self.kind = self._word
         self._multiplies = shape.bits == 32
 
     def constant(self, number: int) -> Any:
@@ -421,7 +420,8 @@ def traced(
     """Make ``run(memory)``, which runs ``function(shape, machine, *arguments)`` on a memory.
 
     Kernels call it, compiled for so many lanes, or for CUDA if there is one. As it is, it runs on
-    NumPy. ``results`` is the number of values that the function returns: uint64 each.
+    NumPy; but in CUDA's simulator it is compiled for the CPU. ``results`` is the number of values
+    that the function returns: uint64 each.
     """
 
     def run(memory):
@@ -450,4 +450,7 @@ def traced(
         thread = compiled(intrinsic, lambda b, data: CudaMachine(shape, b, data))
         # What Numba's own ``overload`` inlines for CUDA, it would inline for the CPU, too.
         overload(run, target="cuda", inline="always")(thread)
+    else:  # in the simulator: NumPy would take hundreds of times as long for one board
+        alone = compiled(extending.intrinsic, lambda b, data: LlvmMachine(shape, 1, b, data))
+        return njit(alone(None))  # type: ignore[no-any-return]
     return run

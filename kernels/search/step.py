@@ -16,7 +16,7 @@ from typing import Any
 
 from gpusudoku.kernels.search.machine import Machine
 from gpusudoku.kernels.search.settings import HIDDEN_SINGLE, LOCKED_CANDIDATES
-from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.shape import UNROLLED_WORDS, Shape
 from gpusudoku.kernels.search.techniques import keep_locked
 from gpusudoku.kernels.search.units import Units, total
 
@@ -113,7 +113,7 @@ def _count_candidates(units: Units) -> tuple[Any, Any]:
     """
     shape, machine, K = units.shape, units.machine, units.shape.plane_words
     missing, several = machine.words(1), units.words()
-    for j, _ in units.plane():
+    for j in machine.each(K, K <= UNROLLED_WORDS):
         clear, cleared = machine.load(shape.CLEAR + j), machine.value(0)
         odd, pairs = [], []
         for d in range(shape.n):
