@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpusudoku.kernels.bits import ONE, ZERO, ones
+from gpusudoku.kernels.bits import ONE, ZERO, ones, popcount
 from gpusudoku.kernels.jit import Jit
 from gpusudoku.kernels.search.machine import Machine
 from gpusudoku.kernels.search.settings import FIRST, SearchSettings
@@ -27,7 +27,8 @@ def narrow(shape: Shape, machine: Machine) -> Any:
     """Of the cells with two candidates keep those that share the most units with others of them.
 
     A guess there may settle those others, too. Keeps the cells with such a peer in their row,
-    column and box; if a board has none of these, those with two of the three; else all.
+    column and box; if a board has none of these, those with two of the three; else all. Returns the
+    lanes that have any of the first kind.
     """
     units = Units(shape, machine)
     cells, two, three = units.words(), units.words(), units.words()
@@ -66,11 +67,14 @@ def lasting(shape: Shape, machine: Machine) -> Any:
     return machine.nonzero(some[0])
 
 
-def build_choose(shape: Shape, strategy: int, jit: Jit) -> Callable[..., tuple[int, Any]]:
+def build_choose(
+    shape: Shape, strategy: int, candidates: Callable[..., Any], jit: Jit
+) -> Callable[..., tuple[int, Any]]:
     """Make ``choose(memory, lane)``: the cell to guess, as the number of its word and its bit.
 
     Of the open cells the first in reading order; or one of those with two candidates that the last
-    step stored, if there is one, else one of those with the fewest.
+    step stored, if there is one, else one of those with the fewest. ``candidates`` is that of the
+    shape's ``Moves``.
     """
     n, R, C, K, G = shape.n, shape.box_rows, shape.box_columns, shape.plane_words, shape.groups
     bands, field, Word, OPEN, PAIRS = shape.bands, shape.field, shape.word, shape.OPEN, shape.PAIRS
@@ -99,10 +103,7 @@ def build_choose(shape: Shape, strategy: int, jit: Jit) -> Callable[..., tuple[i
             while cells != ZERO:
                 bit = cells & (~cells + ONE)
                 cells ^= bit
-                count = 0
-                for d in range(n):
-                    if np.uint64(memory[d * K + j, lane]) & bit != ZERO:
-                        count += 1
+                count = popcount(candidates(memory, lane, j, Word(bit)))
                 if count < best:
                     best, at, chosen = count, j, bit
         return at, Word(chosen)

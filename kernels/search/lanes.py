@@ -22,13 +22,11 @@ from numpy.typing import NDArray
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
 from gpusudoku.kernels.jit import Jit
 from gpusudoku.kernels.search.arguments import DEEPEST, GUESSES, IN_LANES, NODES, TOP
-from gpusudoku.kernels.search.choose import build_choose, narrow, narrows
-from gpusudoku.kernels.search.machine import traced
+from gpusudoku.kernels.search.choose import build_choose, narrows
 from gpusudoku.kernels.search.moves import build_moves
-from gpusudoku.kernels.search.settings import PAIRS, PLACES, SearchSettings
+from gpusudoku.kernels.search.settings import PAIRS, SearchSettings
 from gpusudoku.kernels.search.shape import Shape
-from gpusudoku.kernels.search.step import step
-from gpusudoku.kernels.search.techniques import conflicts, pairs
+from gpusudoku.kernels.search.step import build_steps, overlooks
 
 
 class Lanes(NamedTuple):
@@ -65,16 +63,14 @@ def build_run(
     twice as many rows of the stack are free as there are lanes, or fewer rows of the solutions
     than lanes. Between calls all that is left to explore is on the stack.
     """
-    techniques, strategy = settings
+    techniques = settings.techniques
     width, planes, K, CLEAR = shape.lanes, shape.planes, shape.plane_words, shape.CLEAR
     all_lanes = np.uint64((1 << width) - 1)
     load, store, place, candidates_of, write = build_moves(shape, jit)
-    choose = build_choose(shape, strategy, jit)
-    advance = traced(step, 3, shape, width, techniques, False)
-    find_pairs, has_pairs = traced(pairs, 1, shape, width, techniques), techniques & PAIRS != 0
-    # Where units without a place for a digit are not seen, nothing else ends such a board.
-    find_conflicts, has_conflicts = traced(conflicts, 1, shape, width), techniques & PLACES == 0
-    keep_best, narrowing = traced(narrow, 1, shape, width), narrows(shape, settings)
+    choose = build_choose(shape, settings.strategy, candidates_of, jit)
+    advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, width)
+    has_pairs, has_conflicts = techniques & PAIRS != 0, overlooks(techniques)
+    narrowing = narrows(shape, settings)
 
     @jit
     def run(work, stack, found, budget, limit, lanes):
@@ -112,7 +108,7 @@ def build_run(
             stuck = busy & ~dead & unsolved & ~changed
             if has_pairs and stuck != ZERO:
                 stuck &= ~find_pairs(memory)
-            if has_conflicts and techniques != 0 and stuck != ZERO:
+            if has_conflicts and stuck != ZERO:
                 dead |= stuck & find_conflicts(memory)
                 stuck &= ~dead
             if narrowing and stuck != ZERO:
@@ -214,14 +210,12 @@ def build_expand(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[.
     cells, or log2 of the product of their numbers of candidates. Returns the number of children.
     ``memory`` has the shape's lanes; fewer boards than these are simplified at a time.
     """
-    techniques, strategy = settings
-    width, n, K, CLEAR, OPEN = shape.lanes, shape.n, shape.plane_words, shape.CLEAR, shape.OPEN
+    techniques, Word = settings.techniques, shape.word
+    width, K, CLEAR, OPEN = shape.lanes, shape.plane_words, shape.CLEAR, shape.OPEN
     load, store, place, candidates_of, _ = build_moves(shape, jit)
-    choose = build_choose(shape, strategy, jit)
-    advance = traced(step, 3, shape, width, techniques, False)
-    find_pairs, has_pairs = traced(pairs, 1, shape, width, techniques), techniques & PAIRS != 0
-    find_conflicts = traced(conflicts, 1, shape, width)
-    keep_best, narrowing = traced(narrow, 1, shape, width), narrows(shape, settings)
+    choose = build_choose(shape, settings.strategy, candidates_of, jit)
+    advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, width)
+    has_pairs, narrowing = techniques & PAIRS != 0, narrows(shape, settings)
 
     @jit
     def size(memory, lane, by_empty):
@@ -234,11 +228,7 @@ def build_expand(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[.
             while cells != ZERO:
                 bit = cells & (~cells + ONE)
                 cells ^= bit
-                count = 0
-                for d in range(n):
-                    if np.uint64(memory[d * K + j, lane]) & bit != ZERO:
-                        count += 1
-                total += log2(count)
+                total += log2(popcount(candidates_of(memory, lane, j, Word(bit))))
         return total
 
     @jit

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from gpusudoku.kernels.parts import INLINED
 from gpusudoku.kernels.search.shape import CACHE_LINE, Shape
 
-_I1, _I32, _I64 = ir.IntType(1), ir.IntType(32), ir.IntType(64)
+_I32, _I64 = ir.IntType(32), ir.IntType(64)
 
 
 class Machine(Protocol):
@@ -65,15 +65,21 @@ class Machine(Protocol):
 
     def union(self, x: Any, y: Any) -> Any:
         """X | y of values without a common bit."""
+        return x | y
 
     def below(self, x: Any, n: int) -> Any:
         """For each bit the n bits below it; the n lowest bits of x are 0."""
+        return x - (x >> n)
 
     def repeated(self, x: Any, times: int, distance: int) -> Any:
         """The lowest bits again and again at a distance that they do not reach."""
+        found = x
+        for i in range(1, times):
+            found = found | (x << i * distance)
+        return found
 
 
-class NumpyMachine:
+class NumpyMachine(Machine):
     """Rows of a NumPy array."""
 
     def __init__(self, shape: Shape, memory: NDArray[Any]) -> None:
@@ -114,18 +120,6 @@ class NumpyMachine:
     def without_lowest(self, x: Any, fields: int) -> Any:
         parts = self._fields(x, fields)
         return (parts & (parts - 1)).view(x.dtype)
-
-    def union(self, x: Any, y: Any) -> Any:
-        return x | y
-
-    def below(self, x: Any, n: int) -> Any:
-        return x - (x >> n)
-
-    def repeated(self, x: Any, times: int, distance: int) -> Any:
-        found = x
-        for i in range(1, times):
-            found = found | (x << i * distance)
-        return found
 
 
 class Value:
@@ -214,7 +208,7 @@ MOST_SET = 16
 """Values that are set one by one, not in a loop."""
 
 
-class LlvmMachine:
+class LlvmMachine(Machine):
     """Vectors of LLVM's, of a word of each lane; the builder writes instructions for them."""
 
     def __init__(self, shape: Shape, lanes: int, builder: Any, memory: Any) -> None:
@@ -309,18 +303,6 @@ class LlvmMachine:
         ones = ir.Constant(parts.type, [-1] * parts.type.count)
         return x & self._joined(self.builder.add(parts, ones))
 
-    def union(self, x: Value, y: Value) -> Value:
-        return x | y
-
-    def below(self, x: Value, n: int) -> Value:
-        return x - (x >> n)
-
-    def repeated(self, x: Value, times: int, distance: int) -> Value:
-        found = x
-        for i in range(1, times):
-            found = found | (x << i * distance)
-        return found
-
 
 class CudaMachine(LlvmMachine):
     """The words of one board.
@@ -398,13 +380,13 @@ class CudaMachine(LlvmMachine):
     def union(self, x: Value, y: Value) -> Value:
         return x + y
 
-    def below(self, x: Value, n: int) -> Value:
+    def below(self, x: Value, n: int) -> Any:
         if not self._multiplies:
             return super().below(x, n)
         power = self.builder.shl(self._one(), _I32(32 - n))
         return Value(self, self._high_half(x.llvm, self.builder.neg(power)))
 
-    def repeated(self, x: Value, times: int, distance: int) -> Value:
+    def repeated(self, x: Value, times: int, distance: int) -> Any:
         if not self._multiplies or times == 1:
             return super().repeated(x, times, distance)
         one = self._one()

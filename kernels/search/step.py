@@ -12,13 +12,47 @@ words, ``units`` counts in rows, columns and boxes.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from gpusudoku.kernels.search.machine import Machine
-from gpusudoku.kernels.search.settings import HIDDEN_SINGLE, LOCKED_CANDIDATES
+from gpusudoku.kernels.search.choose import narrow
+from gpusudoku.kernels.search.machine import Machine, traced
+from gpusudoku.kernels.search.settings import HIDDEN_SINGLE, LOCKED_CANDIDATES, PLACES
 from gpusudoku.kernels.search.shape import UNROLLED_WORDS, Shape
-from gpusudoku.kernels.search.techniques import keep_locked
+from gpusudoku.kernels.search.techniques import conflicts, keep_locked, pairs
 from gpusudoku.kernels.search.units import Units, total
+
+
+class Steps(NamedTuple):
+    """What is done to all lanes of a memory: functions of it, which kernels call."""
+
+    advance: Callable[..., Any]
+    """``step``"""
+    find_pairs: Callable[..., Any]
+    """``techniques.pairs``"""
+    find_conflicts: Callable[..., Any]
+    """``techniques.conflicts``"""
+    keep_best: Callable[..., Any]
+    """``choose.narrow``"""
+
+
+def build_steps(shape: Shape, techniques: int, lanes: int, marking: bool = False) -> Steps:
+    """Make them for so many lanes; see ``traced`` and ``step``."""
+    return Steps(
+        traced(step, 3, shape, lanes, techniques, marking),
+        traced(pairs, 1, shape, lanes, techniques),
+        traced(conflicts, 1, shape, lanes),
+        traced(narrow, 1, shape, lanes),
+    )
+
+
+def overlooks(techniques: int) -> bool:
+    """Tell whether steps go on with boards that have conflicts, which nothing else would end.
+
+    They do where they do not see units without a place for a digit. Without techniques, guesses
+    strike their digits themselves.
+    """
+    return techniques != 0 and techniques & PLACES == 0
 
 
 def step(shape: Shape, machine: Machine, techniques: int, marking: bool) -> tuple[Any, Any, Any]:
@@ -125,11 +159,9 @@ def _count_candidates(units: Units) -> tuple[Any, Any]:
             three, odd = odd[:3], odd[3:]
             pairs.append(total([[x] for x in three], 2)[1])
             odd.append(three[0] ^ three[1] if len(three) == 2 else three[0] ^ three[1] ^ three[2])
-        some, two_pairs = machine.value(0), machine.value(0)
-        if pairs:
-            some, *more = total([[pair] for pair in pairs], 2)
-            two_pairs = more[0] if more else two_pairs
-        machine.store(shape.PAIRS + j, some & ~odd[0] & ~two_pairs)
+        levels = total([[pair] for pair in pairs], 2) if pairs else [machine.value(0)]
+        some = levels[0]
+        machine.store(shape.PAIRS + j, some & ~odd[0] & ~units.two(levels))
         machine.store(shape.OPEN + j, some)
         missing[0] = missing[0] | ((odd[0] | some) ^ shape.cells)
         several[j] = some

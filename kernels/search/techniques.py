@@ -31,14 +31,15 @@ def _keep_rows(units: Units, x: Any) -> None:
         words = units.words_of(g)
         # The boxes in which each row has places, as their first columns.
         meets = [folded([x[j]], shape.box_columns, 1, 1)[0] & shape.box_firsts for j in words]
-        rows, *two_rows = total([[meet] for meet in meets], 2)
-        pointing = rows & ~two_rows[0] if two_rows else rows
+        rows = total([[meet] for meet in meets], 2)
+        pointing = rows[0] & ~units.two(rows)
         claimed = [meet & ~units.rows_with(units.without_lowest(meet)) for meet in meets]
-        one, *twice = total([[boxes] for boxes in claimed], 2)
+        claims_of_box = total([[boxes] for boxes in claimed], 2)
+        one, twice = claims_of_box[0], units.two(claims_of_box)
         for j, meet, claims in zip(words, meets, claimed, strict=True):
             points = meet & pointing
             kept = meet & ~(one & ~claims) & (points | ~units.rows_with(points))
-            kept = kept & ~any_of([units.rows_with(units.without_lowest(points)), *twice])
+            kept = kept & ~(units.rows_with(units.without_lowest(points)) | twice)
             x[j] = x[j] & units.of_box(kept)
 
 
@@ -52,8 +53,7 @@ def _keep_columns(units: Units, x: Any) -> None:
         # The columns in which each box has places.
         meets[g] = any_of([x[j] for j in units.words_of(g)])
         columns = folded([meets[g]], shape.box_columns, 1, 2)
-        several = units.of_box(columns[1] & shape.box_firsts) if len(columns) > 1 else ~meets[g]
-        pointing[g] = meets[g] & ~several
+        pointing[g] = meets[g] & ~units.of_box(units.two(columns) & shape.box_firsts)
         for levels, value in (in_column, meets[g]), (pointed, pointing[g]):
             before: Levels = [level[0] for level in levels]
             found = added(before, folded([value], shape.bands, shape.field, 2), 2)
@@ -63,10 +63,11 @@ def _keep_columns(units: Units, x: Any) -> None:
     one, two = (units.of_columns(level[0] & shape.row) for level in pointed)
     for g in units.groups():
         claims = meets[g] & claimed
-        in_box = [f & shape.box_firsts for f in folded([claims], shape.box_columns, 1, 2)]
-        struck = (one & ~pointing[g]) | two | (units.of_box(in_box[0]) & ~claims)
-        if len(in_box) > 1:
-            struck = struck | units.of_box(in_box[1])
+        in_box = folded([claims], shape.box_columns, 1, 2)
+        claimed_box, twice = (
+            units.of_box(found & shape.box_firsts) for found in (in_box[0], units.two(in_box))
+        )
+        struck = (one & ~pointing[g]) | two | (claimed_box & ~claims) | twice
         for j in units.words_of(g):
             x[j] = x[j] & ~struck
 
@@ -166,14 +167,13 @@ def _beside_pairs(units: Units, in_rows: Any, in_columns: Any, in_boxes: Any) ->
     struck, columns = units.words(), machine.words(1)
     for g in units.groups():
         words = units.words_of(g)
-        rows = [
-            [folded([cells[j]], shape.box_columns, 1, 2)[1:] for cells in (in_rows, in_boxes)]
+        row_pairs = [
+            any_of([units.two(folded([cells[j]], shape.box_columns, 1, 2)) & shape.box_firsts
+                    for cells in (in_rows, in_boxes)])
             for j in words
-        ]
-        row_pairs = [any_of([machine.value(0), *map(any_of, filter(None, two))]) & shape.box_firsts
-                     for two in rows]  # fmt: skip
-        in_bands = [total([[cells[j]] for j in words], 2)[1:] for cells in (in_columns, in_boxes)]
-        column_pairs = any_of([machine.value(0), *map(any_of, filter(None, in_bands))])
+        ]  # fmt: skip
+        column_pairs = any_of([units.two(total([[cells[j]] for j in words], 2))
+                               for cells in (in_columns, in_boxes)])  # fmt: skip
         columns[0] = columns[0] | folded([column_pairs], shape.bands, shape.field, 1)[0]
         boxes = folded([column_pairs], shape.box_columns, 1, 1)[0] & shape.box_firsts
         box = units.of_box(any_of([boxes, *row_pairs]))

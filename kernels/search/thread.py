@@ -28,13 +28,12 @@ from numba import types
 from gpusudoku.kernels.bits import ONE, ZERO, popcount
 from gpusudoku.kernels.jit import Jit
 from gpusudoku.kernels.search.arguments import DEEPEST, ENDS, GUESSES, NODES, TOP
-from gpusudoku.kernels.search.choose import build_choose, lasting, narrow, narrows
+from gpusudoku.kernels.search.choose import build_choose, lasting, narrows
 from gpusudoku.kernels.search.machine import traced
 from gpusudoku.kernels.search.moves import build_moves
-from gpusudoku.kernels.search.settings import FIRST, PAIRS, PLACES, SearchSettings
+from gpusudoku.kernels.search.settings import FIRST, PAIRS, SearchSettings
 from gpusudoku.kernels.search.shape import ROW_BYTES, Shape
-from gpusudoku.kernels.search.step import step
-from gpusudoku.kernels.search.techniques import conflicts, pairs
+from gpusudoku.kernels.search.step import build_steps, overlooks
 
 _I32, _I64 = ir.IntType(32), ir.IntType(64)
 
@@ -125,14 +124,12 @@ def build_run(
     planes, K, parts = shape.planes, shape.plane_words, shape.row_bytes // ROW_BYTES
     part_words, Word = shape.words // parts, shape.word
     CLEAR, PAIR_CELLS = shape.CLEAR, shape.PAIRS
-    moves, choose = build_moves(shape, jit), build_choose(shape, strategy, jit)
-    place, candidates_of, write = moves.place, moves.candidates, moves.write
+    _, _, place, candidates_of, write = build_moves(shape, jit)
+    choose = build_choose(shape, strategy, candidates_of, jit)
     find_lasting, early = traced(lasting, 1, shape, 1), strategy != FIRST and techniques != 0
-    advance = traced(step, 3, shape, 1, techniques, early)
-    find_pairs, has_pairs = traced(pairs, 1, shape, 1, techniques), techniques & PAIRS != 0
-    find_conflicts = traced(conflicts, 1, shape, 1)
-    has_conflicts = techniques != 0 and techniques & PLACES == 0
-    keep_best, narrowing = traced(narrow, 1, shape, 1), narrows(shape, settings)
+    advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, 1, early)
+    has_pairs, has_conflicts = techniques & PAIRS != 0, overlooks(techniques)
+    narrowing = narrows(shape, settings)
 
     @jit
     def take(rows, row, memory):

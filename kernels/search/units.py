@@ -91,9 +91,13 @@ class Units:
             cells[j] = self.machine.load(d * self.shape.plane_words + j)
         return cells
 
-    def words(self, value: int = 0) -> Any:
-        """Make a set of cells, which may change."""
-        return self.machine.words(self.shape.plane_words, value)
+    def words(self) -> Any:
+        """Make a set of cells, which may change; it is empty."""
+        return self.machine.words(self.shape.plane_words)
+
+    def two(self, levels: Levels) -> Any:
+        """Return where there are at least two."""
+        return levels[1] if len(levels) > 1 else self.machine.value(0)
 
     # Rows.
 
@@ -143,7 +147,7 @@ class Units:
         boxes = [machine.words(shape.groups) for _ in range(most)]
         columns = [machine.words(1) for _ in range(most)]
         for g in self.groups():
-            bands = total([[x] for x in (cells[j] for j in self.words_of(g))], most)
+            bands = total([[cells[j]] for j in self.words_of(g)], most)
             in_boxes = folded(bands, shape.box_columns, 1, most)
             for level, found in zip(boxes, in_boxes, strict=False):
                 level[g] = found & shape.box_firsts
