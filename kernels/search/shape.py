@@ -19,8 +19,9 @@ A 16x16 board has 64 words of 64 bits, four for a digit: word k holds rows k, 4 
 
 The bits of a box's column lie at the same place in the R words of a group, so the bitwise or of
 these is the columns of all its bands, without a shift. The *guard bit* between two fields is 0, so
-that adding to all rows at once carries nothing over. Fields of 8, 16, 32 or 64 bits have none:
-processors add, and compare, numbers of such a size side by side.
+that adding to all rows at once carries nothing over. Words that are fields of 8, 16, 32 or 64 bits
+throughout need none: processors add, and compare, numbers of such a size side by side. So 12x12
+boards have fields of 16 bits.
 
 A board is a row of words: word K d + G k + g is word (k, g) of digit d + 1, and a few more fill the
 last 16 bytes. Frontiers, stacks and checkpoints hold such rows. While boards are worked on, word w
@@ -47,6 +48,8 @@ ROW_BYTES = 16
 """Rows are a multiple of so many bytes, the most that a GPU's thread moves at once."""
 CACHE_LINE = 64
 """Bytes."""
+CACHE = 1 << 15
+"""Bytes of a core's first cache."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +74,8 @@ class Shape:
         possible = []
         for bits in (32, 64):
             for per in (each for each in range(1, bands + 1) if bands % each == 0):
-                field = n + 1
-                if n in SUBWORDS and n * per == bits:
-                    field = n
+                subword = bits // per
+                field = subword if subword in SUBWORDS and n <= subword else n + 1
                 if per * field <= bits:
                     words = self.box_rows * bands // per
                     possible.append((words * bits, words, bits, per, field))
@@ -96,8 +98,8 @@ class Shape:
 
     @property
     def has_guards(self) -> bool:
-        """True if there is a bit of no cell above every row."""
-        return self.field > self.n
+        """True if rows are told apart by a bit above each, not as numbers of their own."""
+        return self.field * self.bands < self.bits
 
     @property
     def groups(self) -> int:
@@ -139,9 +141,11 @@ class Shape:
     def lanes(self) -> int:
         """The boards that a CPU thread works on at once.
 
-        One vector of each word, or two where these are few: so one can be worked on while the
-        other waits for its last result.
+        One vector of each word; two where these are few: so one can be worked on while the other
+        waits for its last result; and half a one where planes would not fit in the first cache.
         """
+        if self.planes * VECTOR_BITS > 8 * CACHE:
+            return VECTOR_BITS // 2 // self.bits
         return (2 if self.n <= 12 else 1) * VECTOR_BITS // self.bits
 
     # Masks of a word.

@@ -91,11 +91,9 @@ def step(shape: Shape, machine: Machine, techniques: int, marking: bool) -> tupl
             for g in units.groups():
                 boxes[g] = boxes[g] & in_boxes[0][g]
         # p: the cells where it is placed, naked or hidden singles.
-        if hidden:
-            columns_with_two = units.of_columns(in_columns[1])
         for g in units.groups():
             if hidden:
-                two = units.of_box(in_boxes[1][g]) & columns_with_two
+                two = units.of_box(in_boxes[1][g]) & in_columns[1]
             for j in units.words_of(g):
                 p[j] = x[j] & ~several[j]
                 if hidden:
@@ -105,10 +103,9 @@ def step(shape: Shape, machine: Machine, techniques: int, marking: bool) -> tupl
         # It leaves all other places of the units where it stands.
         in_boxes, in_columns = units.levels(p, 1)
         all_columns[0] = all_columns[0] & in_columns[0]
-        taken_columns = units.of_columns(in_columns[0])
         for g in units.groups():
             all_boxes[g] = all_boxes[g] & in_boxes[0][g]
-            taken = units.of_box(in_boxes[0][g]) | taken_columns
+            taken = units.of_box(in_boxes[0][g]) | in_columns[0]
             for j in units.words_of(g):
                 row = units.rows_with(p[j])
                 all_rows[0] = all_rows[0] & row
@@ -129,10 +126,10 @@ def step(shape: Shape, machine: Machine, techniques: int, marking: bool) -> tupl
         any_changed[0] = any_changed[0] | changed[0]
     dead = missing
     if hidden or locked:
-        dead = dead | (~columns[0] & shape.row) | units.empty_rows(rows[0])
+        dead = dead | (~columns[0] & shape.cells) | units.empty_rows(rows[0])
         for g in units.groups():
             dead = dead | (~boxes[g] & shape.box_firsts)
-    unsolved = (~all_columns[0] & shape.row) | (~all_rows[0] & shape.cells)
+    unsolved = (~all_columns[0] & shape.cells) | (~all_rows[0] & shape.cells)
     for g in units.groups():
         unsolved = unsolved | (~all_boxes[g] & shape.box_firsts)
     return machine.nonzero(dead), machine.nonzero(unsolved), machine.nonzero(any_changed[0])

@@ -56,11 +56,11 @@ def _keep_columns(units: Units, x: Any) -> None:
         pointing[g] = meets[g] & ~units.of_box(units.two(columns) & shape.box_firsts)
         for levels, value in (in_column, meets[g]), (pointed, pointing[g]):
             before: Levels = [level[0] for level in levels]
-            found = added(before, folded([value], shape.bands, shape.field, 2), 2)
+            found = added(before, units.over_bands([value], 2), 2)
             for level, count in zip(levels, found, strict=True):
                 level[0] = count
-    claimed = units.of_columns(in_column[0][0] & ~in_column[1][0] & shape.row)
-    one, two = (units.of_columns(level[0] & shape.row) for level in pointed)
+    claimed = in_column[0][0] & ~in_column[1][0]
+    one, two = (level[0] for level in pointed)
     for g in units.groups():
         claims = meets[g] & claimed
         in_box = folded([claims], shape.box_columns, 1, 2)
@@ -174,12 +174,11 @@ def _beside_pairs(units: Units, in_rows: Any, in_columns: Any, in_boxes: Any) ->
         ]  # fmt: skip
         column_pairs = any_of([units.two(total([[cells[j]] for j in words], 2))
                                for cells in (in_columns, in_boxes)])  # fmt: skip
-        columns[0] = columns[0] | folded([column_pairs], shape.bands, shape.field, 1)[0]
+        columns[0] = columns[0] | units.over_bands([column_pairs], 1)[0]
         boxes = folded([column_pairs], shape.box_columns, 1, 1)[0] & shape.box_firsts
         box = units.of_box(any_of([boxes, *row_pairs]))
         for j, pair in zip(words, row_pairs, strict=True):
             struck[j] = box | units.rows_with(pair)
-    taken = units.of_columns(columns[0] & shape.row)
     for j, _ in units.plane():
-        struck[j] = struck[j] | taken
+        struck[j] = struck[j] | columns[0]
     return struck

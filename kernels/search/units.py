@@ -112,7 +112,7 @@ class Units:
         shape = self.shape
         if not shape.has_guards:
             return self.machine.without_lowest(x, shape.bands)
-        if no_row_empty or shape.bands == 1:
+        if no_row_empty:
             return x & (x - shape.firsts)
         return x & ((x | shape.guards) - shape.firsts)
 
@@ -134,14 +134,22 @@ class Units:
         """Return all columns of the boxes whose first ones are set, in every row."""
         return (firsts << self.shape.box_columns) - firsts
 
-    def of_columns(self, columns: Any) -> Any:
-        """Return the columns of the first field in all fields."""
-        return self.machine.repeated(columns, self.shape.bands, self.shape.field)
+    def over_bands(self, counts: Levels, most: int) -> Levels:
+        """Add up the counts of all fields, which makes a column's; all fields have the sum then."""
+        shape, machine = self.shape, self.machine
+        if shape.has_guards:
+            found = folded(counts, shape.bands, shape.field, most)
+            return [machine.repeated(x & shape.row, shape.bands, shape.field) for x in found]
+        found, n = counts[:most], shape.bits // 2
+        while n >= shape.field:
+            turned = [(level << n) | (level >> shape.bits - n) for level in found]
+            found, n = added(found, turned, most), n // 2
+        return found
 
     def levels(self, cells: Any, most: int) -> tuple[list[Any], Levels]:
         """Count cells in boxes, as the first columns of each in every group, and in columns.
 
-        Of boxes they are lists of a value for each group; of columns, bits of the first field.
+        Of boxes they are lists of a value for each group; of columns, of the same for all fields.
         """
         shape, machine = self.shape, self.machine
         boxes = [machine.words(shape.groups) for _ in range(most)]
@@ -151,25 +159,25 @@ class Units:
             in_boxes = folded(bands, shape.box_columns, 1, most)
             for level, found in zip(boxes, in_boxes, strict=False):
                 level[g] = found & shape.box_firsts
-            found = folded(bands, shape.bands, shape.field, most)
+            found = self.over_bands(bands, most)
             if shape.groups > 1:
                 found = added([column[0] for column in columns], found, most)
             for column, value in zip(columns, found, strict=False):
                 column[0] = value
-        return boxes, [column[0] & shape.row for column in columns]
+        return boxes, [column[0] for column in columns]
 
     def by_kind(self, cells: Any, number: int) -> tuple[Any, Any, Any]:
         """Return all cells of the rows, of the columns and of the boxes with so many cells."""
         in_rows, in_columns, in_boxes = (self.words() for _ in range(3))
         boxes, columns = self.levels(cells, number)
-        in_column = self.of_columns(columns[number - 1])
         for g in self.groups():
             box = self.of_box(boxes[number - 1][g])
             for j in self.words_of(g):
                 row = cells[j]
                 for _ in range(number - 1):
                     row = self.without_lowest(row)
-                in_rows[j], in_columns[j], in_boxes[j] = self.rows_with(row), in_column, box
+                in_rows[j], in_boxes[j] = self.rows_with(row), box
+                in_columns[j] = columns[number - 1]
         return in_rows, in_columns, in_boxes
 
     def units_with(self, cells: Any, number: int) -> Any:
