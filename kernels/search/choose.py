@@ -28,7 +28,7 @@ def narrow(shape: Shape, machine: Machine) -> Any:
 
     A guess there may settle those others, too. Keeps the cells with such a peer in their row,
     column and box; if a board has none of these, those with two of the three; else all. Returns the
-    lanes that have any of the first kind.
+    lanes that have any of the first kind, which nobody needs but tests.
     """
     units = Units(shape, machine)
     cells, two, three = units.words(), units.words(), units.words()

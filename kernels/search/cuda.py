@@ -1,4 +1,4 @@
-"""The search compiled for CUDA: the same loop as on the CPU, one thread per stack.
+"""The search compiled for CUDA: the loop of ``thread``, one thread per stack.
 
 Threads are persistent: each takes frontier boards by an atomic add until none is left or its
 budget of nodes is spent. Stacks live in global memory, each in one place; what is on them when the

@@ -56,7 +56,7 @@ def build_run(
     array[i]. ``arguments`` says what the groups hold; the others are
 
     budget   int       nodes to look at; then the function returns
-    limit    uint64    a root with this count is not searched any further
+    limit    uint64    boards of a root with this count are not taken or split any more
     lanes    Lanes
 
     It returns when all is done, when the budget of nodes is spent, or for want of room: fewer than
@@ -64,7 +64,7 @@ def build_run(
     than lanes. Between calls all that is left to explore is on the stack.
     """
     techniques = settings.techniques
-    width, planes, K, CLEAR = shape.lanes, shape.planes, shape.plane_words, shape.CLEAR
+    width, K, CLEAR = shape.lanes, shape.plane_words, shape.CLEAR
     all_lanes = np.uint64((1 << width) - 1)
     load, store, place, candidates_of, write = build_moves(shape, jit)
     choose = build_choose(shape, settings.strategy, candidates_of, jit)
@@ -136,6 +136,9 @@ def build_run(
             while stuck != ZERO:
                 lane = lowest_index(stuck)
                 stuck &= stuck - ONE
+                if counts[lanes.roots[lane]] >= limit:
+                    free |= ONE << np.uint64(lane)
+                    continue
                 j, bit = choose(memory, lane)
                 candidates = candidates_of(memory, lane, j, bit)
                 lowest = lowest_index(candidates)
@@ -147,10 +150,8 @@ def build_run(
                     if free != ZERO:
                         other = lowest_index(free)
                         free &= free - ONE
-                        for w in range(planes):
+                        for w in range(CLEAR + K):
                             memory[w, other] = memory[w, lane]
-                        for k in range(K):
-                            memory[CLEAR + k, other] = memory[CLEAR + k, lane]
                         memory[K * lowest + j, other] &= ~bit
                         lanes.roots[other] = lanes.roots[lane]
                     else:

@@ -58,7 +58,7 @@ class Machine(Protocol):
         """All bits of those equal fields of a word that are not 0."""
 
     def least(self, x: Any, y: Any, fields: int) -> Any:
-        """The smaller of the numbers in each field; or another that is 0 where one of them is."""
+        """A number for each field that is 0 where x or y is: the smaller one, or any other."""
 
     def without_lowest(self, x: Any, fields: int) -> Any:
         """X without the lowest bit of each field."""

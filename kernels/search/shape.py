@@ -1,8 +1,9 @@
 """How a board is packed into words, and where a search keeps what it works with.
 
-For every digit there is a *plane*: one bit per cell, set while the digit is still possible there.
-A plane has K words. Word (k, g) has row k of some bands: the bands of *group* g, one *field* of
-bits for each, the first band lowest, column 0 lowest in each field.
+Boxes have R rows and C columns. For every digit there is a *plane*: one bit per cell, set while the
+digit is still possible there. A plane has K words. Word (k, g) has row k of some bands: the bands
+of *group* g, one *field* of bits for each, the first band lowest, column 0 lowest in each field;
+there are R words for each of G groups.
 
 A 9x9 board has 27 words of 32 bits, three for a digit: K = 3, one group of three bands.
 
@@ -20,8 +21,8 @@ A 16x16 board has 64 words of 64 bits, four for a digit: word k holds rows k, 4 
 The bits of a box's column lie at the same place in the R words of a group, so the bitwise or of
 these is the columns of all its bands, without a shift. The *guard bit* between two fields is 0, so
 that adding to all rows at once carries nothing over. Words that are fields of 8, 16, 32 or 64 bits
-throughout need none: processors add, and compare, numbers of such a size side by side. So 12x12
-boards have fields of 16 bits.
+throughout need none: processors add, and compare, numbers of such a size side by side. So a 12x12
+board has fields of 16 bits, too: word k of its 3 holds rows k, 3 + k, 6 + k and 9 + k.
 
 A board is a row of words: word K d + G k + g is word (k, g) of digit d + 1, and a few more fill the
 last 16 bytes. Frontiers, stacks and checkpoints hold such rows. While boards are worked on, word w
@@ -42,8 +43,8 @@ SUBWORDS = (8, 16, 32, 64)
 VECTOR_BITS = 512
 """The widest vectors of any processor."""
 UNROLLED_WORDS = 12
-"""Planes of more words are gone through by a loop that is compiled as one: code for each word would
-take long to compile."""
+"""Planes of more words are gone through by loops that are compiled as such, over their groups if
+there are several: code for each word would take long to compile."""
 ROW_BYTES = 16
 """Rows are a multiple of so many bytes, the most that a GPU's thread moves at once."""
 CACHE_LINE = 64
@@ -183,12 +184,15 @@ class Shape:
 
     @property
     def CLEAR(self) -> int:  # noqa: N802
-        """The first of K rows: cells that keep their lowest candidate only, once this is struck."""
+        """The first of K rows: cells whose candidates the next step strikes, all but the lowest."""
         return self.planes
 
     @property
     def OPEN(self) -> int:  # noqa: N802
-        """The first of K: the cells with two candidates or more."""
+        """The first of K: the cells with two candidates or more.
+
+        Without techniques, also those whose one candidate has yet to be struck from its units.
+        """
         return self.CLEAR + self.plane_words
 
     @property

@@ -77,7 +77,8 @@ def step(shape: Shape, machine: Machine, techniques: int, marking: bool) -> tupl
     before = units.words() if locked else x
     changed = machine.words(K if marking else 1)
     for number in machine.each(n):
-        d = number * -1 + (n - 1)  # the highest digit first
+        # Downwards: a placed digit is the lowest that its cell has left, which CLEAR relies on.
+        d = number * -1 + (n - 1)
         # x: the places that the digit still has.
         for j, _ in units.plane():
             before[j] = x[j] = machine.load(d * K + j) & ~placed[j]
@@ -95,10 +96,11 @@ def step(shape: Shape, machine: Machine, techniques: int, marking: bool) -> tupl
             if hidden:
                 two = units.of_box(in_boxes[1][g]) & in_columns[1]
             for j in units.words_of(g):
-                p[j] = x[j] & ~several[j]
-                if hidden:
-                    rows_with_two = units.rows_with(units.without_lowest(x[j], no_row_empty=True))
-                    p[j] = x[j] & ~(several[j] & two & rows_with_two)
+                elsewhere = several[j]
+                if hidden:  # of a board with an empty row, which is dead, anything may come out
+                    two_in_row = units.rows_with(units.without_lowest(x[j], no_row_empty=True))
+                    elsewhere = elsewhere & two & two_in_row
+                p[j] = x[j] & ~elsewhere
                 placed[j] = machine.union(placed[j], p[j])
         # It leaves all other places of the units where it stands.
         in_boxes, in_columns = units.levels(p, 1)

@@ -40,8 +40,9 @@ _I32, _I64 = ir.IntType(32), ir.IntType(64)
 UNREPORTED = 4096
 """Solutions after which a thread adds them to the count of their root, and looks at the limit."""
 FEW_DEAD = 8
-"""Boards are split early while fewer of the last 32 ended dead. It makes more dead ones, which pays
-where most have solutions. The first solution of a root does not count: puzzles have one."""
+"""Boards are split early while fewer than so many of the last 32 ended dead. It makes more dead
+ones, which pays where most have solutions. The first solution of a root does not count: puzzles
+have one."""
 
 
 def load_part(rows: Any, row: int, part: int) -> tuple[Any, ...]:
@@ -207,7 +208,7 @@ def build_run(
 
     @jit
     def is_stuck(memory):
-        """Look for pairs, if asked to, in a board that steps do not change."""
+        """Tell whether pairs, if they are looked for, do not change a board either."""
         return not (has_pairs and find_pairs(memory) != ZERO)
 
     @jit

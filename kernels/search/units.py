@@ -108,7 +108,7 @@ class Units:
         return self.machine.filled(x, self.shape.bands)
 
     def without_lowest(self, x: Any, no_row_empty: bool = False) -> Any:
-        """Take the lowest cell out of every row; of a row that must not be empty it is quicker."""
+        """Take the lowest cell out of every row; with ``no_row_empty`` it is right only then."""
         shape = self.shape
         if not shape.has_guards:
             return self.machine.without_lowest(x, shape.bands)
@@ -147,9 +147,10 @@ class Units:
         return found
 
     def levels(self, cells: Any, most: int) -> tuple[list[Any], Levels]:
-        """Count cells in boxes, as the first columns of each in every group, and in columns.
+        """Count cells in boxes and columns.
 
-        Of boxes they are lists of a value for each group; of columns, of the same for all fields.
+        Returns boxes[level - 1][g], the first columns of the boxes of group g that have so many
+        cells or more, and columns[level - 1], the columns, the same in all fields.
         """
         shape, machine = self.shape, self.machine
         boxes = [machine.words(shape.groups) for _ in range(most)]
