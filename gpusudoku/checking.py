@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Unpack
 
-from gpusudoku.contraction.prepare import NINE
+from gpusudoku.board.geometry import NINE
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.errors import (

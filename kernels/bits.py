@@ -10,10 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba.extending import intrinsic, overload
 
-from gpusudoku.kernels.parts import INLINED
+from gpusudoku.kernels.parts import when_compiling
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -36,36 +34,41 @@ def lowest_index(x: Any) -> int:
     return (value & -value).bit_length() - 1
 
 
-@intrinsic
-def _ctpop(typing_context, x):
-    def generate(context, builder, signature, args):
-        return builder.ctpop(args[0])
+@when_compiling
+def _register_cpu() -> None:
+    from llvmlite import ir
+    from numba.extending import intrinsic, overload
 
-    return x(x), generate
+    from gpusudoku.kernels.jit import INLINED
 
+    @intrinsic
+    def ctpop(typing_context, x):
+        def generate(context, builder, signature, args):
+            return builder.ctpop(args[0])
 
-@intrinsic
-def _cttz(typing_context, x):
-    def generate(context, builder, signature, args):
-        zero_is_undefined = ir.Constant(ir.IntType(1), 1)
-        return builder.cttz(args[0], zero_is_undefined)
+        return x(x), generate
 
-    return x(x), generate
+    @intrinsic
+    def cttz(typing_context, x):
+        def generate(context, builder, signature, args):
+            zero_is_undefined = ir.Constant(ir.IntType(1), 1)
+            return builder.cttz(args[0], zero_is_undefined)
 
+        return x(x), generate
 
-@overload(popcount, target="cpu", jit_options=INLINED)
-def _popcount_cpu(x):
-    return lambda x: np.int64(_ctpop(x))
+    @overload(popcount, target="cpu", jit_options=INLINED)
+    def popcount_cpu(x):
+        return lambda x: np.int64(ctpop(x))
 
-
-@overload(lowest_index, target="cpu", jit_options=INLINED)
-def _lowest_index_cpu(x):
-    return lambda x: np.int64(_cttz(x))
+    @overload(lowest_index, target="cpu", jit_options=INLINED)
+    def lowest_index_cpu(x):
+        return lambda x: np.int64(cttz(x))
 
 
 def register_cuda() -> None:
     """Teach the CUDA compiler both names. Not for the simulator, which runs the functions above."""
     from numba import cuda
+    from numba.extending import overload
 
     @overload(popcount, target="cuda")
     def _popcount_cuda(x):

@@ -24,7 +24,7 @@ from typing import Any
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.interrupts import WAIT_SECONDS, interruptibly
 from gpusudoku.jobs.threads import NoThread, start_thread
-from gpusudoku.kernels import jit
+from gpusudoku.kernels import cache
 from gpusudoku.kernels.kernel import Kernel, announce
 
 START_SECONDS = 0.8
@@ -87,7 +87,7 @@ def _most(processes: int | None) -> int:
 
 def _helpers(left: Collection[Kernel], processes: int | None) -> int:
     """How many other processes are worth starting for so many kernels, and can be."""
-    store = jit.store()
+    store = cache.store()
     if store is None or not store.writable() or not _is_python(sys.executable):
         return 0
     worth = int(sum(kernel.seconds for kernel in left) / START_SECONDS)
@@ -165,7 +165,11 @@ class _Helper:
 def _start() -> subprocess.Popen[bytes]:
     """Run ``main`` in a process that imports what this one does."""
     path = os.pathsep.join(str(Path(folder).absolute()) for folder in sys.path)
-    environment = {**os.environ, "PYTHONPATH": path, "GPUSUDOKU_CACHE_DIR": str(jit.base_folder())}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": path,
+        "GPUSUDOKU_CACHE_DIR": str(cache.base_folder()),
+    }
     settings: dict[str, Any] = {}
     if os.name == "nt":  # no window, and no Ctrl-C
         settings["creationflags"] = subprocess.CREATE_NO_WINDOW  # type: ignore[attr-defined]

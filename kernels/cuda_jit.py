@@ -18,6 +18,7 @@ from typing import Any
 from numba import config, cuda, int64
 from numba.core.serialize import dumps
 
+from gpusudoku.kernels import cache as disk
 from gpusudoku.kernels import jit
 
 
@@ -41,6 +42,7 @@ def kernel(
     """
     if config.ENABLE_CUDASIM:
         return cuda.jit(function)
+    jit.learn()
     dispatcher = cuda.jit(function, **options)
     dispatcher._cache = _Kept(name, options)
     dispatcher.compile(signature)
@@ -76,7 +78,7 @@ class _Kept:
     def load_overload(self, signature: Any, target: Any) -> Any:
         """The kernel for these types of arguments on the current GPU, or None."""
         with suppress(Exception):
-            store = jit.store()
+            store = disk.store()
             content = None if store is None else store.read(self._file(signature))
             if content is not None:
                 from numba.cuda.dispatcher import _Kernel
@@ -90,7 +92,7 @@ class _Kept:
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a kernel that was compiled for the current GPU."""
         with suppress(Exception):
-            store = jit.store()
+            store = disk.store()
             if store is not None and not compiled.launch_config_sensitive:
                 store.write(self._file(signature), dumps(compiled._reduce_states()))
 

@@ -1,7 +1,7 @@
 """Kernels that run as plain Python for the first few boards, so that nothing is compiled for these.
 
 Kernels are plain Python, too, and where a board takes that a few milliseconds, compiling pays
-from some thousand boards on; loading what was compiled before takes as long as a few boards.
+from some thousand boards on.
 """
 
 from __future__ import annotations
@@ -11,31 +11,30 @@ from typing import Any
 
 import numpy as np
 
+from gpusudoku.kernels.kernel import Kernel
+
 FEW = 16
 """Boards that a kernel takes in a process before it is compiled."""
 
 
 class Warming:
-    """A kernel that runs as plain Python at first, and compiled once it has more to do.
+    """A kernel that runs as plain Python at first if it is not kept, and compiled later.
 
     Parameters
     ----------
-    plain
-        The function as it is written.
-    compiled
-        Compiles it, or loads it from disk; from the second time on it returns at once.
+    kernel
+        The kernel.
     few
         The boards for which it is not compiled.
     """
 
-    def __init__(
-        self, plain: Callable[..., Any], compiled: Callable[[], Callable[..., Any]], few: int = FEW
-    ) -> None:
-        # Python tells of numbers that pass 64 bits, which kernels do on purpose.
-        self._plain, self._compiled = np.errstate(over="ignore")(plain), compiled
-        self._left = few
+    def __init__(self, kernel: Kernel, few: int = FEW) -> None:
+        self._kernel, self._left = kernel, few
 
     def of(self, boards: int) -> Callable[..., Any]:
-        """The function to call for so many boards."""
+        """Return the function to call for so many boards."""
         self._left -= boards
-        return self._plain if self._left >= 0 else self._compiled()
+        if self._left < 0 or self._kernel.fetch():
+            return self._kernel
+        # Python tells of numbers that pass 64 bits, which kernels do on purpose.
+        return np.errstate(over="ignore")(self._kernel.python)

@@ -2,15 +2,15 @@
 
 Numba takes a tuple of arrays apart: every array becomes seven words or more, at every call of every
 function that the tuple is given to, and much of what there is to compile is handing these on. Of a
-group compiled code gets one address; its type says where each array begins, and its shape.
+group compiled code gets one address; its layout says where each array begins, and its shape.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,12 +34,11 @@ class Group:
     """
 
     def __init__(self, **arrays: Array) -> None:
-        layout = _layout(tuple(arrays.items()))
-        memory = np.empty(layout.bytes, np.uint8)
-        # By these names Numba asks for the type of an object, and for its bytes.
-        self._numba_type_, self.data = layout.type, memory.data
-        for name, (entry, shape, offset) in layout.arrays.items():
-            setattr(self, name, np.ndarray(shape, entry, memory, offset))
+        self.layout = _layout(tuple(arrays.items()))
+        self.memory = np.empty(self.layout.dtype.itemsize, np.uint8)
+        self.address: int = self.memory.__array_interface__["data"][0]
+        for name, (entry, shape, offset) in self.layout.arrays.items():
+            setattr(self, name, np.ndarray(shape, entry, self.memory, offset))
 
     @classmethod
     def holding(cls, **arrays: NDArray[Any]) -> Self:
@@ -50,19 +49,23 @@ class Group:
         return made
 
 
-class _Layout(NamedTuple):
-    """Where the arrays of a group are."""
+@dataclass(frozen=True)
+class Layout:
+    """Where the arrays of a group are: the type of groups that have the same."""
 
-    arrays: dict[str, tuple[np.dtype[Any], tuple[int, ...], int]]
+    dtype: np.dtype[Any]
+    arrays: dict[str, tuple[np.dtype[Any], tuple[int, ...], int]] = field(compare=False)
     """The dtype, the shape and the first byte of each."""
-    bytes: int
-    """What all take."""
-    type: Any
-    """Numba's type of the group."""
+
+    def put(self, value: Group, words: list[int]) -> None:
+        """Append the word of a group; a TypeError if it has another layout."""
+        if value.layout is not self and value.layout != self:
+            raise TypeError(f"a {type(value).__name__} of another layout")
+        words.append(value.address)
 
 
 @cache
-def _layout(arrays: tuple[tuple[str, Array], ...]) -> _Layout:
+def _layout(arrays: tuple[tuple[str, Array], ...]) -> Layout:
     placed: dict[str, tuple[np.dtype[Any], tuple[int, ...], int]] = {}
     end = 0
     for name, one in arrays:
@@ -78,5 +81,4 @@ def _layout(arrays: tuple[tuple[str, Array], ...]) -> _Layout:
         "offsets": [offset for _, _, offset in placed.values()],
         "itemsize": end,
     }
-    dtype = np.dtype(fields, align=True)  # type: ignore[call-overload]
-    return _Layout(placed, end, numba.from_dtype(dtype))
+    return Layout(np.dtype(fields, align=True), placed)  # type: ignore[call-overload]

@@ -1,147 +1,258 @@
-"""Numba's side of compiling for the CPU: machine code made, put into bytes, and taken out again.
+"""Numba's side of compiling for the CPU. It is imported only where something is compiled.
 
-``store`` keeps the bytes; ``cuda_jit`` does the same for CUDA.
+Of every kernel an *entry* is compiled: a function that takes the address of a block of words, see
+``signature``, makes the kernel's arguments of them, and leaves its result there.
 """
 
 from __future__ import annotations
 
 import gc
-import hashlib
-import itertools
-import os
-import pickle
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import llvmlite
 import numba
-from llvmlite.binding import get_host_cpu_features, get_host_cpu_name, parse_assembly
-from numba import njit
-from numba.core.bytecode import FunctionIdentity
-from numba.core.compiler import CompileResult
+from llvmlite import ir
+from numba import _dynfunc, njit, types
+from numba.core import cgutils
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.serialize import dumps
+from numba.core.imputils import lower_builtin
+from numba.core.typing.templates import ConcreteTemplate, infer_global
+from numba.extending import intrinsic, register_jitable
+from numba.np.arrayobj import populate_array
 
 from gpusudoku.errors import InputError
-from gpusudoku.kernels.store import Store
+from gpusudoku.kernels import parts
+from gpusudoku.kernels.groups import Layout
+from gpusudoku.kernels.signature import HEAD, Kind, Number
 
-SETTINGS = ("CPU_NAME", "CPU_FEATURES", "OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "ENABLE_AVX",
-            "LOOP_VECTORIZE", "SLP_VECTORIZE")  # fmt: skip
-"""Numba's settings on which machine code depends."""
-
-Jit = Callable[[Callable[..., Any]], Callable[..., Any]]
-"""The decorator that a compiler wants on a function that kernels call."""
+_WORD = ir.IntType(64)
+_BLOCK = types.CPointer(types.uint64)
 
 
-@cache
-def store() -> Store | None:
-    """Where compiled code is kept; None if this user has no home.
+class _Part(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a part and of what it calls, to be linked into others.
 
-    A folder in GPUSUDOKU_CACHE_DIR, else in the user's cache; one for each state of all that
-    decides what machine code comes out.
+    Numba makes a whole program of every function that is called: it links in what that calls,
+    optimises it, and translates it to machine code. A function that is called through four others
+    is optimised five times, and only the last of the results is ever run. Here a part is only
+    tidied up, and waits for a kernel that needs it to be optimised as a whole.
+
+    Every function is optimised for itself all the same, without which the optimiser gives up on
+    parts of a large kernel: searches with pairs took 40 % longer.
+    Whatever of this a version of Numba should not ask for, it does as always, which takes longer.
     """
-    state = _state()
-    try:
-        return Store(base_folder() / state.hex()[:16], state)
-    except RuntimeError:
-        return None
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
 
 
-def base_folder() -> Path:
-    """The folder in which there is one for each state."""
-    user_cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("GPUSUDOKU_CACHE_DIR") or Path(user_cache) / "gpusudoku").absolute()
+def _nothing_to_run(library: Any, descriptor: Any, environment: Any) -> Any:
+    """What Numba knows a compiled function by. None of these is called from Python."""
+    module, name = descriptor.lookup_module(), descriptor.qualname
+    return _dynfunc.make_function(module, name, "", 0, environment, (library,))
 
 
-def _state() -> bytes:
-    """A digest of the sources, the compilers, Python, the processor and Numba's settings."""
-    settings = [getattr(numba.config, name, None) for name in SETTINGS]
-    python = sys.implementation.cache_tag, sys.version, getattr(sys, "abiflags", ""), sys.platform
-    processor = get_host_cpu_name(), get_host_cpu_features().flatten()
-    versions = numba.__version__, llvmlite.__version__
-    digest = hashlib.sha256(repr((versions, python, processor, settings)).encode())
-    folder = Path(__file__).parent
-    for path in sorted(folder.rglob("*.py")):
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.digest()
+class _PartCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler, but what it makes is a part."""
+
+    def define_pipelines(self) -> Any:
+        state = self.state
+        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.targetctx.get_executable = _nothing_to_run
+        return super().define_pipelines()
 
 
-def compiled(function: Callable[..., Any], signature: tuple[Any, ...]) -> Callable[..., Any]:
-    """The function compiled for Numba types: it takes no others.
+PART: dict[str, Any] = {
+    "_nrt": False,  # nothing is allocated
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "pipeline_class": _PartCompiler,
+}
+"""Numba's options for a part."""
+INLINED: dict[str, Any] = {**PART, "forceinline": True}
+"""Those for a part that is too short to be worth a call."""
+
+
+_known: set[Callable[..., Any]] = set()
+"""The functions that kernels can call."""
+
+
+def learn() -> None:
+    """Teach Numba all that is marked; see ``parts``."""
+    while parts.marked:
+        function, inline = parts.marked.pop()
+        if function not in _known:
+            _known.add(function)
+            register_jitable(**(INLINED if inline else PART))(function)
+    while parts.lessons:
+        parts.lessons.pop()()
+
+
+def compiled(
+    function: Callable[..., Any], signature: tuple[Kind, ...], returns: Number | None
+) -> tuple[str, bytes]:
+    """Compile the entry of a function; return its name, and the object file that it is in.
 
     Raises
     ------
     InputError
         If Numba is told not to compile.
     """
-    dispatcher = _dispatcher(function)
-    with global_compiler_lock, _without_garbage():
-        _name_apart()
-        dispatcher.compile(signature)
-    dispatcher.disable_compile()
-    return dispatcher  # type: ignore[no-any-return]
-
-
-def address(compiled: Any, signature: Any) -> int:
-    """Where a compiled function is in memory, to be called with that signature and no other."""
-    [result] = compiled.overloads.values()
-    made = result.signature
-    expected = signature.return_type, signature.args
-    assert (made.return_type, made.args) == expected, f"{made} is called as {signature}"
-    found: int = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
-    return found
-
-
-def as_bytes(compiled: Any) -> bytes:
-    """What ``compiled`` gave, for the same versions of everything to load again.
-
-    Numba would add LLVM's form of the code, for other functions that call this one, and a text of
-    the types. Nobody asks for either, and to read them takes longer than all else.
-    """
-    [result] = compiled.overloads.values()
-    # Addresses of this process would be in the code.
-    assert not result.library.has_dynamic_globals, "a kernel must not use large global arrays"
-    (name, kind, (code, _)), *others = result._replace(type_annotation="")._reduce()
-    content: bytes = dumps(((name, kind, (code, _names_alone(result.fndesc))), *others))
-    return content
-
-
-def _names_alone(descriptor: Any) -> bytes:
-    """A module of LLVM with the functions that are called from outside, and nothing in them.
-
-    From such a module Numba learns what the machine code has.
-    """
-    names = descriptor.llvm_func_name, descriptor.llvm_cpython_wrapper_name
-    text = "".join(f'define void @"{name}"() {{ ret void }}\n' for name in names)
-    bitcode: bytes = parse_assembly(text).as_bitcode()
-    return bitcode
-
-
-def from_bytes(function: Callable[..., Any], content: bytes) -> Callable[..., Any]:
-    """The function as it was when ``as_bytes`` took it; any error if that is not possible.
-
-    Numba itself would first import its hundreds of implementations of Python functions, which takes
-    longer than all else in a short run. They are only needed to compile.
-    """
-    dispatcher = _dispatcher(function)
-    with global_compiler_lock:
-        dispatcher.add_overload(
-            CompileResult._rebuild(dispatcher.targetctx, *pickle.loads(content))
-        )
-    dispatcher.disable_compile()
-    return dispatcher  # type: ignore[no-any-return]
-
-
-def _dispatcher(function: Callable[..., Any]) -> Any:
     if numba.config.DISABLE_JIT:
         raise InputError("NUMBA_DISABLE_JIT is set, but this needs compiling: unset it")
-    # Nothing is allocated, so nothing needs counting of references, which would cost time.
-    # Nobody calls kernels from C.
-    return njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)(function)
+    with global_compiler_lock, _without_garbage():
+        parts.inlined(function)
+        learn()
+        dispatcher = njit(error_model="numpy", **_ENTRY)(_entry(function, signature, returns))
+        dispatcher.compile((_BLOCK,))
+        [result] = dispatcher.overloads.values()
+        # Addresses of this process would be in the code.
+        assert not result.library.has_dynamic_globals, "a kernel must not use large global arrays"
+        name: str = result.fndesc.llvm_func_name
+        result.library.get_pointer_to_function(name)  # which makes the machine code
+        _, _, (code, _) = result.library.serialize_using_object_code()
+        return name, code
+
+
+_ENTRY = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def _entry(
+    function: Callable[..., Any], signature: tuple[Kind, ...], returns: Number | None
+) -> Callable[[Any], None]:
+    kinds = types.Tuple([_numba_type(kind) for kind in signature])
+    result = _numba_type(returns)
+
+    @intrinsic
+    def take(typing_context, block):
+        def generate(context, builder, signature, args):
+            words = iter(range(HEAD, 1 << 30))
+            return _taken(context, builder, kinds, args[0], words)
+
+        return kinds(block), generate
+
+    @intrinsic
+    def give(typing_context, block, value):
+        def generate(context, builder, signature, args):
+            if returns is not None:
+                builder.store(_as_word(builder, args[1]), args[0])
+            return context.get_dummy_value()
+
+        return types.void(block, result), generate
+
+    def entry(block):
+        give(block, function(*take(block)))
+
+    return entry
+
+
+def _numba_type(kind: Kind | None) -> Any:
+    """Return what Numba calls a kind."""
+    if kind is None:
+        return types.none
+    if isinstance(kind, tuple):
+        items = tuple(map(_numba_type, kind))
+        return types.BaseTuple.from_types(items, type(kind) if hasattr(kind, "_fields") else None)
+    if isinstance(kind, Number):
+        return getattr(types, "boolean" if kind.name == "bool" else kind.name)
+    if isinstance(kind, Layout):
+        return numba.from_dtype(kind.dtype)
+    return types.Array(numba.from_dtype(kind.dtype), kind.dimensions, "C")
+
+
+def _taken(context: Any, builder: Any, kind: Any, block: Any, words: Iterator[int]) -> Any:
+    """Write the instructions that make an argument of the words that stand in a block."""
+
+    def word() -> Any:
+        return builder.load(cgutils.gep(builder, block, next(words)))
+
+    if isinstance(kind, types.BaseTuple):
+        items = [_taken(context, builder, each, block, words) for each in kind.types]
+        return context.make_tuple(builder, kind, items)
+    if isinstance(kind, types.Array):
+        made = context.make_array(kind)(context, builder)
+        data = builder.inttoptr(word(), made.data.type)
+        item = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+        shape = [word() for _ in range(kind.ndim)]
+        strides = [_WORD(item)]
+        for extent in reversed(shape[1:]):
+            strides.insert(0, builder.mul(extent, strides[0]))
+        populate_array(made, data, shape, strides, _WORD(item), None)
+        return made._getvalue()
+    form = context.get_value_type(kind)
+    if isinstance(kind, types.Record):
+        return builder.inttoptr(word(), form)
+    return builder.bitcast(word(), form) if kind == types.float64 else builder.trunc(word(), form)
+
+
+def _left(context: Any, builder: Any, kind: Any, value: Any) -> list[Any]:
+    """Write the instructions that make words of an argument."""
+    if isinstance(kind, types.BaseTuple):
+        items = cgutils.unpack_tuple(builder, value)
+        each = zip(kind.types, items, strict=True)
+        return [word for one, item in each for word in _left(context, builder, one, item)]
+    if isinstance(kind, types.Array):
+        made = context.make_array(kind)(context, builder, value)
+        return [builder.ptrtoint(made.data, _WORD), *cgutils.unpack_tuple(builder, made.shape)]
+    return [_as_word(builder, value)]
+
+
+def _as_word(builder: Any, value: Any) -> Any:
+    if isinstance(value.type, ir.PointerType):
+        return builder.ptrtoint(value, _WORD)
+    if isinstance(value.type, ir.DoubleType):
+        return builder.bitcast(value, _WORD)
+    return builder.zext(value, _WORD)  # of what is signed there are only whole words
+
+
+def caller(
+    function: Callable[..., Any], signature: tuple[Kind, ...], returns: Number | None, place: int
+) -> Callable[..., Any]:
+    """Make a function for kernels that takes an array of addresses, then what a kernel takes.
+
+    To call a kernel as a part means to compile it once more. Instead, it is called at its address,
+    which is at ``place`` of the array. Addresses hold for one process, so they are arguments, and
+    never become part of code that is kept. Run as plain Python it calls the kernel's ``function``.
+    """
+    kinds, returned = tuple(map(_numba_type, signature)), _numba_type(returns)
+    typed = returned(types.int64[::1], *kinds)
+
+    def call(addresses: Any, *arguments: Any) -> Any:
+        return function(*arguments)
+
+    class Typing(ConcreteTemplate):  # type: ignore[misc]
+        key, cases = call, [typed]
+
+    def jump(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        addresses = context.make_array(typed.args[0])(context, builder, arguments[0])
+        address = builder.load(cgutils.gep(builder, addresses.data, place))
+        words = [
+            word
+            for kind, value in zip(kinds, arguments[1:], strict=True)
+            for word in _left(context, builder, kind, value)
+        ]
+        block = cgutils.alloca_once(builder, _WORD, size=HEAD + len(words))
+        for index, word in enumerate(words, HEAD):
+            builder.store(word, cgutils.gep(builder, block, index))
+        pointer = context.call_conv.get_function_type(types.none, (_BLOCK,)).as_pointer()
+        status, _ = context.call_conv.call_function(
+            builder, builder.inttoptr(address, pointer), types.none, (_BLOCK,), (block,)
+        )
+        with cgutils.if_unlikely(builder, status.is_error):
+            context.call_conv.return_status_propagate(builder, status)
+        if returns is None:
+            return context.get_dummy_value()
+        return _taken(context, builder, returned, block, iter([0]))
+
+    infer_global(call, types.Function(Typing))
+    lower_builtin(call, *typed.args)(jump)
+    return call
 
 
 @contextmanager
@@ -154,14 +265,3 @@ def _without_garbage() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def _name_apart() -> None:
-    """Let the symbols of what is compiled next be no other's, in whatever process.
-
-    Numba tells functions of the same name apart by counting them, in every process from 1. When
-    machine code of two processes meets in a third, functions of one would be called for those of
-    the other: templates for two shapes of boards have the same names, for example.
-    """
-    assert hasattr(FunctionIdentity, "_unique_ids"), "this version of Numba is not known"
-    FunctionIdentity._unique_ids = itertools.count(int.from_bytes(os.urandom(6)))

@@ -6,6 +6,7 @@ nothing in them depends on the shape of the board, are made kernels by a decorat
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -13,19 +14,16 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from numba.core.types import Array
-
 from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
 from gpusudoku.jobs.watch import current_watch
-from gpusudoku.kernels import jit
-from gpusudoku.kernels.parts import inlined, jitable
+from gpusudoku.kernels import cache
+from gpusudoku.kernels.machine_code import Loaded
+from gpusudoku.kernels.signature import Kind, Number, block_of, result_of
 from gpusudoku.kernels.store import not_kept, short_path
-
-__all__ = ["Kernel", "inlined", "jitable", "kernel"]
 
 KERNELS = __name__.removesuffix("kernel")
 SECONDS = 0.5
-"""What compiling a kernel takes if nothing else is said."""
+"""The seconds that compiling a kernel takes if nothing else is said."""
 SUBJECTS = {
     "contraction.nine.": "the contraction of 9x9 boards",
     "contraction.general.": "the contraction of boards of any shape",
@@ -42,12 +40,16 @@ class Kernel:
     name
         Unlike that of any other kernel; it names the file in which the kernel is kept. None if it
         is not to be kept, because its source is not among the kernels.
+    signature
+        The types of its arguments, see ``signature``.
     build
-        Makes the function as it is written, and the tuple of the Numba types of its arguments.
+        Makes the function as it is written.
     again
         A function, and its arguments, with which another process gets the same kernel.
+    returns
+        The type of its result; None if there is none.
     seconds
-        What compiling takes on a core of 2024.
+        The seconds that compiling takes on a core of 2024.
     subject
         What it does, in messages: ``the search of 9x9 boards``, for example.
     """
@@ -55,17 +57,20 @@ class Kernel:
     def __init__(
         self,
         name: str | None,
-        build: Callable[[], tuple[Callable[..., Any], tuple[Any, ...]]],
+        signature: tuple[Kind, ...],
+        build: Callable[[], Callable[..., Any]],
         again: tuple[Callable[..., Kernel], tuple[Any, ...]],
         *,
+        returns: Number | None = None,
         seconds: float = SECONDS,
         subject: str = "",
     ) -> None:
-        self.name, self.seconds, self.subject = name, seconds, subject
+        self.name, self.signature, self.returns = name, signature, returns
+        self.seconds, self.subject = seconds, subject
         self._build, self._again = build, again
-        self._compiled: Callable[..., Any] | None = None
+        self._loaded: Loaded | None = None
         self._refused = False
-        """Whether what is on disk, if anything is, turned out to be no good."""
+        """True if what is on disk, if anything is, turned out to be no good."""
         self._lock = Lock()
 
     def __repr__(self) -> str:
@@ -75,31 +80,16 @@ class Kernel:
         return self._again
 
     @cached_property
-    def _built(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return self._build()
-
-    @cached_property
-    def _only_read(self) -> list[bool]:
-        """Which arguments are read-only arrays, if any are: of those that can be written, too."""
-        only_read = [isinstance(one, Array) and not one.mutable for one in self._built[1]]
-        return only_read if any(only_read) else []
-
-    @property
     def python(self) -> Callable[..., Any]:
         """The function as it is written, which runs without compiling, too."""
-        return self._built[0]
-
-    @property
-    def types(self) -> tuple[Any, ...]:
-        """The Numba types of the arguments."""
-        return self._built[1]
+        return self._build()
 
     @property
     def kept(self) -> bool:
-        """Whether nothing needs compiling: it is loaded, or seems to be on disk."""
-        store = jit.store()
-        on_disk = self.name is not None and store is not None and store.has(self.name)
-        return self._compiled is not None or (on_disk and not self._refused)
+        """True if nothing needs compiling: it is loaded, or seems to be on disk."""
+        kept = cache.store()
+        on_disk = self.name is not None and kept is not None and kept.has(self.name)
+        return self._loaded is not None or (on_disk and not self._refused)
 
     def load(self) -> None:
         """Load from disk, or compile now, so that the first call takes no longer than others.
@@ -111,74 +101,78 @@ class Kernel:
             interruptibly(self.compile)
 
     def fetch(self) -> bool:
-        """Load from disk, if possible; returns whether the kernel is loaded."""
-        if self._compiled is None:
+        """Load from disk, if possible; return True if the kernel is loaded."""
+        if self._loaded is None:
             with self._lock:
-                self._fetch()
-        return self._compiled is not None
+                kept = cache.store()
+                content = None
+                if self._loaded is None and kept is not None and self.name is not None:
+                    content = kept.read(self.name)
+                if content is not None:
+                    self._take(content)
+                self._refused = self._loaded is None
+        return self._loaded is not None
 
     def compile(self) -> None:
         """Compile, if it is not loaded, and keep what comes out."""
         with self._lock:  # of two who want it at the same time one waits for the other
-            if self._compiled is not None:
+            if self._loaded is not None:
                 return
-            self._compiled = jit.compiled(*self._built)
-            store = jit.store()
-            if store is None or self.name is None:
-                return
-            hopeful = store.writable()
-            if not store.write(self.name, jit.as_bytes(self._compiled)) and hopeful:
-                current_watch().not_kept(store.trouble or "")
+            from gpusudoku.kernels import jit  # imported lazily: Numba
 
-    def _fetch(self) -> None:
-        store = jit.store()
-        if self._compiled is not None or store is None or self.name is None:
-            return
-        content = store.read(self.name)
-        if content is not None:
-            # An error: the code was made for another Numba. Ctrl-C waits: in the middle of what
-            # LLVM takes over, it would crash the process.
-            with held_interrupts(), suppress(Exception):
-                self._compiled = jit.from_bytes(self.python, content)
-        self._refused = self._compiled is None
+            name, code = jit.compiled(self.python, self.signature, self.returns)
+            self._loaded = Loaded(name, code)
+            kept = cache.store()
+            if kept is None or self.name is None:
+                return
+            hopeful = kept.writable()
+            if not kept.write(self.name, name.encode() + b"\0" + code) and hopeful:
+                current_watch().not_kept(kept.trouble or "")
+
+    def _take(self, content: bytes) -> None:
+        """Load what was kept. Ctrl-C waits: in the middle of LLVM, it would crash the process."""
+        name, _, code = content.partition(b"\0")
+        with held_interrupts(), suppress(Exception):  # an error: it was written by something else
+            self._loaded = Loaded(name.decode(), code)
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the function, compiled."""
-        if self._only_read:
-            arguments = (*map(_read_only, arguments, self._only_read),)
-        return self.function()(*arguments)
+        """Call the function, compiled; a TypeError for arguments of other types."""
+        block = block_of(self.signature, arguments)
+        self.call(block)
+        return result_of(block, self.returns)
 
-    def function(self) -> Callable[..., Any]:
-        """The function that is compiled."""
-        if self._compiled is None:
+    def call(self, block: array[int]) -> None:
+        """Call it with a block that ``signature.block_of`` made, again and again."""
+        if self._loaded is None:
             self.load()
-        assert self._compiled is not None
-        return self._compiled
+        assert self._loaded is not None
+        self._loaded(block)
 
-
-def _read_only(argument: Any, only_read: bool) -> Any:
-    """The argument, or a view that cannot be written: a type of its own, to Numba."""
-    if not only_read or not argument.flags.writeable:
-        return argument
-    view = argument.view()
-    view.setflags(write=False)
-    return view
+    @property
+    def address(self) -> int:
+        """Where it is in the memory of this process, for kernels that call it: see ``jit``."""
+        self.load()
+        assert self._loaded is not None
+        return self._loaded.address
 
 
 def announce(kernels: Sequence[Kernel], seconds: float) -> None:
     """Tell the watch that these are about to be compiled, in about so many seconds."""
-    store = jit.store()
-    if store is None or not store.writable():
-        kept = f" ({not_kept(store)})"
+    found = cache.store()
+    if found is None or not found.writable():
+        kept = f" ({not_kept(found)})"
     else:
-        kept = f", once (kept in {short_path(store.folder.parent)})"
+        kept = f", once (kept in {short_path(found.folder.parent)})"
     current_watch().compiling(kernels, seconds, kept)
 
 
 def kernel(
-    *signature: Any, seconds: float = SECONDS, place: str | None = None
+    *signature: Kind,
+    returns: Number | None = None,
+    seconds: float = SECONDS,
+    place: str | None = None,
 ) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a function a ``Kernel``; the Numba types of its arguments stand above it.
+    """Make a function a ``Kernel``; the types of its arguments stand above it.
 
     ``place`` is where the function is found, with its module, if not by its own name.
     """
@@ -189,8 +183,10 @@ def kernel(
         subjects = (text for start, text in SUBJECTS.items() if name and name.startswith(start))
         return Kernel(
             name,
-            lambda: (function, signature),
-            (_again, (found, signature, seconds)),
+            signature,
+            lambda: function,
+            (_again, (found, signature, returns, seconds)),
+            returns=returns,
             seconds=seconds,
             subject=next(subjects, ""),
         )
@@ -198,10 +194,12 @@ def kernel(
     return make
 
 
-def _again(place: str, signature: tuple[Any, ...], seconds: float) -> Kernel:
+def _again(
+    place: str, signature: tuple[Kind, ...], returns: Number | None, seconds: float
+) -> Kernel:
     """The kernel that is found at a place, or the one made of the function there."""
     module, _, name = place.rpartition(".")
     found = getattr(import_module(module), name)
     if isinstance(found, Kernel):
         return found
-    return kernel(*signature, seconds=seconds, place=place)(found)
+    return kernel(*signature, returns=returns, seconds=seconds, place=place)(found)

@@ -153,6 +153,14 @@ class Geometry:
         return cls(int(match[1]), int(match[2]))
 
 
+NINE = Geometry(3, 3)
+
+
+def is_nine(geometry: Geometry, candidates: NDArray[np.uint64] | None) -> bool:
+    """Tell whether boards are of 9x9 cells and without given candidates: any can be contracted."""
+    return geometry == NINE and candidates is None
+
+
 def _read_only(table: NDArray[np.int64]) -> NDArray[np.int64]:
     table.setflags(write=False)
     return table

@@ -59,13 +59,13 @@ def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> 
       gpusudoku compile --box 4x4
       gpusudoku compile --all -j 8
     """
-    from gpusudoku.kernels import jit
+    from gpusudoku.kernels import cache
     from gpusudoku.kernels.store import not_kept, short_path
 
     with quietly(quiet):
         kernels = all_kernels(box) if everything else usual_kernels(box)
         missing = [kernel for kernel in kernels if not kernel.fetch()]
-        store = jit.store()
+        store = cache.store()
         if missing and (store is None or not store.writable()):
             raise GpusudokuError(not_kept(store))
         if missing:
@@ -115,9 +115,9 @@ def _number(kernels: int) -> str:
 def usual_kernels(geometry: Geometry) -> list[Kernel]:
     """Return all kernels that a command needs for boards of a shape, with its default options."""
     from gpusudoku import kernels
+    from gpusudoku.board.geometry import NINE
     from gpusudoku.contraction.nine.shares import share_stages
     from gpusudoku.contraction.nine.sum import stages
-    from gpusudoku.contraction.prepare import NINE
     from gpusudoku.kernels.kernel import Kernel
     from gpusudoku.logic import simplify_kernels
     from gpusudoku.planning.search import search_kernels

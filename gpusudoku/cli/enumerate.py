@@ -412,7 +412,7 @@ def _search_in_steps(
     An InputError with a limit, as it is up to chance which solutions come before that; and for a
     part of a board of which only a long count tells whether its solutions have numbers.
     """
-    from gpusudoku.contraction.prepare import is_nine
+    from gpusudoku.board.geometry import is_nine
 
     if board is None or selection.ascending or is_contracted(board, options):
         return None
@@ -438,7 +438,7 @@ def _search_tasks(board: Board, options: Options, part: WhichPart) -> tuple[Sear
 
 def is_contracted(board: Batch, options: Options) -> bool:
     """Tell whether a board that is listed whole is listed by the contraction."""
-    from gpusudoku.contraction.prepare import is_nine
+    from gpusudoku.board.geometry import is_nine
 
     return is_nine(board.geometry, board.candidates) and not searches(options)
 

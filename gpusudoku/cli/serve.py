@@ -133,7 +133,7 @@ def serve(
     with quietly(quiet), patient_interrupts(STOP_SECONDS):
         server = None
         try:
-            from gpusudoku.contraction.prepare import NINE
+            from gpusudoku.board.geometry import NINE
             from gpusudoku.web.answers import Answerer
             from gpusudoku.web.app import Permissions
             from gpusudoku.web.serving import USUAL_PORT, Server, addresses_of, is_loopback, listen

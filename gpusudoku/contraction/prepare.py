@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.contraction.general.join import KERNELS, Join
 from gpusudoku.contraction.general.parts import MOST_SECONDS, Parts
 from gpusudoku.contraction.nine.sum import Nine, stages
@@ -20,8 +17,6 @@ from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import shape_of
 from gpusudoku.search.frontier import Frontier
 
-NINE = Geometry(3, 3)
-
 MOST_MAPS = 1 << 20
 """Maps of a stack or band that are listed, at most."""
 LOOK_SHARE, LONG_LOOK_SHARE = 1 / 2, 1 / 10
@@ -31,11 +26,6 @@ LONG_LOOK, MOST_LOOK = 1.0, 10.0
 """See LOOK_SHARE; and the most seconds of all, if there is another method."""
 WORTH_PARTS = 10.0
 """If a search takes fewer seconds, a contraction in parts is not worth estimating."""
-
-
-def is_nine(geometry: Geometry, candidates: NDArray[np.uint64] | None) -> bool:
-    """Tell whether ``Nine`` counts boards of a shape, with these given candidates or None."""
-    return geometry == NINE and candidates is None
 
 
 def contraction_kernels(geometry: Geometry) -> list[Kernel]:

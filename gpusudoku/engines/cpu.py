@@ -32,11 +32,11 @@ from gpusudoku.kernels.search.arguments import (
     TALLIES,
     TOP,
     Found,
+    Lanes,
     Stack,
     Work,
     limit_of,
 )
-from gpusudoku.kernels.search.lanes import Lanes
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier, node_seconds
 

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board, digit_masks
-from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.geometry import NINE, Geometry, is_nine
 from gpusudoku.contraction.general.join import MEMORY, Join
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.contraction.nine.shares import nine_shares
-from gpusudoku.contraction.prepare import NINE, contraction_of, is_nine
+from gpusudoku.contraction.prepare import contraction_of
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for

@@ -10,8 +10,8 @@ import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import in_blocks
+from gpusudoku.board.geometry import is_nine
 from gpusudoku.contraction.nine.shares import many_nine_shares
-from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for

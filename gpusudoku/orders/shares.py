@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board, digit_masks
-from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.geometry import Geometry, is_nine
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.contraction.general.shares import join_shares
-from gpusudoku.contraction.prepare import is_nine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.watch import watching

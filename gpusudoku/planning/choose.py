@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import inf
+from typing import TYPE_CHECKING
 
 from gpusudoku.board.board import Board
-from gpusudoku.contraction.general.parts import Parts
-from gpusudoku.contraction.prepare import NINE, contraction_kernels, contraction_of
+from gpusudoku.board.geometry import NINE
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.options import Options
-from gpusudoku.planning.contraction import ContractionPlan, HybridPlan
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import TASKS, SearchPlan, search_kernels
 from gpusudoku.results import Estimates
 from gpusudoku.search.frontier import Frontier
+
+if TYPE_CHECKING:
+    from gpusudoku.planning.contraction import ContractionPlan, HybridPlan
 
 FEW_SOLUTIONS = 10_000
 """With a limit of no more solutions than this a search is not worth an estimate."""
@@ -37,26 +39,30 @@ def choose(
     worth: float = inf,
     engine: Engine | None = None,
     parts: int = 1,
+    begun: Frontier | None = None,
 ) -> Plan:
     """Make the plan that the options name; ``auto`` compares estimates.
 
     The plan is the same on every machine: the engine only has kernels compiled which it is likely
     to need. The caller would wait ``worth`` seconds on one core; only a share of them, or of those
-    of a search, goes into estimating a contraction. The tasks are to be divided into ``parts``. An
-    InputError if a board with candidates is to be contracted; a TooExpensive if the method is
-    contraction, and the board is too expensive for it.
+    of a search, goes into estimating a contraction. The tasks are to be divided into ``parts``. A
+    search that has ``begun`` goes on with what is left of it. An InputError if a board with
+    candidates is to be contracted; a TooExpensive if the method is contraction, and the board is
+    too expensive for it.
     """
+    # Imported lazily: most boards need no plan.
+    from gpusudoku.contraction.prepare import contraction_kernels
+
     contracted = contraction_kernels(board.geometry)
     searches = only_searches(options) or board.given_candidates is not None
     if engine is not None:
-        many_clues = board.geometry != NINE or board.clues >= SEARCHED_CLUES
-        searchable = searches or (options.method != "contraction" and many_clues)
-        ready(search_kernels(board.geometry, options, engine) if searchable else contracted)
+        searched = begun is not None or likely_searched(board, options)
+        ready(search_kernels(board.geometry, options, engine) if searched else contracted)
     roots = Frontier.of([board])
     if options.method == "contraction":
         return _contraction(board, roots, options, worth)
     tasks = min(max(TASKS, TASKS_PER_PART * parts), MOST_TASKS)
-    search = SearchPlan(roots, options, least_tasks=tasks)
+    search = SearchPlan(begun or roots, options, least_tasks=tasks)
     if searches:
         return search
     search.estimates = Estimates(search.seconds)
@@ -74,6 +80,14 @@ def choose(
     return plan
 
 
+def likely_searched(board: Board, options: Options) -> bool:
+    """Tell whether a board is so likely to be searched that kernels are compiled for that."""
+    if only_searches(options) or board.given_candidates is not None:
+        return True
+    many_clues = board.geometry != NINE or board.clues >= SEARCHED_CLUES
+    return options.method != "contraction" and many_clues
+
+
 def only_searches(options: Options) -> bool:
     """Tell whether the options exclude a contraction, whatever the board."""
     few = options.limit is not None and options.limit <= FEW_SOLUTIONS
@@ -84,6 +98,10 @@ def _contraction(
     board: Board, roots: Frontier, options: Options, worth: float
 ) -> ContractionPlan | HybridPlan:
     """Make the plan of the cheapest contraction."""
+    from gpusudoku.contraction.general.parts import Parts
+    from gpusudoku.contraction.prepare import contraction_of
+    from gpusudoku.planning.contraction import ContractionPlan, HybridPlan
+
     if board.given_candidates is not None:
         raise InputError(
             "a contraction counts boards of clues; this one carries candidates: use method search"

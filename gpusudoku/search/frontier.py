@@ -26,7 +26,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import cpu, few
-from gpusudoku.kernels.search.lanes import Children
+from gpusudoku.kernels.search.arguments import Children
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape, shape_of
 
@@ -73,7 +73,8 @@ class Frontier:
     ``boards`` is (B, shape.words), one board a row, packed as ``kernels.search.shape`` draws it.
     ``roots`` is int64 (B): the index of the root that each board descends from. The first ``ready``
     boards need no more splitting. To make it ``nodes`` boards were looked at and ``guesses`` of
-    them split in two; ``capped`` is true if memory did not suffice for a cutoff.
+    them split in two, and ``found`` solutions of the only root were found; ``capped`` is true if
+    memory did not suffice for a cutoff.
     """
 
     shape: Shape
@@ -83,6 +84,7 @@ class Frontier:
     nodes: int = 0
     guesses: int = 0
     capped: bool = False
+    found: int = 0
 
     def __len__(self) -> int:
         return len(self.boards)
@@ -137,7 +139,8 @@ class Frontier:
             todo = self._joined(parts)
         whole = self._joined([*done, todo])
         capped = cutoff is not None and len(todo) > 0
-        return Frontier(self.shape, whole.boards, whole.roots, ready, nodes, guesses, capped)
+        boards, roots = whole.boards, whole.roots
+        return Frontier(self.shape, boards, roots, ready, nodes, guesses, capped, self.found)
 
     def part(self, start: int, end: int) -> Frontier:
         """Return the boards from start to before end, none of which counts as ready."""

@@ -97,6 +97,40 @@ class Found(NamedTuple):
         )
 
 
+class Lanes(NamedTuple):
+    """The current boards of a thread, one in each lane."""
+
+    memory: NDArray[Any]
+    """(shape.memory_rows, lanes): their words and what is known of them."""
+    roots: NDArray[np.int64]
+    """int64 (lanes): the roots that they descend from."""
+
+    @classmethod
+    def empty(cls, shape: Shape) -> Lanes:
+        """No boards yet."""
+        return cls(shape.memory(shape.lanes), np.zeros(shape.lanes, np.int64))
+
+
+class Children(NamedTuple):
+    """The boards that a round of splitting makes, written from the front."""
+
+    boards: NDArray[Any]
+    """(2 B, words): in the order of their parents."""
+    parents: NDArray[np.int64]
+    """int64 (2 B): the index of each child's parent."""
+    ready: NDArray[np.bool_]
+    """bool (2 B): whether the child needs no more splitting."""
+
+    @classmethod
+    def empty(cls, parents: int, shape: Shape) -> Children:
+        """Room for two children of every parent."""
+        return cls(
+            np.zeros((2 * parents, shape.words), shape.word),
+            np.empty(2 * parents, np.int64),
+            np.empty(2 * parents, np.bool_),
+        )
+
+
 def limit_of(limit: int | None) -> np.uint64:
     """The limit as the kernels take it: no count reaches 2^64 - 1, see ``Found.counts``."""
     most = 2**64 - 1

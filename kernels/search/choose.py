@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpusudoku.kernels.bits import ONE, ZERO, ones, popcount
-from gpusudoku.kernels.jit import Jit
+from gpusudoku.kernels.parts import Jit
 from gpusudoku.kernels.search.machine import Machine
 from gpusudoku.kernels.search.settings import FIRST, SearchSettings
 from gpusudoku.kernels.search.shape import Shape

@@ -10,22 +10,27 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from numba import typeof, types
+import numpy as np
 
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.parts import inlined
-from gpusudoku.kernels.search.arguments import Found, Stack, Work
-from gpusudoku.kernels.search.lanes import Children, Lanes, build_expand, build_run
-from gpusudoku.kernels.search.pack import build_pack
+from gpusudoku.kernels.search.arguments import Children, Found, Lanes, Stack, Work
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.signature import (
+    Array,
+    Kind,
+    Number,
+    boolean,
+    float64,
+    int64,
+    kind_of,
+    uint8,
+    uint64,
+)
 
 PACK_SECONDS, EXPAND_SECONDS, RUN_SECONDS = 0.3, 1.2, 1.4
 """What compiling each takes."""
-
-Built = tuple[Callable[..., Any], tuple[Any, ...]]
-
-_CELLS = types.Array(types.uint8, 2, "C", readonly=True)
 
 
 def _claim(counter):
@@ -41,57 +46,67 @@ def _add(array, i, value):
 @cache
 def pack(shape: Shape) -> Kernel:
     """The kernel of ``pack.build_pack``: it packs boards."""
-    return _kernel(pack, _build_pack, shape, seconds=PACK_SECONDS)
+    boards = Array(np.dtype(shape.word), 2)
+    signature = uint8[:, ::1], *map(kind_of, shape.places), boards
+    return _kernel(pack, signature, _build_pack, shape, seconds=PACK_SECONDS)
 
 
 @cache
 def expand(shape: Shape, settings: SearchSettings) -> Kernel:
     """The kernel of ``lanes.build_expand``: it splits boards in two."""
-    return _kernel(expand, _build_expand, shape, settings, seconds=EXPAND_SECONDS)
+    children, memory = kind_of(Children.empty(0, shape)), Array(np.dtype(shape.word), 2)
+    signature = children.boards, float64, boolean, children, memory
+    build, seconds = _build_expand, EXPAND_SECONDS
+    return _kernel(expand, signature, build, shape, settings, seconds=seconds, returns=int64)
 
 
 @cache
 def run(shape: Shape, settings: SearchSettings) -> Kernel:
     """The kernel of the loop of the search for these boards; see ``lanes.build_run``."""
-    return _kernel(run, _build_run, shape, settings, seconds=RUN_SECONDS)
+    groups = Work.empty(shape), Stack.empty(0, shape), Found.empty(0, 0, shape.n**2)
+    signature = *map(kind_of, groups), int64, uint64, kind_of(Lanes.empty(shape))
+    return _kernel(run, signature, _build_run, shape, settings, seconds=RUN_SECONDS)
 
 
 def _kernel(
     maker: Callable[..., Kernel],
-    build: Callable[..., Built],
+    signature: tuple[Kind, ...],
+    build: Callable[..., Callable[..., Any]],
     shape: Shape,
     *settings: SearchSettings,
     seconds: float,
+    returns: Number | None = None,
 ) -> Kernel:
     words = [f"search.{maker.__name__}", f"{shape.box_rows}x{shape.box_columns}"]
     words += [f"t{s.techniques}-s{s.strategy}" for s in settings]
     arguments = shape, *settings
     return Kernel(
         "-".join(words),
+        signature,
         partial(build, *arguments),
         (maker, arguments),
+        returns=returns,
         seconds=seconds,
         subject=f"the search of {shape.n}x{shape.n} boards",
     )
 
 
-def _build_pack(shape: Shape) -> Built:
-    words, bits = map(typeof, shape.places)
-    return build_pack(shape, inlined), (_CELLS, words, bits, types.Array(bits.dtype, 2, "C"))
+# Imported lazily: most processes find all kernels on disk.
 
 
-def _build_expand(shape: Shape, settings: SearchSettings) -> Built:
-    children, memory = Children.empty(0, shape), shape.memory(shape.lanes)
-    numbers = types.float64, types.boolean
-    signature = typeof(children.boards), *numbers, typeof(children), typeof(memory)
-    return build_expand(shape, settings, inlined), signature
+def _build_pack(shape: Shape) -> Callable[..., Any]:
+    from gpusudoku.kernels.search.pack import build_pack
+
+    return build_pack(shape, inlined)
 
 
-def _build_run(shape: Shape, settings: SearchSettings) -> Built:
-    groups: tuple[Any, ...] = (
-        Work.empty(shape),
-        Stack.empty(0, shape),
-        Found.empty(0, 0, shape.n**2),
-    )
-    signature = *map(typeof, groups), types.int64, types.uint64, typeof(Lanes.empty(shape))
-    return build_run(shape, settings, inlined, inlined(_claim), inlined(_add)), signature
+def _build_expand(shape: Shape, settings: SearchSettings) -> Callable[..., Any]:
+    from gpusudoku.kernels.search.lanes import build_expand
+
+    return build_expand(shape, settings, inlined)
+
+
+def _build_run(shape: Shape, settings: SearchSettings) -> Callable[..., Any]:
+    from gpusudoku.kernels.search.lanes import build_run
+
+    return build_run(shape, settings, inlined, inlined(_claim), inlined(_add))

@@ -14,33 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import log2
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
-from gpusudoku.kernels.jit import Jit
+from gpusudoku.kernels.parts import Jit
 from gpusudoku.kernels.search.arguments import DEEPEST, GUESSES, IN_LANES, NODES, TOP
 from gpusudoku.kernels.search.choose import build_choose, narrows
 from gpusudoku.kernels.search.moves import build_moves
 from gpusudoku.kernels.search.settings import PAIRS, SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.kernels.search.step import build_steps, overlooks
-
-
-class Lanes(NamedTuple):
-    """The current boards of a thread, one in each lane."""
-
-    memory: NDArray[Any]
-    """(shape.memory_rows, lanes): their words and what is known of them."""
-    roots: NDArray[np.int64]
-    """int64 (lanes): the roots that they descend from."""
-
-    @classmethod
-    def empty(cls, shape: Shape) -> Lanes:
-        """No boards yet."""
-        return cls(shape.memory(shape.lanes), np.zeros(shape.lanes, np.int64))
 
 
 def build_run(
@@ -181,26 +166,6 @@ def build_run(
         stack.tally[DEEPEST] = max(stack.tally[DEEPEST], np.uint64(deepest))
 
     return run
-
-
-class Children(NamedTuple):
-    """The boards that a round of splitting makes, written from the front."""
-
-    boards: NDArray[Any]
-    """(2 B, words): in the order of their parents."""
-    parents: NDArray[np.int64]
-    """int64 (2 B): the index of each child's parent."""
-    ready: NDArray[np.bool_]
-    """bool (2 B): whether the child needs no more splitting."""
-
-    @classmethod
-    def empty(cls, parents: int, shape: Shape) -> Children:
-        """Room for two children of every parent."""
-        return cls(
-            np.zeros((2 * parents, shape.words), shape.word),
-            np.empty(2 * parents, np.int64),
-            np.empty(2 * parents, np.bool_),
-        )
 
 
 def build_expand(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[..., int]:

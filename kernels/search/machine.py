@@ -21,10 +21,9 @@ from typing import Any, Protocol
 
 import numpy as np
 from llvmlite import ir
-from numba import config, extending, njit, types
 from numpy.typing import NDArray
 
-from gpusudoku.kernels.parts import INLINED
+from gpusudoku.kernels.parts import when_compiling
 from gpusudoku.kernels.search.shape import CACHE_LINE, Shape
 
 _I32, _I64 = ir.IntType(32), ir.IntType(64)
@@ -410,6 +409,8 @@ def traced(
         return function(shape, NumpyMachine(shape, memory), *arguments)
 
     def compiled(intrinsic: Any, make: Callable[[Any, Any], LlvmMachine]) -> Any:
+        from numba import types
+
         @intrinsic
         def call(typing_context, memory):
             kind = types.uint64 if results == 1 else types.UniTuple(types.uint64, results)
@@ -424,15 +425,27 @@ def traced(
         return lambda memory: lambda memory: call(memory)
 
     if lanes > 1:
-        vectors = compiled(extending.intrinsic, lambda b, data: LlvmMachine(shape, lanes, b, data))
-        extending.overload(run, target="cpu", jit_options=INLINED)(vectors)
-    elif not config.ENABLE_CUDASIM:
-        from numba.cuda.extending import intrinsic, overload
 
-        thread = compiled(intrinsic, lambda b, data: CudaMachine(shape, b, data))
-        # What Numba's own ``overload`` inlines for CUDA, it would inline for the CPU, too.
-        overload(run, target="cuda", inline="always")(thread)
-    else:  # in the simulator: NumPy would take hundreds of times as long for one board
+        @when_compiling
+        def register() -> None:
+            from numba.extending import intrinsic, overload
+
+            from gpusudoku.kernels.jit import INLINED
+
+            made = compiled(intrinsic, lambda b, data: LlvmMachine(shape, lanes, b, data))
+            overload(run, target="cpu", jit_options=INLINED)(made)
+
+        return run
+
+    from numba import config, extending, njit
+
+    if config.ENABLE_CUDASIM:  # NumPy would take hundreds of times as long for one board
         alone = compiled(extending.intrinsic, lambda b, data: LlvmMachine(shape, 1, b, data))
         return njit(alone(None))  # type: ignore[no-any-return]
+
+    from numba.cuda.extending import intrinsic, overload
+
+    thread = compiled(intrinsic, lambda b, data: CudaMachine(shape, b, data))
+    # What Numba's own ``overload`` inlines for CUDA, it would inline for the CPU, too.
+    overload(run, target="cuda", inline="always")(thread)
     return run

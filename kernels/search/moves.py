@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, ones
-from gpusudoku.kernels.jit import Jit
+from gpusudoku.kernels.parts import Jit
 from gpusudoku.kernels.search.shape import Shape
 
 

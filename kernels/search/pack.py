@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpusudoku.kernels.jit import Jit
+from gpusudoku.kernels.parts import Jit
 from gpusudoku.kernels.search.moves import build_moves
 from gpusudoku.kernels.search.shape import Shape
 

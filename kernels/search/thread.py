@@ -26,7 +26,7 @@ from llvmlite import ir
 from numba import types
 
 from gpusudoku.kernels.bits import ONE, ZERO, popcount
-from gpusudoku.kernels.jit import Jit
+from gpusudoku.kernels.parts import Jit
 from gpusudoku.kernels.search.arguments import DEEPEST, ENDS, GUESSES, NODES, TOP
 from gpusudoku.kernels.search.choose import build_choose, lasting, narrows
 from gpusudoku.kernels.search.machine import traced

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gpusudoku import collection
-from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.cli.compile import all_kernels, usual_kernels
-from gpusudoku.contraction.prepare import NINE, contraction_kernels
-from gpusudoku.kernels import jit
+from gpusudoku.contraction.prepare import contraction_kernels
+from gpusudoku.kernels import cache
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.kernels.store import Store
@@ -22,7 +22,7 @@ COMPILE = ["compile", "--box", "2x2", "-j", "1"]
 def folder(tmp_path, monkeypatch):
     """Let two kernels be all that is needed, which are soon compiled, and return their folder."""
     store = Store(tmp_path / "kept" / "state", b"state")
-    monkeypatch.setattr(jit, "store", lambda: store)
+    monkeypatch.setattr(cache, "store", lambda: store)
 
     def kernels(geometry):
         assert geometry == Geometry(2, 2)

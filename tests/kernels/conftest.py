@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpusudoku.jobs.watch import Watch, watching
-from gpusudoku.kernels import jit
+from gpusudoku.kernels import cache
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.store import Store
 
@@ -17,9 +17,9 @@ from gpusudoku.kernels.store import Store
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """Give this process, and those that it starts, an empty store."""
     monkeypatch.setenv("GPUSUDOKU_CACHE_DIR", str(tmp_path / "kept"))
-    clear = jit.store.cache_clear
+    clear = cache.store.cache_clear
     clear()
-    found = jit.store()
+    found = cache.store()
     assert found is not None
     yield found
     clear()

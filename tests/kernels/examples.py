@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from numba import int64
-
 from gpusudoku.kernels.kernel import Kernel
+from gpusudoku.kernels.signature import int64
 
 
 def times(factor: int, seconds: float = 3.0) -> Kernel:
@@ -14,4 +13,5 @@ def times(factor: int, seconds: float = 3.0) -> Kernel:
         return factor * x
 
     name = f"test.times-{factor}"
-    return Kernel(name, lambda: (multiply, (int64,)), (times, (factor, seconds)), seconds=seconds)
+    again = times, (factor, seconds)
+    return Kernel(name, (int64,), lambda: multiply, again, returns=int64, seconds=seconds)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
-from numba import float64, int64, njit, typeof
+from numba import njit
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import lowest_index, ones, popcount
-from gpusudoku.kernels.calls import Callee
 from gpusudoku.kernels.groups import Group
+from gpusudoku.kernels.jit import caller, learn
 from gpusudoku.kernels.kernel import kernel
+from gpusudoku.kernels.signature import float64, int64
 
 ALL = 2**64 - 1
+
+learn()
 
 
 @njit
@@ -43,7 +46,7 @@ def test_every_single_bit() -> None:
     assert ones(64).dtype == np.uint64
 
 
-@kernel(int64[::1], float64)
+@kernel(int64[::1], float64, returns=float64)
 def _scaled(numbers, factor):
     total = 0.0
     for number in numbers:
@@ -56,11 +59,13 @@ def _clear(numbers):
     numbers[:] = 0
 
 
-scaled, clear = Callee(_scaled, float64), Callee(_clear)
-call_scaled, call_clear = scaled.caller(0), clear.caller(1)
+call_scaled, call_clear = (
+    caller(one.python, one.signature, one.returns, place)
+    for place, one in enumerate((_scaled, _clear))
+)
 
 
-@kernel(int64[::1], int64[::1])
+@kernel(int64[::1], int64[::1], returns=float64)
 def _both(addresses, numbers):
     result = call_scaled(addresses, numbers, 2)  # the integer becomes what the kernel takes
     call_clear(addresses, numbers)
@@ -69,7 +74,7 @@ def _both(addresses, numbers):
 
 def test_a_kernel_is_called_at_its_address() -> None:
     """Plain Python needs none."""
-    for function, addresses in (_both, [scaled.address(), clear.address()]), (_both.python, [0, 0]):
+    for function, addresses in (_both, [_scaled.address, _clear.address]), (_both.python, [0, 0]):
         numbers = np.array([1, 2, 3])
         assert function(np.array(addresses), numbers) == 12.0
         assert numbers.tolist() == [0, 0, 0]
@@ -87,7 +92,7 @@ def numbers(many: int = 8) -> Numbers:
     return Numbers(few=(np.uint8, (3,)), many=(np.int16, (2, many)), words="many")
 
 
-@kernel(typeof(numbers()))
+@kernel(numbers().layout, returns=int64)
 def _write(group):
     for i in range(3):
         group.few[i] = i + 1
@@ -104,4 +109,4 @@ def test_compiled_code_and_python_write_the_same_memory_of_a_group() -> None:
         assert group.few.tolist() == [1, 2, 3]
         assert group.many.tolist() == [[*range(8)], [*range(10, 18)]]
         assert np.array_equal(group.words.view(np.int16), group.many)
-    assert bytes(compiled.data)[:3] == bytes([1, 2, 3])
+    assert bytes(compiled.memory)[:3] == bytes([1, 2, 3])

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from numba import int64
 
-from gpusudoku.kernels import compiling, jit, kernel
+from gpusudoku.kernels import cache, compiling, kernel
 from gpusudoku.kernels.kernel import Kernel
+from gpusudoku.kernels.signature import int64
 from gpusudoku.kernels.store import Store
 from tests.kernels.examples import times
 from tests.waiting import until
@@ -78,7 +78,7 @@ def test_what_no_other_process_compiles_is_compiled_here(
 ) -> None:
     begin, killed = subprocess.Popen, [sys.executable, "-c", KILLED]
     if trouble == "no store":
-        monkeypatch.setattr(jit, "store", lambda: None)
+        monkeypatch.setattr(cache, "store", lambda: None)
     elif trouble == "is killed":
         monkeypatch.setattr(subprocess, "Popen", lambda _, **options: begin(killed, **options))
     else:
@@ -92,7 +92,7 @@ def test_what_no_other_process_compiles_is_compiled_here(
 
 def test_what_cannot_be_kept_is_compiled_here(store: Store) -> None:
     """The source of others is not among those that the folder is named after."""
-    unnamed = kernel.kernel(int64)(lambda x: x + 1)
+    unnamed = kernel.kernel(int64, returns=int64)(lambda x: x + 1)
     compiling.ready([unnamed, times(2)], 2)
     assert (unnamed.name, unnamed(1)) == (None, 2)
     assert files(store) == {times(2).name}

@@ -34,7 +34,7 @@ def noting(self, function, *arguments, **options):
 
 dispatcher._Kernel.__init__ = noting
 
-from gpusudoku.kernels import cuda_jit, jit
+from gpusudoku.kernels import cache, cuda_jit
 
 
 def double(numbers):
@@ -44,7 +44,7 @@ def double(numbers):
 made = cuda_jit.kernel("double", double, (int64[::1],), max_registers=int(sys.argv[2]))
 [overload] = made.overloads.values()
 ptx = overload._codelibrary.get_asm_str()
-print(json.dumps({"compiled": compiled, "ptx": ptx, "folder": str(jit.store().folder)}))
+print(json.dumps({"compiled": compiled, "ptx": ptx, "folder": str(cache.store().folder)}))
 """
 
 

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite
-import numba
 import pytest
 
-from gpusudoku.kernels import jit
+from gpusudoku.kernels import cache
 
-KERNELS = Path(jit.__file__).parent
+KERNELS = Path(cache.__file__).parent
 
 
 @pytest.fixture
@@ -21,16 +20,16 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Take a copy of the kernels for those whose folder is asked for."""
     copy = tmp_path / "kernels"
     shutil.copytree(KERNELS, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(jit, "__file__", str(copy / "jit.py"))
+    monkeypatch.setattr(cache, "__file__", str(copy / "cache.py"))
     monkeypatch.setenv("GPUSUDOKU_CACHE_DIR", str(tmp_path / "cache"))
     yield copy
-    jit.store.cache_clear()
+    cache.store.cache_clear()
 
 
 def folder() -> Path:
     """Find the folder as a process that starts now does."""
-    jit.store.cache_clear()
-    found = jit.store()
+    cache.store.cache_clear()
+    found = cache.store()
     assert found is not None
     return found.folder
 
@@ -54,8 +53,8 @@ def test_a_user_without_a_home_has_no_folder(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delenv("GPUSUDOKU_CACHE_DIR")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", homeless)
-    jit.store.cache_clear()
-    assert jit.store() is None
+    cache.store.cache_clear()
+    assert cache.store() is None
 
 
 def test_an_edit_in_any_file_makes_another(sources: Path) -> None:
@@ -79,17 +78,29 @@ def test_an_edit_in_any_file_makes_another(sources: Path) -> None:
 @pytest.mark.parametrize(
     ("where", "name", "value"),
     [
-        (jit, "get_host_cpu_name", lambda: "abacus"),
-        (numba, "__version__", "0.0"),
+        (cache, "get_host_cpu_name", lambda: "abacus"),
+        (cache, "_numba_version", lambda: "0.0"),
         (llvmlite, "__version__", "0.0"),
-        (jit.sys, "version", "4.0"),
-        (numba.config, "CPU_NAME", "generic"),
+        (cache.sys, "version", "4.0"),
     ],
-    ids=["processor", "Numba", "llvmlite", "Python", "settings"],
+    ids=["processor", "Numba", "llvmlite", "Python"],
 )
 def test_all_that_decides_on_the_code_makes_another(
     where: Any, name: str, value: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = folder()
     monkeypatch.setattr(where, name, value)
+    assert folder() != before
+
+
+@pytest.mark.usefixtures("sources")
+def test_settings_of_numba_make_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As variables, or in the file that Numba looks for."""
+    before = folder()
+    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
+    assert folder() != before
+    monkeypatch.delenv("NUMBA_CPU_NAME")
+    monkeypatch.chdir(tmp_path)
+    assert folder() == before
+    (tmp_path / ".numba_config.yaml").write_text("opt: 1\n")
     assert folder() != before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import subprocess
 import sys
 from importlib import import_module
@@ -14,18 +15,19 @@ from typing import Any
 
 import numba
 import pytest
-from numba import int64
-from numba.extending import register_jitable
 
 import gpusudoku.kernels
 from gpusudoku.contraction.nine.sum import stages
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.watch import Announcer, watching
-from gpusudoku.kernels import jit
+from gpusudoku.kernels import cache, jit
 from gpusudoku.kernels.kernel import Kernel
+from gpusudoku.kernels.machine_code import Loaded
+from gpusudoku.kernels.parts import jitable
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.signature import block_of, int64, result_of
 from gpusudoku.kernels.store import Store
 from tests.kernels.examples import times
 
@@ -40,11 +42,11 @@ def test_compiled_once_and_kept(store: Store, announced: list[list[Kernel]]) -> 
     assert announced == [[first]]
     assert [path.name for path in store.folder.iterdir()] == [first.name]
     assert gc.isenabled()  # garbage is not looked for while something is compiled
-    with pytest.raises(TypeError):
+    with pytest.raises(AttributeError):
         second(b"21")  # nothing is compiled for other types, unseen
 
 
-@pytest.mark.parametrize("damage", ["flip", "empty", "half", "foreign", "folder", "other Numba"])
+@pytest.mark.parametrize("damage", ["flip", "empty", "half", "foreign", "folder", "other function"])
 def test_what_is_no_good_is_made_anew_in_silence(
     store: Store, announced: list[list[Kernel]], damage: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -55,8 +57,10 @@ def test_what_is_no_good_is_made_anew_in_silence(
     if damage == "folder":
         path.unlink()
         path.mkdir()
-    elif damage == "other Numba":  # a good file of this name, but of no such function
-        store.write(path.name, jit.dumps(("another", "shape")))
+    elif damage == "other function":  # a good file of this name, but of no such function
+        kept = store.read(path.name)
+        assert kept
+        store.write(path.name, b"another" + kept)
     else:
         flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
         damaged = {"flip": flipped, "empty": b"", "half": content[:middle], "foreign": b"x" * 99}
@@ -85,7 +89,7 @@ def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(
     watch, full = Said(), Store(tmp_path / "kept", b"state")
     monkeypatch.setattr(full, "write", lambda *_: False)
     for nowhere in None, Store(tmp_path / "file" / "kept", b"state"), full, full:
-        monkeypatch.setattr(jit, "store", lambda: nowhere)  # noqa: B023
+        monkeypatch.setattr(cache, "store", lambda: nowhere)  # noqa: B023
         function = times(2)
         with watching(watch):
             assert (function.kept, function(3)) == (False, 6)
@@ -124,39 +128,43 @@ def test_names_are_unique_and_make_good_files() -> None:
 def template(factor: int) -> Any:
     """Make a function of the same name for every factor, with one that it calls."""
 
+    @jitable
     def helper(x: int) -> int:
         total = 0
         for i in range(x):
             total += i * factor % 7 + factor
         return total
 
-    called = register_jitable(_nrt=False)(helper)
-
     def function(x: int) -> int:
-        return 1000 * called(x) + called(x + 1)
+        return 1000 * helper(x) + helper(x + 1)
 
     return function
 
 
 COMPILES = """
+import pickle
 import sys
-from numba import int64
 from gpusudoku.kernels import jit
+from gpusudoku.kernels.signature import block_of, int64, result_of
 from tests.kernels.test_kernel import template
-sys.stdout.buffer.write(jit.as_bytes(jit.compiled(template(int(sys.argv[1])), (int64,))))
+print(pickle.dumps(jit.compiled(template(int(sys.argv[1])), (int64,), int64)).hex())
 """
 
 
 def test_code_of_two_processes_is_kept_apart_in_a_third() -> None:
     """Symbols of the same name, from templates for other constants, must not meet."""
+    root, loaded = Path(__file__).resolve().parents[2], {}
     for factor in 3, 5:
         command = [sys.executable, "-c", COMPILES, str(factor)]
-        root = Path(__file__).resolve().parents[2]
         made = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=root, env=os.environ)
-        assert jit.from_bytes(template(factor), made.stdout)(10) == template(factor)(10)
+        loaded[factor] = Loaded(*pickle.loads(bytes.fromhex(made.stdout.decode())))
+    for factor, call in loaded.items():
+        block = block_of((int64,), (10,))
+        call(block)
+        assert result_of(block, int64) == template(factor)(10)
 
 
 def test_numba_told_not_to_compile_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
     with pytest.raises(InputError, match="NUMBA_DISABLE_JIT is set"):
-        jit.compiled(lambda x: x, (int64,))
+        jit.compiled(lambda x: x, (int64,), int64)

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from gpusudoku.board.geometry import NINE
 from gpusudoku.cli.compile import usual_kernels
-from gpusudoku.contraction.prepare import NINE
 from gpusudoku.kernels.compiling import ready
 from tests.waiting import until
 

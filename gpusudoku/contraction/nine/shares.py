@@ -16,7 +16,6 @@ from itertools import chain
 from math import prod
 
 import numpy as np
-from numba import typeof
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.general.symmetries import average, divide
@@ -60,8 +59,8 @@ BoxShares = tuple[NDArray[np.intp], NDArray[np.object_]]
 
 @cache
 def share_stages() -> ShareStages:
-    """Return the stages, with the tables' types."""
-    return ShareStages(typeof(tables()))
+    """Return the stages, with the tables' type."""
+    return ShareStages(tables().layout)
 
 
 class ShareMemory:

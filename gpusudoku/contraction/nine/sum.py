@@ -22,7 +22,6 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numba import typeof
 from numpy.typing import NDArray
 
 from gpusudoku.jobs.job import called, pieces
@@ -108,8 +107,8 @@ def _canonical(codes: np.ndarray) -> np.ndarray:
 
 @cache
 def stages() -> NineStages:
-    """Return the stages, with the tables' types."""
-    return NineStages(typeof(tables()))
+    """Return the stages, with the tables' type."""
+    return NineStages(tables().layout)
 
 
 class Nine:

@@ -10,11 +10,12 @@ level by level. ``docs/contraction.md`` (section 2) defines maps, partitions and
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import int64, types, uint64
 from numpy.typing import NDArray
+
+from gpusudoku.kernels.signature import int64, uint64
 
 
 class Index(NamedTuple):
@@ -144,34 +145,27 @@ class Descent(NamedTuple):
     """int64 (layers): the edge to follow next from it."""
 
 
-def type_of(fields: Any) -> Any:
-    """The Numba type of a NamedTuple, given one that holds a Numba type in every field."""
-    return types.BaseTuple.from_types(tuple(fields), type(fields))
-
-
-INDEX = type_of(
-    Index(
-        sets=uint64[::1],
-        words=int64[::1],
-        begin=int64[::1],
-        set_of=int64[:, ::1],
-        multiplicity=uint64[::1],
-        skip=int64[:, ::1],
-        differs=int64[::1],
-        place=int64[:, ::1],
-        places=int64[::1],
-        planes=uint64[::1],
-        plane_begin=int64[::1],
-        plane_count=int64[::1],
-    )
+INDEX = Index(
+    sets=uint64[::1],
+    words=int64[::1],
+    begin=int64[::1],
+    set_of=int64[:, ::1],
+    multiplicity=uint64[::1],
+    skip=int64[:, ::1],
+    differs=int64[::1],
+    place=int64[:, ::1],
+    places=int64[::1],
+    planes=uint64[::1],
+    plane_begin=int64[::1],
+    plane_count=int64[::1],
 )
-LEVELS = type_of(Levels(words=uint64[:, :, ::1], positions=int64[:, :, ::1], counts=int64[:, ::1]))
-WALK = type_of(
-    Walk(entry=int64[::1], end=int64[::1], fresh=int64[::1], product=uint64[::1], memo=int64[::1])
+LEVELS = Levels(words=uint64[:, :, ::1], positions=int64[:, :, ::1], counts=int64[:, ::1])
+WALK = Walk(
+    entry=int64[::1], end=int64[::1], fresh=int64[::1], product=uint64[::1], memo=int64[::1]
 )
-BRANCHES = type_of(Branches(first=int64[::1], begin=int64[::1], end=int64[::1], weight=int64[::1]))
-PATH_GRAPH = type_of(
-    PathGraph(first=int64[::1], target=int64[::1], choice=int64[::1], columns=uint64[:, ::1])
+BRANCHES = Branches(first=int64[::1], begin=int64[::1], end=int64[::1], weight=int64[::1])
+PATH_GRAPH = PathGraph(
+    first=int64[::1], target=int64[::1], choice=int64[::1], columns=uint64[:, ::1]
 )
-PACKING = type_of(Packing(bits=int64, per_word=int64, words=int64))
-DESCENT = type_of(Descent(prefix=uint64[:, ::1], node=int64[::1], edge=int64[::1]))
+PACKING = Packing(bits=int64, per_word=int64, words=int64)
+DESCENT = Descent(prefix=uint64[:, ::1], node=int64[::1], edge=int64[::1])

@@ -20,11 +20,12 @@ equal ones counted each. Terms are added up in one of two ways:
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, uint64
 
 from gpusudoku.kernels.bits import ONE, ZERO, popcount
 from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS, WALK
-from gpusudoku.kernels.kernel import inlined, kernel
+from gpusudoku.kernels.kernel import kernel
+from gpusudoku.kernels.parts import inlined
+from gpusudoku.kernels.signature import float64, int64, uint64
 
 SET_STEPS = 8
 """Looking at a bit set takes as long as looking at this number of words, in addition to its own."""
@@ -157,7 +158,7 @@ def add_terms(index, levels, walk, primes, level, out):
     return terms
 
 
-@kernel(INDEX, LEVELS, WALK, BRANCHES, uint64[::1], int64[::1], uint64[:, ::1])
+@kernel(INDEX, LEVELS, WALK, BRANCHES, uint64[::1], int64[::1], uint64[:, ::1], returns=int64)
 def join(index, levels, walk, branches, primes, stop, out):
     """Sum some branches.
 
@@ -193,7 +194,7 @@ def random(state, below):
     return np.int64((state >> np.uint64(33)) % np.uint64(below)), state
 
 
-@kernel(INDEX, LEVELS, BRANCHES, int64, int64)
+@kernel(INDEX, LEVELS, BRANCHES, int64, int64, returns=float64)
 def probe(index, levels, branches, walks, tries):
     """Estimate the words that ``join`` looks at for a branch, as a mean over all branches.
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, uint8, uint64
 
 from gpusudoku.kernels.bits import ONE, ZERO, popcount
 from gpusudoku.kernels.contraction.general.arrays import DESCENT, PACKING, PATH_GRAPH
 from gpusudoku.kernels.kernel import kernel
+from gpusudoku.kernels.signature import int64, uint8, uint64
 
 MIXER = np.uint64(0x9E3779B97F4A7C15)
 """2^64 divided by the golden ratio, an odd number whose multiples are well spread."""
 HALF = np.uint64(32)
 
 
-@kernel(uint64[:, ::1], int64, int64, int64, int64[::1], int64[::1], int64[::1])
+@kernel(uint64[:, ::1], int64, int64, int64, int64[::1], int64[::1], int64[::1], returns=int64)
 def group(rows, first, end, groups, table, ids, leaders):
     """Number rows so that equal rows get the same number, in the order of their first occurrence.
 
@@ -55,7 +55,7 @@ def group(rows, first, end, groups, table, ids, leaders):
     return groups
 
 
-@kernel(PATH_GRAPH, PACKING, int64, DESCENT, uint64[:, ::1])
+@kernel(PATH_GRAPH, PACKING, int64, DESCENT, uint64[:, ::1], returns=int64)
 def list_paths(graph, packing, depth, descent, out):
     """Write down the next paths of a graph: the columns of all digits, band by band.
 

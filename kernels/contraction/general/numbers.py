@@ -13,13 +13,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import int64, uint64
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
-from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS, WALK, type_of
+from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS, WALK
 from gpusudoku.kernels.contraction.general.join import UNKNOWN, begin, entry_totals, step
-from gpusudoku.kernels.kernel import inlined, kernel
+from gpusudoku.kernels.kernel import kernel
+from gpusudoku.kernels.parts import inlined
+from gpusudoku.kernels.signature import int64, uint64
 
 STOPPED, TOO_LARGE, MISSED = -1, -2, -3
 """It gave up; a term passes one word; a number is not below its branch's sum."""
@@ -43,10 +44,12 @@ class Found(NamedTuple):
     """uint64 (numbers): what is left of the number, less than the term."""
 
 
-FOUND = type_of(Found(entries=int64[:, ::1], totals=int64[:, ::1], rest=uint64[::1]))
+FOUND = Found(entries=int64[:, ::1], totals=int64[:, ::1], rest=uint64[::1])
 
 
-@kernel(INDEX, LEVELS, WALK, BRANCHES, int64[::1], uint64[:, ::1], FOUND, int64[::1])
+@kernel(
+    *(INDEX, LEVELS, WALK, BRANCHES, int64[::1], uint64[:, ::1], FOUND, int64[::1]), returns=int64
+)
 def find_terms(index, levels, walk, branches, first, numbers, found, stop):
     """Find the terms that some numbers lead to.
 

@@ -23,13 +23,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import int64, uint64
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
-from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS, WALK, type_of
+from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS, WALK
 from gpusudoku.kernels.contraction.general.join import UNKNOWN, begin, step
-from gpusudoku.kernels.kernel import inlined, kernel
+from gpusudoku.kernels.kernel import kernel
+from gpusudoku.kernels.parts import inlined
+from gpusudoku.kernels.signature import int64, uint64
 
 
 class Namings(NamedTuple):
@@ -79,31 +80,27 @@ class Backward(NamedTuple):
     """uint64 (crossing lines, namings): what is given back to them."""
 
 
-NAMINGS = type_of(
-    Namings(
-        summed=int64[:, ::1],
-        crossing=int64[:, ::1],
-        first=int64[::1],
-        multiplicity=int64[::1],
-        places=int64[::1],
-        bits=uint64[::1],
-        rank=int64[::1],
-        begin=int64[:, ::1],
-        width=int64[:, ::1],
-    )
+NAMINGS = Namings(
+    summed=int64[:, ::1],
+    crossing=int64[:, ::1],
+    first=int64[::1],
+    multiplicity=int64[::1],
+    places=int64[::1],
+    bits=uint64[::1],
+    rank=int64[::1],
+    begin=int64[:, ::1],
+    width=int64[:, ::1],
 )
-BACKWARD = type_of(
-    Backward(
-        environments=uint64[::1],
-        above=uint64[:, ::1],
-        totals=int64[:, ::1],
-        alone=uint64[:, ::1],
-        weighted=uint64[:, ::1],
-        present=uint64[:, ::1],
-        held=int64[:, ::1],
-        number=uint64[:, ::1],
-        back=uint64[:, ::1],
-    )
+BACKWARD = Backward(
+    environments=uint64[::1],
+    above=uint64[:, ::1],
+    totals=int64[:, ::1],
+    alone=uint64[:, ::1],
+    weighted=uint64[:, ::1],
+    present=uint64[:, ::1],
+    held=int64[:, ::1],
+    number=uint64[:, ::1],
+    back=uint64[:, ::1],
 )
 
 
@@ -258,7 +255,7 @@ def hand_up(index, levels, walk, namings, state, modulus, level):
 
 
 @kernel(
-    INDEX, LEVELS, WALK, BRANCHES, NAMINGS, BACKWARD, uint64, int64[::1], seconds=1.0
+    INDEX, LEVELS, WALK, BRANCHES, NAMINGS, BACKWARD, uint64, int64[::1], returns=int64, seconds=1.0
 )  # fmt: skip
 def sweep(index, levels, walk, branches, namings, state, modulus, stop):
     """Add the environments of some branches, each as often as its weight says.

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numba import boolean, float64, int32, int64, typeof, uint8, uint64
-from numba.types import NamedTuple
 from numpy.typing import NDArray
 
-from gpusudoku.kernels.calls import Callee
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
 from gpusudoku.kernels.contraction.nine.boxes import make_boxes, write_boxes
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough, sum_narrow, sum_wide
@@ -40,7 +36,18 @@ from gpusudoku.kernels.contraction.nine.words import (
     mark_fitting,
 )
 from gpusudoku.kernels.few import Warming
-from gpusudoku.kernels.kernel import KERNELS, Kernel, jitable, kernel
+from gpusudoku.kernels.kernel import KERNELS, Kernel, kernel
+from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.signature import (
+    Kind,
+    boolean,
+    float64,
+    int32,
+    int64,
+    kind_of,
+    uint8,
+    uint64,
+)
 
 FACTOR, STATUS, RESULTS = 2, 3, 4
 """Columns of the results of ``count_boards``, after LOW and HIGH of the sum; and their number."""
@@ -76,9 +83,14 @@ def arrange(symmetric, tables, lists, numbering, roles, operands, symmetries, or
     return pair_up(symmetric, tables, lists, numbering, roles, symmetries, orbits)
 
 
-def build_count_boards(callees: Sequence[Callee]) -> Callable[..., None]:
+def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
     """Make ``count_boards``; ``callees`` are those of ``NineStages``."""
-    callers = [callee.caller(place) for place, callee in enumerate(callees)]
+    from gpusudoku.kernels.jit import caller  # imported lazily: Numba
+
+    callers = [
+        caller(callee.python, callee.signature, callee.returns, place)
+        for place, callee in enumerate(callees)
+    ]
     allow, survey, choose, list_orthogonal, contract_ab, contract_c, arrange, add_up = callers
 
     @jitable
@@ -139,20 +151,24 @@ def build_count_boards(callees: Sequence[Callee]) -> Callable[..., None]:
 class NineStages:
     """All stages, each with the types of its arguments: what it reads, then what it writes.
 
-    ``tables`` is Numba's type of the ``Tables``.
+    ``tables`` is the type of the ``Tables``.
 
     A stage is compiled, or loaded from disk, at its first call, or before by ``Kernel.load``.
     """
 
-    def __init__(self, tables: Any) -> None:
-        workspace = typeof(make_workspace())
-        scratch, lists, numbering, roles, *others = workspace.types
+    def __init__(self, tables: Kind) -> None:
+        workspace = kind_of(make_workspace())
+        scratch, lists, numbering, roles, *others = workspace
         orthogonal, intermediate, tensors, operands, symmetries, orbits = others
-        narrow, wide = typeof(make_slabs(wide=False)), typeof(make_slabs(wide=True))
+        narrow, wide = kind_of(make_slabs(wide=False)), kind_of(make_slabs(wide=True))
         board, boards, results = uint64[::1], uint64[:, ::1], int64[:, ::1]
         self.allow_permutations = kernel(board, tables, lists, seconds=0.2)(allow_permutations)
-        self.survey = kernel(tables, scratch, lists, numbering, seconds=1.6)(survey)
-        self.choose_roles = kernel(lists, numbering, roles, seconds=0.6)(choose_roles)
+        self.survey = kernel(tables, scratch, lists, numbering, returns=boolean, seconds=1.6)(
+            survey
+        )
+        self.choose_roles = kernel(lists, numbering, roles, returns=float64, seconds=0.6)(
+            choose_roles
+        )
         self.list_orthogonal = kernel(int64, tables, numbering, roles, orthogonal, seconds=0.3)(
             list_orthogonal
         )
@@ -160,24 +176,26 @@ class NineStages:
             int64, int64, int64, lists, numbering, roles, orthogonal, intermediate, seconds=0.3
         )(contract_ab)
         self.contract_c = kernel(
-            int64, int64, int64, roles, orthogonal, intermediate, tensors, seconds=0.4
+            *(int64, int64, int64, roles, orthogonal, intermediate, tensors),
+            returns=int64,
+            seconds=0.4,
         )(contract_c)
         arranged = boolean, tables, lists, numbering, roles, operands, symmetries, orbits
-        self.arrange = kernel(*arranged, seconds=0.9)(arrange)
+        self.arrange = kernel(*arranged, returns=int64, seconds=0.9)(arrange)
         summed = int64, int64, roles, operands, tensors, orbits, int64[::1]
         # Both are named alike by the template that makes them.
         place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
         self.sum_narrow = kernel(*summed, narrow, seconds=1.2, place=place[0])(sum_narrow)
         self.sum_wide = kernel(*summed, wide, seconds=1.1, place=place[1])(sum_wide)
-        words, fitting = typeof(make_words()), typeof(make_fitting())
+        words, fitting = kind_of(make_words()), kind_of(make_fitting())
         self.list_words = kernel(tables, scratch, lists, words, seconds=0.9)(list_words)
         known = tables, lists, numbering, roles
         self.mark_fitting = kernel(*known, fitting, seconds=0.3)(mark_fitting)
-        relabelling = typeof(make_relabelling())
+        relabelling = kind_of(make_relabelling())
         moved = int64, tables, symmetries, orbits, relabelling
         self.relabel = kernel(*moved, seconds=0.1)(relabel)
         numbers, cells, chosen = int64[::1], int64[:, ::1], int32[:, ::1]
-        asked = NamedTuple([int32[:, ::1], numbers, numbers], Asked)
+        asked = Asked(int32[:, ::1], numbers, numbers)
         found = asked, roles, operands, tensors, int64[::1]
         place = f"{__name__}.find_narrow", f"{__name__}.find_wide"
         self.find_narrow = kernel(*found, narrow, cells, seconds=1.3, place=place[0])(find_narrow)
@@ -186,36 +204,35 @@ class NineStages:
         self.choose_words = kernel(*fit, seconds=0.3)(choose_words)
         written = chosen, numbers, numbers, tables, words, relabelling, uint8[:, ::1]
         self.write_grids = kernel(*written, seconds=0.2)(write_grids)
-        boxes, strips = typeof(make_boxes()), typeof(make_strips(text=True))
+        boxes, strips = kind_of(make_boxes()), kind_of(make_strips(text=True))
         self.write_boxes = kernel(tables, lists, roles, words, boxes, seconds=0.6)(write_boxes)
-        solved = NamedTuple(
-            [lists, roles, tensors, operands, orbits, words, fitting, relabelling, boxes], Known
-        )
+        solved = Known(lists, roles, tensors, operands, orbits, words, fitting, relabelling, boxes)
         self.write_solutions = kernel(numbers, int64, solved, strips, uint8[::1], seconds=2.5)(
             write_solutions
         )
         self.callees = [
-            Callee(self.allow_permutations),
-            Callee(self.survey, boolean),
-            Callee(self.choose_roles, float64),
-            Callee(self.list_orthogonal),
-            Callee(self.contract_ab),
-            Callee(self.contract_c, int64),
-            Callee(self.arrange, int64),
-            Callee(self.sum_narrow),
+            self.allow_permutations,
+            self.survey,
+            self.choose_roles,
+            self.list_orthogonal,
+            self.contract_ab,
+            self.contract_c,
+            self.arrange,
+            self.sum_narrow,
         ]
         """What ``count_boards`` calls."""
         batch = boards, float64, tables, workspace, int64[::1], narrow, int64[::1], results
         self.count_boards = Kernel(
             f"{__name__.removeprefix(KERNELS)}.count_boards",
-            lambda: (build_count_boards(self.callees), batch),
+            batch,
+            lambda: build_count_boards(self.callees),
             (_count_boards, (tables,)),
             seconds=0.4,
             subject=self.survey.subject,
         )
-        self.allowing = Warming(allow_permutations, self.allow_permutations.function)
+        self.allowing = Warming(self.allow_permutations)
         """``allow_permutations`` for one board at a time."""
-        self.choosing = Warming(choose_roles, self.choose_roles.function)
+        self.choosing = Warming(self.choose_roles)
         """``choose_roles`` for one board at a time."""
 
     def of_one_board(self) -> list[Kernel]:
@@ -237,13 +254,13 @@ class NineStages:
         return [*self._called(), self.count_boards]
 
     def _called(self) -> list[Kernel]:
-        return [callee.kernel for callee in self.callees]
+        return self.callees
 
     @cached_property
     def addresses(self) -> NDArray[np.int64]:
         """Where the stages are that ``count_boards`` calls; they are loaded if they are not yet."""
-        return np.array([callee.address() for callee in self.callees], np.int64)
+        return np.array([callee.address for callee in self.callees], np.int64)
 
 
-def _count_boards(tables: Any) -> Kernel:
+def _count_boards(tables: Kind) -> Kernel:
     return NineStages(tables).count_boards

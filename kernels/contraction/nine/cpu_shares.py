@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import int64, typeof, types
 
 from gpusudoku.kernels.contraction.nine.arrays import make_workspace
 from gpusudoku.kernels.contraction.nine.environments import collect, make_found
@@ -18,31 +15,38 @@ from gpusudoku.kernels.contraction.nine.symmetries import find_symmetries
 from gpusudoku.kernels.contraction.nine.turns import Known, make_turn, make_turn_arrays
 from gpusudoku.kernels.contraction.nine.words import make_words
 from gpusudoku.kernels.kernel import Kernel, kernel
+from gpusudoku.kernels.signature import Kind, float64, int64, kind_of
 
 
 class ShareStages:
     """The stages after those that make the tensors; see ``NineStages``.
 
-    ``tables`` is Numba's type of the ``Tables``.
+    ``tables`` is the type of the ``Tables``.
     """
 
-    def __init__(self, tables: Any) -> None:
+    def __init__(self, tables: Kind) -> None:
         made = make_workspace()
         arrays = make_turn_arrays(made.roles)
-        turn, parts = typeof(arrays), [typeof(part) for part in arrays]
-        _, lists, numbering, roles, _, _, tensors, _, symmetries, _ = typeof(made).types
-        words, naming = typeof(make_words()), typeof(make_naming())
-        environment, found = int64[::1], typeof(make_found())
-        self.choose_turn = kernel(int64, lists, numbering, roles, seconds=0.8)(choose_turn)
+        turn, parts = kind_of(arrays), [kind_of(part) for part in arrays]
+        _, lists, numbering, roles, _, _, tensors, _, symmetries, _ = kind_of(made)
+        words, naming = kind_of(make_words()), kind_of(make_naming())
+        environment, found = int64[::1], kind_of(make_found())
+        self.choose_turn = kernel(int64, lists, numbering, roles, returns=float64, seconds=0.8)(
+            choose_turn
+        )
         self.name_entries = kernel(lists, numbering, words, naming, seconds=0.5)(name_entries)
-        masks = typeof(np.zeros((6, 9), np.uint8))
-        self.find_symmetries = kernel(masks, tables, symmetries, seconds=0.5)(find_symmetries)
-        known = types.NamedTuple([tables, lists, numbering, naming], Known)
-        self.make_turn = kernel(int64, known, symmetries, turn, seconds=1.0)(make_turn)
+        masks = kind_of(np.zeros((6, 9), np.uint8))
+        self.find_symmetries = kernel(masks, tables, symmetries, returns=int64, seconds=0.5)(
+            find_symmetries
+        )
+        known = Known(tables, lists, numbering, naming)
+        self.make_turn = kernel(int64, known, symmetries, turn, returns=int64, seconds=1.0)(
+            make_turn
+        )
         swept = *parts, tensors, int64[::1], environment
         place = f"{__name__}.sweep_narrow", f"{__name__}.sweep_wide"
-        narrow = typeof(make_slabs(wide=False)), typeof(make_ledger(wide=False))
-        wide = typeof(make_slabs(wide=True)), typeof(make_ledger(wide=True))
+        narrow = kind_of(make_slabs(wide=False)), kind_of(make_ledger(wide=False))
+        wide = kind_of(make_slabs(wide=True)), kind_of(make_ledger(wide=True))
         self.sweep_narrow = kernel(*swept, *narrow, seconds=2.8, place=place[0])(sweep_narrow)
         self.sweep_wide = kernel(*swept, *wide, seconds=2.8, place=place[1])(sweep_wide)
         collected = int64, tables, numbering, naming, parts[0], parts[3], environment, found

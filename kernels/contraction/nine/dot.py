@@ -26,11 +26,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import int16, int32, int64
 
 from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, A, B, C, P, Q, R
 from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LEFT, LOW, PACK, RIGHT, TILE
-from gpusudoku.kernels.kernel import jitable
+from gpusudoku.kernels.parts import jitable
 
 
 @jitable
@@ -106,7 +105,7 @@ def _fill(side, first, runs, words, roles, operands, slabs):
 
 def build_slabs(entry: Any) -> tuple[Callable[..., int], Callable[..., None]]:
     """Make ``gather_group`` and ``lay_out`` for slabs whose entries are of a type of Numba."""
-    per_word = 64 // entry.bitwidth
+    per_word = 8 // np.dtype(entry).itemsize
 
     @jitable
     def gather(side, b, length, roles, operands, tensors, slabs):
@@ -266,7 +265,7 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
     return jitable(sum_pairs)
 
 
-sum_narrow = build_sum_pairs(int16, int32)
+sum_narrow = build_sum_pairs(np.int16, np.int32)
 """``sum_pairs`` where ``narrow_enough`` holds."""
-sum_wide = build_sum_pairs(int32, int64)
+sum_wide = build_sum_pairs(np.int32, np.int64)
 """``sum_pairs`` for every other board."""

@@ -27,7 +27,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import int16, int32, int64
 
 from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, A, B, C, P, Q, R
 from gpusudoku.kernels.contraction.nine.dot import build_slabs, end_of_group
@@ -41,7 +40,7 @@ from gpusudoku.kernels.contraction.nine.ledger import (
 )
 from gpusudoku.kernels.contraction.nine.slabs import LEFT, RIGHT, TILE
 from gpusudoku.kernels.contraction.nine.turns import Turn
-from gpusudoku.kernels.kernel import jitable
+from gpusudoku.kernels.parts import jitable
 
 
 @jitable
@@ -279,7 +278,7 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
     return jitable(sweep)
 
 
-sweep_narrow = build_sweep(int16, int32)
+sweep_narrow = build_sweep(np.int16, np.int32)
 """``sweep`` where ``narrow_enough`` holds."""
-sweep_wide = build_sweep(int32, int64)
+sweep_wide = build_sweep(np.int32, np.int64)
 """``sweep`` for every other board."""

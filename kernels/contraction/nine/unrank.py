@@ -21,7 +21,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import int16, int32, int64
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import lowest_index
@@ -31,7 +30,7 @@ from gpusudoku.kernels.contraction.nine.slabs import LEFT, RIGHT
 from gpusudoku.kernels.contraction.nine.symmetries import compose
 from gpusudoku.kernels.contraction.nine.words import WORD
 from gpusudoku.kernels.groups import Group
-from gpusudoku.kernels.kernel import jitable
+from gpusudoku.kernels.parts import jitable
 
 REMAINDER = 3
 """The column of ``find_cells``'s cells after A, B and C."""
@@ -150,9 +149,9 @@ def build_find_cells(entry: Any, total: Any) -> Callable[..., None]:
     return find_cells
 
 
-find_narrow = build_find_cells(int16, int32)
+find_narrow = build_find_cells(np.int16, np.int32)
 """``find_cells`` where ``narrow_enough`` holds."""
-find_wide = build_find_cells(int32, int64)
+find_wide = build_find_cells(np.int32, np.int64)
 """``find_cells`` for every other board."""
 
 

@@ -10,6 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.kernels.jit import learn
 from gpusudoku.kernels.search.choose import lasting, narrow
 from gpusudoku.kernels.search.machine import traced
 from gpusudoku.kernels.search.shape import Shape
@@ -46,6 +47,7 @@ def test_vectors_do_what_numpy_does(name: str, techniques: int) -> None:
         traced(narrow, 1, shape, shape.lanes),
     ]
     advance, find_lasting, find_conflicts, find_pairs, keep_best = made
+    learn()
 
     @njit
     def compiled(memory: Any) -> Any:
