@@ -106,7 +106,7 @@ def minimise(
     engine = engine_for(Options(device="cpu"), engine)
     given, any_digit = puzzle.given_candidates, puzzle.geometry.all_digits
     cells, removed = puzzle.cells.copy(), list[int]()
-    masks = np.full(len(cells), any_digit) if given is None else given.copy()
+    masks = None if given is None else given.copy()
     try:
         with cancelling(cancel):
             found = solve_board(puzzle, Options(limit=2), engine)
@@ -114,13 +114,12 @@ def minimise(
                 number = "no solution" if found.board is None else "several solutions"
                 raise InputError(f"the board has {number}, expected exactly one")
             for tried, cell in enumerate(order, 1):
-                # Is there another solution without this clue, with another digit in its cell?
                 digit, cells[cell] = int(cells[cell]), 0
-                masks[cell] = any_digit & ~np.uint64(1 << (digit - 1))
-                batch = Batch(puzzle.geometry, cells[None], masks[None])
-                [others] = search_block(batch, Options(limit=1), engine).numbers
-                masks[cell] = any_digit
-                if others:
+                if masks is not None:
+                    masks[cell] = any_digit
+                batch = Batch(puzzle.geometry, cells[None], None if masks is None else masks[None])
+                [number] = search_block(batch, Options(limit=2), engine).numbers
+                if number > 1:
                     cells[cell] = digit
                 else:
                     removed.append(cell)
@@ -130,7 +129,7 @@ def minimise(
         raise
     except (Interrupted, KeyboardInterrupt):  # the count of a search means nothing here
         raise Interrupted("interrupted") from None
-    board = Board(cells, puzzle.geometry, candidates=None if given is None else masks)
+    board = Board(cells, puzzle.geometry, candidates=masks)
     return Minimised(puzzle, board, tuple(removed), int(seed))
 
 

@@ -60,7 +60,7 @@ class SearchStats:
     frontier_width: int
     """The number of frontier boards that the device wants."""
     frontier_boards: int
-    """The number of frontier boards that there were."""
+    """The number of frontier boards that there were; 1, the board itself, if it took a moment."""
     boards_explored: int
     """Partial boards made: the root, and one more for every guess."""
     nodes: int
@@ -346,7 +346,7 @@ class ResultBlock:
     def _solutions(self) -> Iterator[Solution]:
         assert self.solutions is not None
         for board, cells, n in zip(self.boards, self.solutions, self.numbers.tolist(), strict=True):
-            solution = Board(cells, board.geometry) if n else None
+            solution = Board.of_digits(cells.copy(), board.geometry) if n else None
             yield Solution(board, solution, self.is_unique(n), self.stats)
 
     def part(self, start: int, end: int) -> ResultBlock:

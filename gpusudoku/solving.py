@@ -57,10 +57,10 @@ def solve(
     InputError, DeviceError, Interrupted, Cancelled
         As ``count`` does.
     """
+    options["limit"] = 2 if check_unique else 1
     found, chosen = board_of(board, box), Options(**options)
-    limited = replace(chosen, limit=2 if check_unique else 1)
     with cancelling(cancel), reporting(progress):
-        return solve_board(found, limited, engine_for(chosen, engine))
+        return solve_board(found, chosen, engine_for(chosen, engine))
 
 
 @takes_options
@@ -113,8 +113,10 @@ def solve_many(
 
 def solve_board(board: Board, options: Options, engine: Engine) -> Solution:
     """Search one board for as many solutions as the limit says, 1 or 2."""
-    [solution] = _solve_block(Batch.of([board]), options, engine, watched=True)
-    return cast(Solution, solution)
+    rows, _, stats = find_solutions(Batch.of_one(board), options, engine, watched=True)
+    found = Board.of_digits(rows[0], board.geometry) if len(rows) else None
+    unique = None if found is not None and options.limit == 1 else len(rows) == 1
+    return Solution(board, found, unique, stats)
 
 
 def solve_batches(

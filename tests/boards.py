@@ -26,6 +26,7 @@ from gpusudoku.kernels.search.pack import build_pack
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.options import Options
+from gpusudoku.planning import batch
 from gpusudoku.planning.plan import Outcome
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.planning.streaming import Stream
@@ -145,6 +146,7 @@ def run_uncompiled(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(cpu, "pack", cache(lambda shape: Uncompiled(build_pack(shape, as_it_is))))
     patch.setattr(cpu, "expand", cache(_uncompiled_expand))
     patch.setattr(cpu, "run", _uncompiled_run)
+    patch.setattr(batch, "search_directly", lambda *_, **__: None)  # which calls by address
 
 
 def _uncompiled_expand(shape: Shape, settings: SearchSettings) -> Uncompiled:

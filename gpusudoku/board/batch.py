@@ -105,6 +105,12 @@ class Batch:
         return cls(geometry, np.stack([board.cells for board in boards]), candidates)
 
     @classmethod
+    def of_one(cls, board: Board) -> Batch:
+        """Make a batch of one board."""
+        given = board.given_candidates
+        return cls(board.geometry, board.cells[None], None if given is None else given[None])
+
+    @classmethod
     def joined(cls, batches: Sequence[Batch]) -> Batch:
         """Join batches of one geometry, at least one; all have places, or none."""
         if len(batches) == 1:
@@ -125,7 +131,7 @@ class Batch:
 
     def __getitem__(self, index: int) -> Board:
         if self.candidates is None or (self.candidates[index] == self.geometry.all_digits).all():
-            return Board(self.cells[index], self.geometry)
+            return Board.of_digits(self.cells[index].copy(), self.geometry)
         return Board(self.cells[index], self.geometry, candidates=self.candidates[index])
 
     def __iter__(self) -> Iterator[Board]:

@@ -29,6 +29,13 @@ from gpusudoku.formats.symbols import CHARACTERS, WITHOUT_ZERO, as_symbols, char
 
 GUESSED = {n: box for n in range(1, MAX_DIGITS + 1) if (box := Geometry.of_cells(n * n))}
 """The geometry of every board whose boxes can be guessed, by its number of digits."""
+_GUESSED_CELLS = {box.cells: box for box in GUESSED.values()}
+_LINES_OF_BOARDS = {n for n in GUESSED if n in _GUESSED_CELLS}
+"""Rows of so many cells may also be boards, one on each line."""
+_FIGURES = bytes(
+    0 if c == ord(".") else c - ord("0") if 0 <= c - ord("0") <= 9 else 255 for c in range(256)
+)
+"""The digits of characters of boards that have up to nine: the rest is 255."""
 LEAST_LINES = 16
 """Lines read together at first, and again after a line that differs from the others."""
 MOST_LINES = 1 << 14
@@ -96,6 +103,34 @@ def plain_boards(symbols: NDArray[np.uint8], n: int) -> NDArray[np.uint8]:
     values = np.frombuffer(bytearray(symbols).translate(table), np.uint8).reshape(symbols.shape)
     plain = (values.max(axis=1) <= n) & (values.any(axis=1) | (symbols != ord("-")).all(axis=1))
     return values if plain.all() else values[: plain.argmin()]
+
+
+def plain_board(text: str, geometry: Geometry | None = None) -> Board | None:
+    """Read a line of just the characters of a board, or a grid of such rows; None if it is neither.
+
+    It reads what any reader does, without the search for the form.
+    """
+    rows = text.strip().split("\n")
+    if len(rows) > 1:
+        n = len(rows)
+        if geometry is not None or n in _LINES_OF_BOARDS or {*map(len, rows)} != {n}:
+            return None
+    line = "".join(rows)
+    geometry = geometry or _GUESSED_CELLS.get(len(line))
+    if geometry is None or geometry.cells != len(line) or geometry.n > len(DIGITS):
+        return None
+    if not line.isascii():
+        return None
+    data = line.encode()
+    if geometry.n > 9:
+        [*found] = plain_boards(np.frombuffer(data, np.uint8)[None], geometry.n)
+        return Board.of_digits(found[0], geometry) if found else None
+    values = data.translate(_FIGURES)
+    return (
+        Board.of_digits(np.frombuffer(values, np.uint8), geometry)
+        if max(values) <= geometry.n
+        else None
+    )
 
 
 class LinesTogether:

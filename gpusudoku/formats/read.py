@@ -28,7 +28,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described
 from gpusudoku.formats.grids import Head, head_of, is_one_per_line, read_grids
-from gpusudoku.formats.lines import read_lines
+from gpusudoku.formats.lines import plain_board, read_lines
 from gpusudoku.formats.objects import is_list, is_object, read_objects, unfold
 from gpusudoku.formats.source import (
     BUFFER_BYTES,
@@ -119,7 +119,7 @@ def parse(text: str, box: Geometry | str | None = None) -> Board:
     if not isinstance(text, str):
         raise InputError(f"expected the text of a board, found {described(text)}")
     geometry = Geometry.parse(box) if isinstance(box, str) else box
-    return parse_near(text, None, geometry)
+    return plain_board(text, geometry) or parse_near(text, None, geometry)
 
 
 def parse_near(text: str, near: Geometry | None, geometry: Geometry | None = None) -> Board:

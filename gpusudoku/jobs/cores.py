@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import cache
 from math import inf
 from pathlib import Path
 
@@ -19,8 +20,11 @@ def usable_cores() -> int:
     return int(max(1, min(cores, _cgroup_cores())))
 
 
+@cache
 def _cgroup_cores() -> float:
     """Return the CPU quota of the process's control groups in cores, infinite if there is none.
+
+    It is read once: that takes longer than to count the solutions of a puzzle.
 
     Version 2 where it is in use: the tightest quota from the process's own group up to the root.
     Version 1: that of the root, which in a container is the container's.

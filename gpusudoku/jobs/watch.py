@@ -55,6 +55,11 @@ class Watch:
         """Tell whether it does anything with progress; a job that nobody sees may be quicker."""
         return type(self).progress is not Watch.progress
 
+    @property
+    def sees_plans(self) -> bool:
+        """Tell whether it is to get the plan of every board; else of boards that take a moment."""
+        return False
+
     def planned(self, plan: Any, board: Any) -> None:
         """Take the ``Plan`` that was chosen for a ``Board``, before it is run."""
 
@@ -94,6 +99,10 @@ class _Calls(Watch):
         if self._progress is not None:
             with watching(self.around):
                 self._progress(progress)
+
+    @property
+    def sees_plans(self) -> bool:
+        return self._planned is not None
 
     def planned(self, plan: Any, board: Any) -> None:
         if self._planned is not None:

@@ -20,18 +20,27 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import Deferred, in_blocks
 from gpusudoku.board.board import Board
-from gpusudoku.contraction.nine.batch import contract_cheap
-from gpusudoku.contraction.prepare import is_nine
+from gpusudoku.board.geometry import is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Cancelled, Interrupted, TooExpensive
 from gpusudoku.jobs.watch import current_watch, watching
+from gpusudoku.kernels.search.shape import shape_of
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import FEW_SOLUTIONS, choose, only_searches
+from gpusudoku.planning.direct import Direct, search_directly
 from gpusudoku.planning.plan import Outcome, Plan
 from gpusudoku.planning.search import SearchPlan
-from gpusudoku.results import ContractionStats, Count, ResultBlock, SearchStats, Stats, numbers_of
-from gpusudoku.search.frontier import Frontier
+from gpusudoku.results import (
+    ContractionStats,
+    Count,
+    Estimates,
+    ResultBlock,
+    SearchStats,
+    Stats,
+    numbers_of,
+)
+from gpusudoku.search.frontier import Frontier, node_seconds
 
 CONTRACTED_BOARDS = 1 << 10
 """The most boards that are contracted together: later ones of a block may cost a hundred times the
@@ -104,7 +113,7 @@ def count_alone(board: Batch, options: Options, engine: Engine, most_seconds: fl
 def search_block(block: Batch, options: Options, engine: Engine) -> Outcome[SearchStats]:
     """Search all boards of a block as one frontier."""
     with watching(None):
-        return SearchPlan(Frontier.of(block), options).run(engine)
+        return _searched(block, options, engine)[0]
 
 
 def find_solutions(
@@ -116,14 +125,31 @@ def find_solutions(
     solutions, uint8 (k, n * n), and the indices of their boards, int64 (k), both in the order in
     which they were found, and the statistics.
     """
-    found: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = [
-        (np.empty((0, block.geometry.cells), np.uint8), np.empty(0, np.int64))
-    ]
-    plan = SearchPlan(Frontier.of(block), options)
     with nullcontext() if watched else watching(None):
-        stats = plan.run(engine, on_solutions=lambda *solutions: found.append(solutions)).stats
+        outcome, found = _searched(block, options, engine, listed=True)
+    if len(found) == 1:
+        return *found[0], outcome.stats
     rows, roots = zip(*found, strict=True)
-    return np.concatenate(rows), np.concatenate(roots), stats
+    return np.concatenate(rows), np.concatenate(roots), outcome.stats
+
+
+def _searched(
+    block: Batch, options: Options, engine: Engine, *, listed: bool = False
+) -> tuple[Outcome[SearchStats], list[tuple[NDArray[np.uint8], NDArray[np.int64]]]]:
+    """Search a block; return the solutions as ``find_solutions`` does, in pieces, if listed."""
+    begun, found = None, []
+    if len(block) == 1:
+        direct = search_directly(block, options, engine, listed=listed)
+        if direct is not None:
+            found.append((direct.solutions, np.zeros(len(direct.solutions), np.int64)))
+            if direct.left is None:
+                return Outcome(np.array([direct.number], np.uint64), direct.stats), found
+            begun = direct.left
+    if not found:
+        found.append((np.empty((0, block.geometry.cells), np.uint8), np.empty(0, np.int64)))
+    plan = SearchPlan(begun or Frontier.of(block), options)
+    take = (lambda *solutions: found.append(solutions)) if listed else None
+    return plan.run(engine, on_solutions=take), found
 
 
 def _mixed(
@@ -166,6 +192,8 @@ def _contracted(
         boards = block.part(first, first + CONTRACTED_BOARDS)
         counts, expensive, seconds = [0] * len(boards), set(range(len(boards))), 0.0
         if contractible:
+            from gpusudoku.contraction.nine.batch import contract_cheap  # imported lazily, too
+
             start = time.perf_counter()
             counts, left = contract_cheap(boards, engine.threads, options.memory)
             expensive, seconds = set(left), time.perf_counter() - start
@@ -184,7 +212,11 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
     after Ctrl-C an Interrupted, whose ``count`` is a lower bound.
     """
     try:
-        plan = choose(board, options, most_seconds, engine=engine)
+        direct = search_directly(Batch.of_one(board), options, engine)
+        if direct is not None and direct.left is None:
+            return _counted(board, direct, options, engine)
+        begun = None if direct is None else direct.left
+        plan = choose(board, options, most_seconds, engine=engine, begun=begun)
         if most_seconds < inf and plan.seconds > most_seconds:
             raise TooExpensive(
                 "too expensive: this needs counts of solutions, and one of these should take about"
@@ -195,6 +227,17 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
         return run_plan(plan, board, options, engine)
     except KeyboardInterrupt:
         raise interrupted(0) from None
+
+
+def _counted(board: Board, direct: Direct, options: Options, engine: Engine) -> Count:
+    """Make the count of a search that the moment in the thread that calls was enough for."""
+    limit, estimates = options.limit, Estimates()
+    if not (only_searches(options) or board.given_candidates is not None):
+        shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
+        estimates = Estimates(direct.stats.nodes * node_seconds(shape))
+    exact = limit is None or direct.number < limit
+    workers = engine.workers
+    return Count(board, direct.number, exact, "cpu", workers, direct.stats, estimates)
 
 
 def run_plan(plan: Plan, board: Board, options: Options, engine: Engine) -> Count:

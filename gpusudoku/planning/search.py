@@ -62,6 +62,7 @@ class SearchPlan:
         self.estimates = Estimates()
         self.settings = search_settings(options)
         self._roots, self._options, self._least_tasks = roots, options, least_tasks
+        self._counters = int(roots.roots.max(initial=-1)) + 1
         self._geometry = Geometry(roots.shape.box_rows, roots.shape.box_columns)
         self._cutoff = None
         if options.cutoff is not None:
@@ -103,7 +104,8 @@ class SearchPlan:
         ``on_solutions`` is called with solutions as they are found, uint8 (k, cells), and the
         indices of their roots, int64 (k). It may block.
         """
-        job = Job(len(self._roots), self._options.limit, on_solutions, np.uint64)
+        job = Job(self._counters, self._options.limit, on_solutions, np.uint64)
+        job.numbers += np.uint64(self._roots.found)
         try:
             width = self.compile(engine)
             start = time.perf_counter()
@@ -191,7 +193,7 @@ class SearchPlan:
             cutoff_reached=not frontier.capped,
             frontier_width=self._least_tasks,
             frontier_boards=len(frontier),
-            boards_explored=len(self._roots) + frontier.guesses + tally.guesses,
+            boards_explored=self._counters + frontier.guesses + tally.guesses,
             nodes=frontier.nodes + tally.nodes,
             deepest=tally.deepest,
             seconds=seconds,

@@ -1,0 +1,178 @@
+"""The beginning of a search: a moment in the thread that calls, which is all that most boards take.
+
+There is no estimate, no frontier, no job and no other thread, and what the search works in is kept
+for the next board. If boards are left when the moment is over, they are the frontier with which a
+plan begins, so nothing is done twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict, deque
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
+from gpusudoku.engines.cpu import WIDTH
+from gpusudoku.engines.engine import Engine
+from gpusudoku.jobs.cancel import check_cancelled
+from gpusudoku.jobs.watch import current_watch
+from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.search import cpu
+from gpusudoku.kernels.search.arguments import (
+    DEEPEST,
+    GUESSES,
+    NODES,
+    TOP,
+    Found,
+    Lanes,
+    Stack,
+    Work,
+    limit_of,
+)
+from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import Shape, shape_of
+from gpusudoku.kernels.signature import block_of
+from gpusudoku.options import Options
+from gpusudoku.planning.choose import likely_searched
+from gpusudoku.planning.search import search_kernels, search_settings
+from gpusudoku.results import SearchStats
+from gpusudoku.search.frontier import Frontier, node_seconds
+from gpusudoku.search.techniques import technique_names
+
+DIRECT_SECONDS = 0.001
+"""The moment, on a core of 2024. A contraction that an estimate would have chosen waits for it."""
+STACK_BYTES = 1 << 20
+"""The stack of a search, at most, if that has room for the lanes; kept for the next board."""
+
+
+class Direct(NamedTuple):
+    """The outcome of the beginning of a search."""
+
+    number: int
+    """The solutions found, at most the limit."""
+    solutions: NDArray[np.uint8]
+    """uint8 (number, n * n): all of them, in the order in which they were found, if asked for."""
+    left: Frontier | None
+    """The boards that are left, with what was done; None if the search is finished."""
+    stats: SearchStats
+
+
+def search_directly(
+    board: Batch, options: Options, engine: Engine, *, listed: bool = False
+) -> Direct | None:
+    """Begin to search the board of a batch of one; list its solutions if there is a small limit.
+
+    None if it is to be planned from the start: for a GPU, with a cutoff, if it may be contracted
+    and the search is not compiled yet, or if the watch is to get all plans.
+    """
+    if engine.name != "cpu" or options.method == "contraction" or options.cutoff is not None:
+        return None
+    if current_watch().sees_plans:
+        return None
+    check_cancelled()
+    limit = options.limit
+    shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
+    settings = _settings(options.propagate, options.strategy)
+    room = (limit or 0) if listed else 0
+    key = shape, settings, room
+    try:
+        memory = _unused[key].pop()
+    except IndexError:
+        if not _is_ready(board[0], options, engine):
+            return None
+        memory = _Memory(shape, settings, room)
+    start = time.perf_counter()
+    left = memory.search(board, limit, int(DIRECT_SECONDS / node_seconds(shape)))
+    seconds = time.perf_counter() - start
+    count, nodes, guesses, deepest = memory.numbers()
+    count = count if limit is None else min(count, limit)
+    solutions = memory.found.solutions[:count].copy()
+    _unused[key].append(memory)
+    stats = SearchStats(
+        strategy=options.strategy,
+        propagate=_names(settings.techniques),
+        cutoff=None,
+        cutoff_by=options.cutoff_by,
+        cutoff_reached=True,
+        frontier_width=WIDTH,
+        frontier_boards=1,
+        boards_explored=1 + guesses,
+        nodes=nodes,
+        deepest=deepest,
+        seconds=seconds,
+        expansion_seconds=0.0,
+        utilisation=(1.0,) + (0.0,) * (engine.workers - 1),
+    )
+    return Direct(count, solutions, left, stats)
+
+
+class _Memory:
+    """The memory of searches of boards of one shape, one after the other."""
+
+    def __init__(self, shape: Shape, settings: SearchSettings, listed: int) -> None:
+        cells = shape.n * shape.n
+        depth = max(3 * shape.lanes, STACK_BYTES // shape.row_bytes)
+        boards, roots = np.zeros((1, shape.words), shape.word), np.zeros(1, np.int64)
+        self.shape = shape
+        self.work = Work(boards, roots, np.zeros(1, np.int64))
+        self.stack = Stack.empty(min(depth, shape.lanes * (cells + 3)), shape)
+        self.found = Found.empty(1, shape.lanes + listed if listed else 0, cells)
+        self._cells = np.zeros((1, cells), np.uint8)
+        self._pack, self._run = cpu.pack(shape), cpu.run(shape, settings)
+        self._lanes = Lanes.empty(shape)
+        groups = self.work, self.stack, self.found
+        arguments = *groups, 0, np.uint64(0), self._lanes
+        self._packing = block_of(self._pack.signature, (self._cells, *shape.places, boards))
+        self._running = block_of(self._run.signature, arguments)
+        self._budget = len(block_of(self._run.signature[:3], arguments[:3]))
+
+    def search(self, board: Batch, limit: int | None, nodes: int) -> Frontier | None:
+        """Search for so many nodes; return the boards that are left."""
+        stack = self.stack
+        self._cells[:] = board.cells
+        self._pack.call(self._packing)
+        if board.candidates is not None:
+            self.work.boards[:] &= self.shape.rows_of(board.candidates)
+        self.work.cursor[0] = self.found.counts[0] = self.found.used[0] = 0
+        stack.state[:] = -1
+        stack.tally[:] = 0
+        most = int(limit_of(limit))
+        self._running[self._budget], self._running[self._budget + 1] = nodes, most
+        self._run.call(self._running)
+        count, nodes, guesses, _ = self.numbers()
+        height = int(stack.state[TOP]) + 1
+        if height == 0 or count >= most:
+            return None
+        boards, roots = stack.boards[height - 1 :: -1].copy(), np.zeros(height, np.int64)
+        return Frontier(self.shape, boards, roots, 0, nodes, guesses, found=count)
+
+    def numbers(self) -> tuple[int, int, int, int]:
+        """Return the solutions, the nodes, the guesses, and the most boards on the stack."""
+        tally = self.stack.tally.tolist()
+        return int(self.found.counts[0]), tally[NODES], tally[GUESSES], tally[DEEPEST]
+
+
+_unused: defaultdict[tuple[Shape, SearchSettings, int], deque[_Memory]] = defaultdict(deque)
+"""Memories that no search is using. To take or give one back is one step, whatever the threads."""
+
+
+def _is_ready(board: Board, options: Options, engine: Engine) -> bool:
+    """Load the kernels, or compile them if the board is likely to be searched."""
+    shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
+    needed = [cpu.pack(shape), cpu.run(shape, search_settings(options))]
+    if likely_searched(board, options) and not all(kernel.kept for kernel in needed):
+        ready([*needed, *search_kernels(board.geometry, options, engine)])
+    return all(kernel.fetch() for kernel in needed)
+
+
+@lru_cache(1 << 6)
+def _settings(propagate: str, strategy: str) -> SearchSettings:
+    return search_settings(Options(propagate=propagate, strategy=strategy))
+
+
+_names = lru_cache(1 << 6)(technique_names)
