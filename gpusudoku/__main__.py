@@ -6,9 +6,10 @@ from typing import NoReturn
 
 from gpusudoku.jobs.interrupts import catch_interrupts
 
-GARBAGE = 50_000
+GARBAGE = 500_000
 """Objects after which garbage is looked for. Importing makes many that all stay: with Python's 700
-it is looked for in vain for a twentieth of the time until a board is read."""
+it is looked for in vain for a twentieth of the time until a board is read, and once among all of
+them takes as long as a tenth of a short command."""
 
 
 def main() -> NoReturn:

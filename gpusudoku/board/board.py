@@ -5,6 +5,7 @@ In every candidate mask of this project bit d - 1 is set while digit d is still 
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sized
 from functools import cached_property, partial
@@ -311,7 +312,8 @@ def _is_row(value: object) -> bool:
 
 def refuse_arrays(*given: object) -> None:
     """Refuse arrays in GPU memory, and masked ones: NumPy would show masked cells."""
-    if any(isinstance(each, np.ma.MaskedArray) for each in given):
+    masked = sys.modules.get("numpy.ma")  # slow to import; before that nobody has such an array
+    if masked is not None and any(isinstance(each, masked.MaskedArray) for each in given):
         raise InputError("a masked array, expected a plain one: fill it, with 0 for empty cells")
     if any(hasattr(each, "__cuda_array_interface__") for each in given):
         raise InputError("an array in GPU memory: copy it to main memory first, with cupy.asnumpy")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import sys
@@ -57,9 +58,13 @@ def run_alone() -> NoReturn:
         os._exit(interrupt_status())
     except SystemExit as end:
         outlive_interrupts()
-        if isinstance(end.code, int) and end.code >= 128:
-            os._exit(end.code)  # a thread may be left in code that cannot be interrupted
-        raise
+        if not isinstance(end.code, int):
+            raise
+        # A thread may be left in code that cannot be interrupted. If none is, Python would free all
+        # modules and objects, which takes longer than many a count: what was written is flushed.
+        if end.code < 128:
+            atexit._run_exitfuncs()
+        os._exit(end.code)
 
 
 def main() -> NoReturn:

@@ -6,7 +6,6 @@ import ctypes
 import os
 import sys
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 from gpusudoku.errors import installing
@@ -61,6 +60,8 @@ def unusable_because() -> str | None:
     missing = [name for name in ("cupy", "numba_cuda") if find_spec(name) is None]
     if missing:
         return f"{' and '.join(missing)} not installed: {_INSTALL}"
+    from importlib.metadata import PackageNotFoundError, version  # imported lazily: it is slow
+
     try:
         found = version("numba-cuda")
         numbers = tuple(int(number) for number in found.split(".")[:2])
