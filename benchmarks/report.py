@@ -105,6 +105,7 @@ def commands(
         "reading": [recording("reading")],
         "writing": [recording("writing")],
         "first_day": [recording("first_day", "--repeats", "1")],
+        "waits": [recording("waits")],
         "by_number": [recording("by_number", "--boards", "1")],
         "listing": [recording("listing", "--repeats", "1")],
         "techniques": [recording("techniques", *given)] if given else [],

@@ -38,7 +38,8 @@ def count(
 ) -> Count:
     """Count all solutions of a board, exactly.
 
-    Many boards are better counted by ``count_many``: that is 20 to 200 times as fast as a loop.
+    A call takes some tens of microseconds besides the search. ``count_many`` counts many boards
+    together, in less than a tenth of that for each.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ SHOWING = [
     *("batches", "by_number", "cancelling", "checkpoints", "contraction", "documents"),
     *("first_day", "fuzz", "gpu", "kernel_resources", "listing", "one_core", "page", "peers"),
     *("reading", "scaling", "shares", "simulated", "speed", "streams", "techniques", "warp"),
-    "writing",
+    *("waits", "writing"),
 ]
 """Scripts with the options --output and --show."""
 

@@ -72,23 +72,44 @@ def screen():
         os.close(terminal)
 
 
-def test_what_needs_no_numba_does_not_import_it():
-    """It takes much longer to load than all else."""
-    code = """
+RUNS = """
 import os, sys
 from gpusudoku.cli import main
+COMPILING = False
 def run(*arguments):
     sys.argv = ["gpusudoku", *arguments]
     try: main()
     except SystemExit as end: assert not end.code, end.code
-    assert "numba" not in sys.modules, arguments
+    assert "numba" not in sys.modules or COMPILING, arguments
+"""
+
+
+def test_what_needs_no_numba_does_not_import_it():
+    """It takes much longer to load than all else."""
+    code = """
 for line in "--help;--version;count --help;info @2f;convert @2f;boards;devices".split(";"):
     run(*line.split())
 os.environ["_GPUSUDOKU_COMPLETE"] = "fish_complete"
 os.environ.update(COMP_WORDS="gpusudoku count @2", COMP_CWORD="@2")
 run()
 """
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", RUNS + code], cwd=ROOT, check=True, capture_output=True)
+
+
+def test_numba_is_imported_to_compile_and_for_nothing_else():
+    """A process that finds all kernels on disk does without."""
+    code = """
+COMPILING = bool(sys.argv.pop())
+for line in (
+    "count @a1 --device cpu;count --exit-code @a1 --device cpu;solve @a1 --device cpu;"
+    "enumerate @1b --limit 3 --device cpu;simplify @a1;sample @1b -n 2;shares @1b --device cpu;"
+    "count @1b --method contraction --device cpu"
+).split(";"):
+    run(*line.split())
+"""
+    for compiling in "yes", "":
+        words = [sys.executable, "-c", RUNS + code, compiling]
+        subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,85 @@
+"""The moment in the thread that calls: with it or without, whatever it comes to, results agree."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpusudoku import Board, collection, count, count_many, parse, solve
+from gpusudoku.planning import batch, direct
+from tests import naive
+from tests.boards import LINE_4X4, PUZZLE, puzzle, spoilt
+
+SEARCH: dict[str, Any] = {"device": "cpu", "method": "search"}
+
+
+def boards() -> list[Board]:
+    """Boards with one solution, with many and with none, of several shapes."""
+    made = [puzzle(shape, clues, seed) for seed in range(3) for shape, clues in
+            (("2x2", 3), ("2x3", 9), ("3x3", 30), ("2x5", 45), ("4x4", 150))]  # fmt: skip
+    return [*made, *(spoilt(board, 5) for board in made), Board.empty(made[0].geometry)]
+
+
+@pytest.mark.parametrize("nodes", [0, 1, 7, 60, 10**6])
+def test_counts_are_the_same_wherever_it_ends(nodes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left is the frontier that a plan begins with: nothing is lost, or counted twice."""
+    expected = [naive.count(board) for board in boards()]
+    monkeypatch.setattr(
+        direct, "node_seconds", lambda shape: direct.DIRECT_SECONDS / max(nodes, 0.1)
+    )
+    for board, number in zip(boards(), expected, strict=True):
+        for options in ({}, {"strategy": "first", "propagate": "none"}, {"method": "auto"}):
+            assert count(board, **{**SEARCH, "jobs": 1, **options}).count == number
+        limited = count(board, **SEARCH, jobs=2, limit=3)
+        assert (limited.count, limited.exact) == (min(number, 3), number < 3)
+        found = solve(board, device="cpu", jobs=2)
+        assert (bool(found), found.unique) == (number > 0, number == 1)
+        if found.board is not None:
+            clues = board.cells > 0
+            assert found.board.is_full
+            assert not found.board.conflicts
+            assert np.array_equal(found.board.cells[clues], board.cells[clues])
+
+
+def test_statistics_are_those_of_one_worker() -> None:
+    result = count(LINE_4X4, device="cpu", jobs=2)
+    stats = result.stats
+    assert (result.count, result.exact, result.jobs, result.method) == (6, True, 2, "search")
+    assert (stats.frontier_boards, stats.boards_explored, stats.utilisation) == (1, 6, (1.0, 0.0))
+    assert stats.nodes == 11
+    assert stats.seconds > 0 == stats.expansion_seconds
+    assert result.estimates is not None
+    assert result.estimates.search_seconds == stats.nodes * direct.node_seconds(
+        direct.shape_of(2, 2)
+    )
+    assert count(LINE_4X4, device="cpu", limit=9).estimates.search_seconds is None
+
+
+def test_candidates_that_are_given_count() -> None:
+    board = Board([0] * 16, candidates=[1, *[15] * 15])
+    assert count(board, device="cpu").count == 288 // 4
+    assert solve(board, device="cpu").board.cells[0] == 1  # type: ignore[union-attr]
+
+
+def test_most_boards_take_no_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor a thread, nor an estimate."""
+    count(PUZZLE, device="cpu")
+    monkeypatch.setattr(batch, "choose", None)
+    monkeypatch.setattr(batch, "SearchPlan", None)
+    assert count(PUZZLE, device="cpu").unique
+    assert count(parse(PUZZLE), device="cpu", limit=2).unique
+    assert solve(PUZZLE, device="cpu").unique
+    assert [found.count for found in count_many([PUZZLE], device="cpu")] == [1]
+
+
+def test_threads_have_memories_of_their_own() -> None:
+    names = ["a1", "1a", "1b", "box2x2-few", "16x16-unique"]
+    some = [collection.load(name) for name in names] * 20
+    with ThreadPoolExecutor(8) as pool:
+        found = list(
+            pool.map(lambda board: count(board, device="cpu", method="search").count, some)
+        )
+    assert found == [collection.entry(name).count for name in names] * 20
