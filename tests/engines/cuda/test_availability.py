@@ -35,7 +35,7 @@ def insert(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Let a driver be there; None: no driver."""
     monkeypatch.setattr(availability, "simulated", lambda: False)
     monkeypatch.setattr(availability, "find_spec", lambda name: name)
-    monkeypatch.setattr(availability, "version", lambda name: "0.30.4")
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "0.30.4")
 
     def inserted(driver: Driver | None) -> None:
         def load(name: str) -> Driver:
@@ -79,7 +79,7 @@ def test_gpus_in_the_order_of_the_driver(insert: Any) -> None:
 def test_the_oldest_numba_cuda(insert: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     insert(Driver("GPU"))
     found = "0.20.1"
-    monkeypatch.setattr(availability, "version", lambda name: found)
+    monkeypatch.setattr("importlib.metadata.version", lambda name: found)
     too_old = f"numba-cuda 0.20.1 is too old, 0.21 or newer is needed: {INSTALL}"
     assert availability.unusable_because() == too_old
     for found in ("0.21.1", "0.100.0", "1.0rc1", "unknown"):
