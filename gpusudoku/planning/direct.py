@@ -22,7 +22,8 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.watch import current_watch
 from gpusudoku.kernels.compiling import ready
-from gpusudoku.kernels.search import cpu
+from gpusudoku.kernels.kernel import Kernel
+from gpusudoku.kernels.search import cpu, few
 from gpusudoku.kernels.search.arguments import (
     DEEPEST,
     GUESSES,
@@ -123,11 +124,12 @@ class _Memory:
         self.stack = Stack.empty(min(depth, shape.lanes * (cells + 3)), shape)
         self.found = Found.empty(1, shape.lanes + listed if listed else 0, cells)
         self._cells = np.zeros((1, cells), np.uint8)
-        self._pack, self._run = cpu.pack(shape), cpu.run(shape, settings)
+        self._run = cpu.run(shape, settings)
         self._lanes = Lanes.empty(shape)
         groups = self.work, self.stack, self.found
         arguments = *groups, 0, np.uint64(0), self._lanes
-        self._packing = block_of(self._pack.signature, (self._cells, *shape.places, boards))
+        self._packed = self._cells, *shape.places, boards
+        self._packing = block_of(cpu.pack(shape).signature, self._packed)
         self._running = block_of(self._run.signature, arguments)
         self._budget = len(block_of(self._run.signature[:3], arguments[:3]))
 
@@ -135,7 +137,11 @@ class _Memory:
         """Search for so many nodes; return the boards that are left."""
         stack = self.stack
         self._cells[:] = board.cells
-        self._pack.call(self._packing)
+        pack = few.pack(self.shape).of(1)
+        if isinstance(pack, Kernel):
+            pack.call(self._packing)
+        else:
+            pack(*self._packed)
         if board.candidates is not None:
             self.work.boards[:] &= self.shape.rows_of(board.candidates)
         self.work.cursor[0] = self.found.counts[0] = self.found.used[0] = 0
@@ -162,12 +168,12 @@ _unused: defaultdict[tuple[Shape, SearchSettings, int], deque[_Memory]] = defaul
 
 
 def _is_ready(board: Board, options: Options, engine: Engine) -> bool:
-    """Load the kernels, or compile them if the board is likely to be searched."""
+    """Load the search, or compile it with all that a plan needs if the board is likely to need it."""
     shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
-    needed = [cpu.pack(shape), cpu.run(shape, search_settings(options))]
-    if likely_searched(board, options) and not all(kernel.kept for kernel in needed):
-        ready([*needed, *search_kernels(board.geometry, options, engine)])
-    return all(kernel.fetch() for kernel in needed)
+    run = cpu.run(shape, search_settings(options))
+    if likely_searched(board, options) and not run.fetch():
+        ready(search_kernels(board.geometry, options, engine))
+    return run.fetch()
 
 
 @lru_cache(1 << 6)
