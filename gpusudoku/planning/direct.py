@@ -19,6 +19,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.engines.cpu import WIDTH
 from gpusudoku.engines.engine import Engine
+from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.watch import current_watch
 from gpusudoku.kernels.compiling import ready
@@ -47,6 +48,8 @@ from gpusudoku.search.techniques import technique_names
 
 DIRECT_SECONDS = 0.001
 """The moment, on a core of 2024. A contraction that an estimate would have chosen waits for it."""
+MOST_LISTED = 64
+"""The most solutions that are listed."""
 STACK_BYTES = 1 << 20
 """The stack of a search, at most, if that has room for the lanes; kept for the next board."""
 
@@ -66,12 +69,16 @@ class Direct(NamedTuple):
 def search_directly(
     board: Batch, options: Options, engine: Engine, *, listed: bool = False
 ) -> Direct | None:
-    """Begin to search the board of a batch of one; list its solutions if there is a small limit.
+    """Begin to search the board of a batch of one, and list the solutions if that is asked for.
 
     None if it is to be planned from the start: for a GPU, with a cutoff, if it may be contracted
-    and the search is not compiled yet, or if the watch is to get all plans.
+    and the search is not compiled yet, if the watch is to get all plans, or if more than
+    MOST_LISTED solutions are to be listed.
     """
     if engine.name != "cpu" or options.method == "contraction" or options.cutoff is not None:
+        return None
+    room = (options.limit or MOST_LISTED + 1) if listed else 0
+    if room > MOST_LISTED:
         return None
     if current_watch().sees_plans:
         return None
@@ -79,7 +86,6 @@ def search_directly(
     limit = options.limit
     shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
     settings = _settings(options.propagate, options.strategy)
-    room = (limit or 0) if listed else 0
     key = shape, settings, room
     try:
         memory = _unused[key].pop()
@@ -88,7 +94,10 @@ def search_directly(
             return None
         memory = _Memory(shape, settings, room)
     start = time.perf_counter()
-    left = memory.search(board, limit, int(DIRECT_SECONDS / node_seconds(shape)))
+    try:
+        left = memory.search(board, limit, int(DIRECT_SECONDS / node_seconds(shape)))
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted") from None
     seconds = time.perf_counter() - start
     count, nodes, guesses, deepest = memory.numbers()
     count = count if limit is None else min(count, limit)
@@ -168,7 +177,7 @@ _unused: defaultdict[tuple[Shape, SearchSettings, int], deque[_Memory]] = defaul
 
 
 def _is_ready(board: Board, options: Options, engine: Engine) -> bool:
-    """Load the search, or compile it with all that a plan needs if the board is likely to need it."""
+    """Load the search; compile it if it is likely to be needed, with what a plan would need."""
     shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
     run = cpu.run(shape, search_settings(options))
     if likely_searched(board, options) and not run.fetch():
