@@ -200,11 +200,6 @@ class CountLine(ProgressLine):
         why = "" if seconds == inf else f"; the search would take {duration(seconds)} on one core"
         note(f"{self._place}looking for a contraction{why}")
 
-    @property
-    def sees_plans(self) -> bool:
-        """See ``Watch``."""
-        return self._stats
-
     def planned(self, plan: Plan, board: Board) -> None:
         """Say how long a long count should take."""
         self.clear()

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from typing import Protocol, TypeVar
 from weakref import WeakSet
 
-from gpusudoku.errors import Cancelled
+from gpusudoku.errors import Cancelled, InputError, described
 
 T = TypeVar("T")
 
@@ -125,8 +125,11 @@ def check_cancelled(token: CancelToken | None = None) -> None:
 @contextmanager
 def cancelling(*some: CancelToken | None) -> Iterator[None]:
     """Let more tokens stop what this thread does in here, at once if one is cancelled."""
-    before = _tokens.get()
-    _tokens.set((*before, *(token for token in some if token is not None)))
+    before, more = _tokens.get(), [token for token in some if token is not None]
+    for token in more:
+        if not isinstance(token, CancelToken):
+            raise InputError(f"cancel {described(token)}: expected a CancelToken")
+    _tokens.set((*before, *more))
     try:
         check_cancelled()
         yield

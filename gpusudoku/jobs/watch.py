@@ -57,8 +57,8 @@ class Watch:
 
     @property
     def sees_plans(self) -> bool:
-        """Tell whether it is to get the plan of every board; else of boards that take a moment."""
-        return False
+        """Tell whether it does anything with plans."""
+        return type(self).planned is not Watch.planned
 
     def planned(self, plan: Any, board: Any) -> None:
         """Take the ``Plan`` that was chosen for a ``Board``, before it is run."""

@@ -40,7 +40,7 @@ from gpusudoku.results import (
     Stats,
     numbers_of,
 )
-from gpusudoku.search.frontier import Frontier, node_seconds
+from gpusudoku.search.frontier import Frontier, SearchEstimate, node_seconds
 
 CONTRACTED_BOARDS = 1 << 10
 """The most boards that are contracted together: later ones of a block may cost a hundred times the
@@ -230,14 +230,19 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
 
 
 def _counted(board: Board, direct: Direct, options: Options, engine: Engine) -> Count:
-    """Make the count of a search that the moment in the thread that calls was enough for."""
-    limit, estimates = options.limit, Estimates()
+    """Make the count of a direct search that is finished; its plan is known now, and exact."""
+    limit, stats, estimates = options.limit, direct.stats, Estimates()
+    shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
+    known = SearchEstimate(stats.nodes, direct.number, True, node_seconds(shape))
     if not (only_searches(options) or board.given_candidates is not None):
-        shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
-        estimates = Estimates(direct.stats.nodes * node_seconds(shape))
+        estimates = Estimates(known.seconds(limit))
+    watch = current_watch()
+    if watch.sees_plans:
+        plan = SearchPlan(Frontier.of([board]), options)
+        plan.estimate, plan.estimates = known, estimates
+        watch.planned(plan, board)
     exact = limit is None or direct.number < limit
-    workers = engine.workers
-    return Count(board, direct.number, exact, "cpu", workers, direct.stats, estimates)
+    return Count(board, direct.number, exact, "cpu", engine.workers, stats, estimates)
 
 
 def run_plan(plan: Plan, board: Board, options: Options, engine: Engine) -> Count:
