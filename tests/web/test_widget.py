@@ -222,6 +222,8 @@ class TestErrors:
 
     def test_errors_of_ours(self):
         class Broken(CpuEngine):
+            name = "broken"
+
             def explore(self, *_, **named):
                 raise KeyError("a secret")
 
