@@ -87,8 +87,8 @@ class Kernel:
     @property
     def kept(self) -> bool:
         """True if nothing needs compiling: it is loaded, or seems to be on disk."""
-        kept = cache.store()
-        on_disk = self.name is not None and kept is not None and kept.has(self.name)
+        store = cache.store()
+        on_disk = self.name is not None and store is not None and store.has(self.name)
         return self._loaded is not None or (on_disk and not self._refused)
 
     def load(self) -> None:
@@ -104,10 +104,9 @@ class Kernel:
         """Load from disk, if possible; return True if the kernel is loaded."""
         if self._loaded is None:
             with self._lock:
-                kept = cache.store()
-                content = None
-                if self._loaded is None and kept is not None and self.name is not None:
-                    content = kept.read(self.name)
+                store, content = cache.store(), None
+                if self._loaded is None and store is not None and self.name is not None:
+                    content = store.read(self.name)
                 if content is not None:
                     self._take(content)
                 self._refused = self._loaded is None
@@ -122,12 +121,12 @@ class Kernel:
 
             name, code = jit.compiled(self.python, self.signature, self.returns)
             self._loaded = Loaded(name, code)
-            kept = cache.store()
-            if kept is None or self.name is None:
+            store = cache.store()
+            if store is None or self.name is None:
                 return
-            hopeful = kept.writable()
-            if not kept.write(self.name, name.encode() + b"\0" + code) and hopeful:
-                current_watch().not_kept(kept.trouble or "")
+            hopeful = store.writable()
+            if not store.write(self.name, name.encode() + b"\0" + code) and hopeful:
+                current_watch().not_kept(store.trouble or "")
 
     def _take(self, content: bytes) -> None:
         """Load what was kept. Ctrl-C waits: in the middle of LLVM, it would crash the process."""
@@ -158,11 +157,11 @@ class Kernel:
 
 def announce(kernels: Sequence[Kernel], seconds: float) -> None:
     """Tell the watch that these are about to be compiled, in about so many seconds."""
-    found = cache.store()
-    if found is None or not found.writable():
-        kept = f" ({not_kept(found)})"
+    store = cache.store()
+    if store is None or not store.writable():
+        kept = f" ({not_kept(store)})"
     else:
-        kept = f", once (kept in {short_path(found.folder.parent)})"
+        kept = f", once (kept in {short_path(store.folder.parent)})"
     current_watch().compiling(kernels, seconds, kept)
 
 

@@ -15,6 +15,7 @@ import struct
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import index
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -39,7 +40,7 @@ class Number:
         if self.name == "float64":
             words += struct.unpack("Q", struct.pack("d", value))
         else:
-            words.append(value.__index__() & _WORD)
+            words.append(index(value) & _WORD)
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ class Array:
         """Append the words of an array; a TypeError if it is of another type."""
         if value.dtype != self.dtype or value.ndim != self.dimensions:
             raise TypeError(f"{value.dtype} of {value.ndim} dimensions, expected {self}")
-        if not value.flags.c_contiguous:
-            raise TypeError("an array that is not contiguous")
+        if not (value.flags.c_contiguous and value.flags.aligned):
+            raise TypeError("an array that is not contiguous, or not aligned")
         words.append(value.__array_interface__["data"][0])
         words += value.shape
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from numba import njit
@@ -110,3 +111,15 @@ def test_compiled_code_and_python_write_the_same_memory_of_a_group() -> None:
         assert group.many.tolist() == [[*range(8)], [*range(10, 18)]]
         assert np.array_equal(group.words.view(np.int16), group.many)
     assert bytes(compiled.memory)[:3] == bytes([1, 2, 3])
+
+
+def test_arrays_of_other_types_are_refused() -> None:
+    """Compiled code would read, or write, memory that is not theirs."""
+    three = np.zeros(3, np.int64)
+    wrong = [three.astype(np.int32), three[None], np.zeros(6, np.int64)[::2]]
+    wrong.append(np.frombuffer(bytearray(25), np.int64, 3, 1))
+    for array in wrong:
+        with pytest.raises(TypeError):
+            _clear(array)
+    with pytest.raises(TypeError, match="another layout"):
+        _write(numbers(9))
