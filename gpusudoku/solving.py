@@ -57,10 +57,10 @@ def solve(
     InputError, DeviceError, Interrupted, Cancelled
         As ``count`` does.
     """
-    options["limit"] = 2 if check_unique else 1
     found, chosen = board_of(board, box), Options(**options)
+    limited = replace(chosen, limit=2 if check_unique else 1)
     with cancelling(cancel), reporting(progress):
-        return solve_board(found, chosen, engine_for(chosen, engine))
+        return solve_board(found, limited, engine_for(chosen, engine))
 
 
 @takes_options

@@ -69,6 +69,7 @@ def _numba_version() -> bytes | str:
 
 
 def _read(path: Path) -> bytes | None:
+    """Return the content of a file; None if it cannot be read."""
     try:
         return path.read_bytes()
     except OSError:

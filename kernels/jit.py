@@ -126,6 +126,7 @@ _ENTRY = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 def _entry(
     function: Callable[..., Any], signature: tuple[Kind, ...], returns: Number | None
 ) -> Callable[[Any], None]:
+    """Make the entry of a function: ``entry(block)``."""
     kinds = types.Tuple([_numba_type(kind) for kind in signature])
     result = _numba_type(returns)
 
@@ -204,11 +205,12 @@ def _left(context: Any, builder: Any, kind: Any, value: Any) -> list[Any]:
 
 
 def _as_word(builder: Any, value: Any) -> Any:
+    """Write the instructions that make a word of a number or an address."""
     if isinstance(value.type, ir.PointerType):
         return builder.ptrtoint(value, _WORD)
     if isinstance(value.type, ir.DoubleType):
         return builder.bitcast(value, _WORD)
-    return builder.zext(value, _WORD)  # of what is signed there are only whole words
+    return builder.zext(value, _WORD)  # the entry takes as many bits as it needs
 
 
 def caller(
@@ -230,6 +232,7 @@ def caller(
         key, cases = call, [typed]
 
     def jump(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        """Write the instructions of a call, as Numba calls a function that it compiled itself."""
         addresses = context.make_array(typed.args[0])(context, builder, arguments[0])
         address = builder.load(cgutils.gep(builder, addresses.data, place))
         words = [

@@ -149,7 +149,7 @@ class Kernel:
 
     @property
     def address(self) -> int:
-        """Where it is in the memory of this process, for kernels that call it: see ``jit``."""
+        """The address in the memory of this process, for kernels that call it: see ``jit``."""
         self.load()
         assert self._loaded is not None
         return self._loaded.address

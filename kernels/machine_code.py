@@ -21,7 +21,7 @@ words 1 and 2 of the block. It returns 0, or else there was an error."""
 
 
 class Loaded:
-    """A function in the memory of this process, for as long as that lives.
+    """A function in the memory of this process, for as long as this object lives.
 
     Parameters
     ----------

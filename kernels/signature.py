@@ -22,7 +22,6 @@ import numpy as np
 
 HEAD = 3
 """Words of a block before those of the arguments."""
-_WORD = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,12 @@ class Number:
         return Array(np.dtype(self.name), len(axes) if isinstance(axes, tuple) else 1)
 
     def put(self, value: Any, words: list[int]) -> None:
-        """Append the word of a number."""
+        """Append the word of a number; an OverflowError follows if 64 bits are too few."""
         if self.name == "float64":
             words += struct.unpack("Q", struct.pack("d", value))
         else:
-            words.append(index(value) & _WORD)
+            number = index(value)
+            words.append(number + (1 << 64) if number < 0 else number)
 
 
 @dataclass(frozen=True)

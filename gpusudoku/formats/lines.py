@@ -110,7 +110,7 @@ def plain_board(text: str, geometry: Geometry | None = None) -> Board | None:
 
     It reads what any reader does, without the search for the form.
     """
-    rows = text.strip().split("\n")
+    rows = text.strip(" \t\r\n").split("\n")
     if len(rows) > 1:
         n = len(rows)
         if geometry is not None or n in _LINES_OF_BOARDS or {*map(len, rows)} != {n}:

@@ -147,7 +147,7 @@ def _searched(
             begun = direct.left
     if not found:
         found.append((np.empty((0, block.geometry.cells), np.uint8), np.empty(0, np.int64)))
-    plan = SearchPlan(begun or Frontier.of(block), options)
+    plan = SearchPlan(Frontier.of(block), options, begun=begun)
     take = (lambda *solutions: found.append(solutions)) if listed else None
     return plan.run(engine, on_solutions=take), found
 
@@ -211,6 +211,7 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
     A TooExpensive as of ``choose``, or if it should take more than ``most_seconds`` on one core;
     after Ctrl-C an Interrupted, whose ``count`` is a lower bound.
     """
+    begun = None
     try:
         direct = search_directly(Batch.of_one(board), options, engine)
         if direct is not None and direct.left is None:
@@ -226,7 +227,7 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
         current_watch().planned(plan, board)
         return run_plan(plan, board, options, engine)
     except KeyboardInterrupt:
-        raise interrupted(0) from None
+        raise interrupted(0 if begun is None else begun.found) from None
 
 
 def _counted(board: Board, direct: Direct, options: Options, engine: Engine) -> Count:

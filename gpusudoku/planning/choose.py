@@ -62,7 +62,7 @@ def choose(
     if options.method == "contraction":
         return _contraction(board, roots, options, worth)
     tasks = min(max(TASKS, TASKS_PER_PART * parts), MOST_TASKS)
-    search = SearchPlan(begun or roots, options, least_tasks=tasks)
+    search = SearchPlan(roots, options, tasks, begun)
     if searches:
         return search
     search.estimates = Estimates(search.seconds)

@@ -2,13 +2,13 @@
 
 There is no estimate, no frontier, no job and no other thread, and what the search works in is kept
 for the next board. If boards are left when the moment is over, they are the frontier with which a
-plan begins, so nothing is done twice.
+plan begins, so nothing of the search is done twice.
 """
 
 from __future__ import annotations
 
 import time
-from collections import defaultdict, deque
+from collections import defaultdict
 from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
@@ -78,28 +78,28 @@ def search_directly(
     """
     if engine.name != "cpu" or options.method == "contraction" or options.cutoff is not None:
         return None
-    room = (options.limit or MOST_LISTED + 1) if listed else 0
-    if room > MOST_LISTED:
+    limit = options.limit
+    if listed and (limit is None or limit > MOST_LISTED):
         return None
     check_cancelled()
-    limit = options.limit
     shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
     settings = _settings(options.propagate, options.strategy)
-    memory = _unused_memory(shape, settings, room)
-    if memory is None:
-        if not _is_ready(board[0], options, engine):
-            return None
-        memory = _Memory(shape, settings, room)
-    start = time.perf_counter()
     try:
-        left = memory.search(board, limit, int(DIRECT_SECONDS / node_seconds(shape)))
+        memory = _unused_memory(shape, settings, listed)
+        if memory is None:
+            if not _is_ready(cpu.run(shape, settings), board[0], options, engine):
+                return None
+            memory = _Memory(shape, settings, listed)
+        memory.pack(board)
+        start = time.perf_counter()
+        left = memory.search(limit, int(DIRECT_SECONDS / node_seconds(shape)))
+        seconds = time.perf_counter() - start
     except KeyboardInterrupt:
         raise Interrupted("interrupted") from None
-    seconds = time.perf_counter() - start
     count, nodes, guesses, deepest = memory.numbers()
     count = count if limit is None else min(count, limit)
     solutions = memory.found.solutions[:count].copy()
-    _unused[shape, settings, room].append(memory)
+    _unused[shape, settings, listed].append(memory)
     watch = current_watch()
     if left is None and watch.sees_progress:
         watch.progress(Progress(1.0, count, seconds))
@@ -124,14 +124,14 @@ def search_directly(
 class _Memory:
     """The memory of searches of boards of one shape, one after the other."""
 
-    def __init__(self, shape: Shape, settings: SearchSettings, listed: int) -> None:
+    def __init__(self, shape: Shape, settings: SearchSettings, listed: bool) -> None:
         cells = shape.n * shape.n
         depth = max(3 * shape.lanes, STACK_BYTES // shape.row_bytes)
         boards, roots = np.zeros((1, shape.words), shape.word), np.zeros(1, np.int64)
         self.shape = shape
         self.work = Work(boards, roots, np.zeros(1, np.int64))
         self.stack = Stack.empty(min(depth, shape.lanes * (cells + 3)), shape)
-        self.found = Found.empty(1, shape.lanes + listed if listed else 0, cells)
+        self.found = Found.empty(1, shape.lanes + MOST_LISTED if listed else 0, cells)
         self._cells = np.zeros((1, cells), np.uint8)
         self._run = cpu.run(shape, settings)
         self._lanes = Lanes.empty(shape)
@@ -142,9 +142,8 @@ class _Memory:
         self._running = block_of(self._run.signature, arguments)
         self._budget = len(block_of(self._run.signature[:3], arguments[:3]))
 
-    def search(self, board: Batch, limit: int | None, nodes: int) -> Frontier | None:
-        """Search for so many nodes; return the boards that are left."""
-        stack = self.stack
+    def pack(self, board: Batch) -> None:
+        """Make a board the next to be searched."""
         self._cells[:] = board.cells
         pack = few.pack(self.shape).of(1)
         if isinstance(pack, Kernel):
@@ -153,6 +152,10 @@ class _Memory:
             pack(*self._packed)
         if board.candidates is not None:
             self.work.boards[:] &= self.shape.rows_of(board.candidates)
+
+    def search(self, limit: int | None, nodes: int) -> Frontier | None:
+        """Search the board for so many nodes; return the boards that are left."""
+        stack = self.stack
         self.work.cursor[0] = self.found.counts[0] = self.found.used[0] = 0
         stack.state[:] = -1
         stack.tally[:] = 0
@@ -172,20 +175,19 @@ class _Memory:
         return int(self.found.counts[0]), tally[NODES], tally[GUESSES], tally[DEEPEST]
 
 
-_unused: defaultdict[tuple[Shape, SearchSettings, int], deque[_Memory]] = defaultdict(deque)
+_unused: defaultdict[tuple[Shape, SearchSettings, bool], list[_Memory]] = defaultdict(list)
 """Memories that no search is using. To take or give one back is one step, whatever the threads."""
 
 
-def _unused_memory(shape: Shape, settings: SearchSettings, room: int) -> _Memory | None:
+def _unused_memory(shape: Shape, settings: SearchSettings, listed: bool) -> _Memory | None:
+    """Take a memory that no search is using; None if there is none."""
     with suppress(IndexError):
-        return _unused[shape, settings, room].pop()
+        return _unused[shape, settings, listed].pop()
     return None
 
 
-def _is_ready(board: Board, options: Options, engine: Engine) -> bool:
+def _is_ready(run: Kernel, board: Board, options: Options, engine: Engine) -> bool:
     """Load the search; compile it if it is likely to be needed, with what a plan would need."""
-    shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
-    run = cpu.run(shape, search_settings(options))
     if likely_searched(board, options) and not run.fetch():
         ready(search_kernels(board.geometry, options, engine))
     return run.fetch()
@@ -193,6 +195,7 @@ def _is_ready(board: Board, options: Options, engine: Engine) -> bool:
 
 @lru_cache(1 << 6)
 def _settings(propagate: str, strategy: str) -> SearchSettings:
+    """Return the settings of a search with these options."""
     return search_settings(Options(propagate=propagate, strategy=strategy))
 
 

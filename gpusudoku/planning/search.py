@@ -53,16 +53,23 @@ class SearchPlan:
     """A search of one or more boards; see ``Plan``.
 
     The boards are the ``roots``, packed, and its tasks the boards of a frontier: at least
-    ``least_tasks``, if there can be so many, or as many as the cutoff of the options says.
+    ``least_tasks``, if there can be so many, or as many as the cutoff of the options says. If the
+    search has ``begun``, ``run`` goes on with what is left of it.
     """
 
     method = "search"
 
-    def __init__(self, roots: Frontier, options: Options, least_tasks: int = TASKS) -> None:
+    def __init__(
+        self,
+        roots: Frontier,
+        options: Options,
+        least_tasks: int = TASKS,
+        begun: Frontier | None = None,
+    ) -> None:
         self.estimates = Estimates()
         self.settings = search_settings(options)
         self._roots, self._options, self._least_tasks = roots, options, least_tasks
-        self._counters = int(roots.roots.max(initial=-1)) + 1
+        self._begun = roots if begun is None else begun
         self._geometry = Geometry(roots.shape.box_rows, roots.shape.box_columns)
         self._cutoff = None
         if options.cutoff is not None:
@@ -104,8 +111,8 @@ class SearchPlan:
         ``on_solutions`` is called with solutions as they are found, uint8 (k, cells), and the
         indices of their roots, int64 (k). It may block.
         """
-        job = Job(self._counters, self._options.limit, on_solutions, np.uint64)
-        job.numbers += np.uint64(self._roots.found)
+        job = Job(len(self._roots), self._options.limit, on_solutions, np.uint64)
+        job.numbers += np.uint64(self._begun.found)
         try:
             width = self.compile(engine)
             start = time.perf_counter()
@@ -171,7 +178,7 @@ class SearchPlan:
     def _expanded(self, job: Job | None) -> Frontier:
         """Return the frontier of all tasks, made once unless the job is stopped meanwhile."""
         if self._frontier is None:
-            frontier = self._roots.expanded(self.settings, self._least_tasks, self._cutoff, job)
+            frontier = self._begun.expanded(self.settings, self._least_tasks, self._cutoff, job)
             if job is not None and job.stopped:
                 return frontier
             self._frontier = frontier
@@ -193,7 +200,7 @@ class SearchPlan:
             cutoff_reached=not frontier.capped,
             frontier_width=self._least_tasks,
             frontier_boards=len(frontier),
-            boards_explored=self._counters + frontier.guesses + tally.guesses,
+            boards_explored=len(self._roots) + frontier.guesses + tally.guesses,
             nodes=frontier.nodes + tally.nodes,
             deepest=tally.deepest,
             seconds=seconds,

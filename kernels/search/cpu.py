@@ -34,12 +34,14 @@ PACK_SECONDS, EXPAND_SECONDS, RUN_SECONDS = 0.3, 1.2, 1.4
 
 
 def _claim(counter):
+    """Return the number of the next row, and count it."""
     value = counter[0]
     counter[0] = value + 1
     return value
 
 
 def _add(array, i, value):
+    """Add to an entry."""
     array[i] += value
 
 

@@ -83,3 +83,11 @@ def test_threads_have_memories_of_their_own() -> None:
             pool.map(lambda board: count(board, device="cpu", method="search").count, some)
         )
     assert found == [collection.entry(name).count for name in names] * 20
+
+
+def test_estimates_are_of_the_whole_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the search has begun or not: they are the same on every machine."""
+    board = collection.load("1c")
+    begun = count(board, device="cpu").estimates
+    monkeypatch.setattr(batch, "search_directly", lambda *_, **__: None)
+    assert count(board, device="cpu").estimates == begun
