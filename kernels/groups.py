@@ -40,6 +40,9 @@ class Group:
         for name, (entry, shape, offset) in self.layout.arrays.items():
             setattr(self, name, np.ndarray(shape, entry, self.memory, offset))
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a group is not copied: its address is that of its memory")
+
     @classmethod
     def holding(cls, **arrays: NDArray[Any]) -> Self:
         """A group of copies of arrays."""

@@ -85,13 +85,17 @@ _known: set[Callable[..., Any]] = set()
 
 def learn() -> None:
     """Teach Numba all that is marked; see ``parts``."""
-    while parts.marked:
-        function, inline = parts.marked.pop()
-        if function not in _known:
-            _known.add(function)
-            register_jitable(**(INLINED if inline else PART))(function)
-    while parts.lessons:
-        parts.lessons.pop()()
+    with global_compiler_lock:
+        while parts.marked:
+            function, inline = parts.marked[-1]
+            if function not in _known:
+                register_jitable(**(INLINED if inline else PART))(function)
+                _known.add(function)
+            parts.marked.remove((function, inline))
+        while parts.lessons:
+            teach = parts.lessons[-1]
+            teach()
+            parts.lessons.remove(teach)
 
 
 def compiled(

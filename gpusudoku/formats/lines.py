@@ -123,8 +123,8 @@ def plain_board(text: str, geometry: Geometry | None = None) -> Board | None:
         return None
     data = line.encode()
     if geometry.n > 9:
-        [*found] = plain_boards(np.frombuffer(data, np.uint8)[None], geometry.n)
-        return Board.of_digits(found[0], geometry) if found else None
+        found = plain_boards(np.frombuffer(data, np.uint8)[None], geometry.n)
+        return Board.of_digits(found[0], geometry) if len(found) else None
     values = data.translate(_FIGURES)
     return (
         Board.of_digits(np.frombuffer(values, np.uint8), geometry)

@@ -27,7 +27,7 @@ from gpusudoku.errors import Cancelled, Interrupted, TooExpensive
 from gpusudoku.jobs.watch import current_watch, watching
 from gpusudoku.kernels.search.shape import shape_of
 from gpusudoku.options import Options
-from gpusudoku.planning.choose import FEW_SOLUTIONS, choose, only_searches
+from gpusudoku.planning.choose import FEW_SOLUTIONS, choose, contractible, only_searches
 from gpusudoku.planning.direct import Direct, search_directly
 from gpusudoku.planning.plan import Outcome, Plan
 from gpusudoku.planning.search import SearchPlan
@@ -235,7 +235,7 @@ def _counted(board: Board, direct: Direct, options: Options, engine: Engine) -> 
     limit, stats, estimates = options.limit, direct.stats, Estimates()
     shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
     known = SearchEstimate(stats.nodes, direct.number, True, node_seconds(shape))
-    if not (only_searches(options) or board.given_candidates is not None):
+    if contractible(board, options):
         estimates = Estimates(known.seconds(limit))
     watch = current_watch()
     if watch.sees_plans:

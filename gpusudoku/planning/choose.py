@@ -13,7 +13,7 @@ from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.search import TASKS, SearchPlan, search_kernels
+from gpusudoku.planning.search import TASKS, Begun, SearchPlan, search_kernels
 from gpusudoku.results import Estimates
 from gpusudoku.search.frontier import Frontier
 
@@ -39,7 +39,7 @@ def choose(
     worth: float = inf,
     engine: Engine | None = None,
     parts: int = 1,
-    begun: Frontier | None = None,
+    begun: Begun | None = None,
 ) -> Plan:
     """Make the plan that the options name; ``auto`` compares estimates.
 
@@ -54,7 +54,7 @@ def choose(
     from gpusudoku.contraction.prepare import contraction_kernels
 
     contracted = contraction_kernels(board.geometry)
-    searches = only_searches(options) or board.given_candidates is not None
+    searches = not contractible(board, options)
     if engine is not None:
         searched = begun is not None or likely_searched(board, options)
         ready(search_kernels(board.geometry, options, engine) if searched else contracted)
@@ -82,10 +82,15 @@ def choose(
 
 def likely_searched(board: Board, options: Options) -> bool:
     """Tell whether a board is so likely to be searched that kernels are compiled for that."""
-    if only_searches(options) or board.given_candidates is not None:
+    if not contractible(board, options):
         return True
     many_clues = board.geometry != NINE or board.clues >= SEARCHED_CLUES
     return options.method != "contraction" and many_clues
+
+
+def contractible(board: Board, options: Options) -> bool:
+    """Tell whether the options and the board allow a contraction."""
+    return not only_searches(options) and board.given_candidates is None
 
 
 def only_searches(options: Options) -> bool:

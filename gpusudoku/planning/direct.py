@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from contextlib import suppress
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +41,7 @@ from gpusudoku.kernels.search.shape import Shape, shape_of
 from gpusudoku.kernels.signature import block_of
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import likely_searched
-from gpusudoku.planning.search import search_kernels, search_settings
+from gpusudoku.planning.search import Begun, search_kernels, search_settings
 from gpusudoku.results import SearchStats
 from gpusudoku.search.frontier import Frontier, node_seconds
 from gpusudoku.search.techniques import technique_names
@@ -62,9 +61,10 @@ class Direct(NamedTuple):
     number: int
     """The solutions found, at most the limit."""
     solutions: NDArray[np.uint8]
-    """uint8 (number, n * n): all of them, in the order in which they were found, if asked for."""
-    left: Frontier | None
-    """The boards that are left, with what was done; None if the search is finished."""
+    """uint8 (number, n * n): all of them, in the order in which they were found; none unless they
+    were asked for."""
+    left: Begun | None
+    """The search as it stands; None if it is finished."""
     stats: SearchStats
 
 
@@ -83,7 +83,7 @@ def search_directly(
         return None
     check_cancelled()
     shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
-    settings = _settings(options.propagate, options.strategy)
+    settings = search_settings(options)
     try:
         memory = _unused_memory(shape, settings, listed)
         if memory is None:
@@ -92,7 +92,7 @@ def search_directly(
             memory = _Memory(shape, settings, listed)
         memory.pack(board)
         start = time.perf_counter()
-        left = memory.search(limit, int(DIRECT_SECONDS / node_seconds(shape)))
+        frontier = memory.search(limit, int(DIRECT_SECONDS / node_seconds(shape)))
         seconds = time.perf_counter() - start
     except KeyboardInterrupt:
         raise Interrupted("interrupted") from None
@@ -101,11 +101,11 @@ def search_directly(
     solutions = memory.found.solutions[:count].copy()
     _unused[shape, settings, listed].append(memory)
     watch = current_watch()
-    if left is None and watch.sees_progress:
+    if frontier is None and watch.sees_progress:
         watch.progress(Progress(1.0, count, seconds))
     stats = SearchStats(
         strategy=options.strategy,
-        propagate=_names(settings.techniques),
+        propagate=technique_names(settings.techniques),
         cutoff=None,
         cutoff_by=options.cutoff_by,
         cutoff_reached=True,
@@ -118,6 +118,7 @@ def search_directly(
         expansion_seconds=0.0,
         utilisation=(1.0,) + (0.0,) * (engine.workers - 1),
     )
+    left = None if frontier is None else Begun(frontier, count, deepest, seconds)
     return Direct(count, solutions, left, stats)
 
 
@@ -167,7 +168,7 @@ class _Memory:
         if height == 0 or count >= most:
             return None
         boards, roots = stack.boards[height - 1 :: -1].copy(), np.zeros(height, np.int64)
-        return Frontier(self.shape, boards, roots, 0, nodes, guesses, found=count)
+        return Frontier(self.shape, boards, roots, nodes=nodes, guesses=guesses)
 
     def numbers(self) -> tuple[int, int, int, int]:
         """Return the solutions, the nodes, the guesses, and the most boards on the stack."""
@@ -191,12 +192,3 @@ def _is_ready(run: Kernel, board: Board, options: Options, engine: Engine) -> bo
     if likely_searched(board, options) and not run.fetch():
         ready(search_kernels(board.geometry, options, engine))
     return run.fetch()
-
-
-@lru_cache(1 << 6)
-def _settings(propagate: str, strategy: str) -> SearchSettings:
-    """Return the settings of a search with these options."""
-    return search_settings(Options(propagate=propagate, strategy=strategy))
-
-
-_names = lru_cache(1 << 6)(technique_names)

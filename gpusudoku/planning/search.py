@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,6 +49,18 @@ def search_kernels(
     return kernels
 
 
+class Begun(NamedTuple):
+    """A search of one board that has begun: what is left of it, and what it found and took."""
+
+    frontier: Frontier
+    """The boards that are left, with the nodes and guesses so far."""
+    found: int
+    """The solutions so far."""
+    deepest: int
+    """The most boards that waited on the stack."""
+    seconds: float
+
+
 class SearchPlan:
     """A search of one or more boards; see ``Plan``.
 
@@ -64,12 +76,12 @@ class SearchPlan:
         roots: Frontier,
         options: Options,
         least_tasks: int = TASKS,
-        begun: Frontier | None = None,
+        begun: Begun | None = None,
     ) -> None:
         self.estimates = Estimates()
         self.settings = search_settings(options)
         self._roots, self._options, self._least_tasks = roots, options, least_tasks
-        self._begun = roots if begun is None else begun
+        self._begun = Begun(roots, 0, 0, 0.0) if begun is None else begun
         self._geometry = Geometry(roots.shape.box_rows, roots.shape.box_columns)
         self._cutoff = None
         if options.cutoff is not None:
@@ -123,7 +135,8 @@ class SearchPlan:
             tally = engine.explore(frontier, self.settings, job)
         except KeyboardInterrupt:
             raise Interrupted("interrupted", job.total) from None
-        seconds = time.perf_counter() - start
+        seconds = time.perf_counter() - start + self._begun.seconds
+        tally.deepest = max(tally.deepest, self._begun.deepest)
         stats = self._stats(frontier, tally, seconds, job.utilisation)
         return Outcome(
             job.numbers,
@@ -140,6 +153,7 @@ class SearchPlan:
     ) -> StepResult:
         """See ``Plan``. ``on_solutions`` is as in ``run``, but its indices mean nothing."""
         width = self.compile(engine)
+        assert self._begun.found == 0, "only run goes on with a search that has begun"
         whole = self._expanded(None)
         portion.check(len(whole), whole.shape.words)
         # Boards that are left come first: they were split more often, and are sooner done.
@@ -178,7 +192,9 @@ class SearchPlan:
     def _expanded(self, job: Job | None) -> Frontier:
         """Return the frontier of all tasks, made once unless the job is stopped meanwhile."""
         if self._frontier is None:
-            frontier = self._begun.expanded(self.settings, self._least_tasks, self._cutoff, job)
+            frontier = self._begun.frontier.expanded(
+                self.settings, self._least_tasks, self._cutoff, job
+            )
             if job is not None and job.stopped:
                 return frontier
             self._frontier = frontier

@@ -73,8 +73,7 @@ class Frontier:
     ``boards`` is (B, shape.words), one board a row, packed as ``kernels.search.shape`` draws it.
     ``roots`` is int64 (B): the index of the root that each board descends from. The first ``ready``
     boards need no more splitting. To make it ``nodes`` boards were looked at and ``guesses`` of
-    them split in two, and ``found`` solutions of the only root were found; ``capped`` is true if
-    memory did not suffice for a cutoff.
+    them split in two; ``capped`` is true if memory did not suffice for a cutoff.
     """
 
     shape: Shape
@@ -84,7 +83,6 @@ class Frontier:
     nodes: int = 0
     guesses: int = 0
     capped: bool = False
-    found: int = 0
 
     def __len__(self) -> int:
         return len(self.boards)
@@ -139,8 +137,7 @@ class Frontier:
             todo = self._joined(parts)
         whole = self._joined([*done, todo])
         capped = cutoff is not None and len(todo) > 0
-        boards, roots = whole.boards, whole.roots
-        return Frontier(self.shape, boards, roots, ready, nodes, guesses, capped, self.found)
+        return Frontier(self.shape, whole.boards, whole.roots, ready, nodes, guesses, capped)
 
     def part(self, start: int, end: int) -> Frontier:
         """Return the boards from start to before end, none of which counts as ready."""

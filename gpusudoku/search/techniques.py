@@ -6,6 +6,7 @@ The techniques themselves are in ``kernels/search``.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from gpusudoku.errors import InputError, described, shown
 from gpusudoku.kernels.search.settings import (
@@ -59,6 +60,7 @@ def parse_techniques(names: str | Iterable[str]) -> int:
     return bits
 
 
+@cache
 def technique_names(bits: int) -> str:
     """Return the comma-separated list for some bits, ``none`` for 0."""
     return ",".join(name for name, bit in TECHNIQUES.items() if bits & bit) or "none"
