@@ -22,10 +22,20 @@ from tempfile import TemporaryDirectory
 
 import click
 from machine import record, recorded
-from script import Run, check, grouped, script, table, turns
+from script import (
+    THIS,
+    Run,
+    check,
+    grouped,
+    other_option,
+    script,
+    table,
+    trees_of,
+    turns,
+)
 
 from gpusudoku import collection
-from gpusudoku.errors import GpusudokuError, InputError
+from gpusudoku.errors import GpusudokuError
 from gpusudoku.jobs.cores import usable_cores
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,7 +52,6 @@ SITTING = {
     "count @a1 # again": 1,
 }
 """The commands in their order, and the only line that they print, where there is one."""
-THIS, OTHER = "this", "other"
 
 Case = tuple[str, int]
 """Version, and number of cores."""
@@ -127,16 +136,11 @@ def head(version: str, cores: int) -> str:
 
 
 @script("first_day", show)
-@click.option("--other", metavar="FOLDER", help="A checkout of another version, to compare with.")
+@other_option
 @click.option("--repeats", default=3, show_default=True, help="Sittings of every kind.")
 def main(path: Path, other: str | None, repeats: int) -> None:
     """Time the commands of a first sitting, which begins with nothing compiled."""
-    trees = {THIS: ROOT}
-    if other is not None:
-        trees[OTHER] = Path(other).resolve()
-        if not (trees[OTHER] / "gpusudoku").is_dir():
-            raise InputError(f"{other}: expected a checkout of gpusudoku")
-    record(path, measure(trees, repeats))
+    record(path, measure(trees_of(other), repeats))
 
 
 if __name__ == "__main__":

@@ -23,11 +23,10 @@ from statistics import median
 
 import click
 from machine import record, recorded
-from script import Run, grouped, script, table, turns
+from script import Run, grouped, other_option, script, table, trees_of, turns
 
-from gpusudoku.errors import GpusudokuError, InputError
+from gpusudoku.errors import GpusudokuError
 
-ROOT = Path(__file__).resolve().parents[1]
 PUZZLE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 CALLS = {
     "`count(line)`, an easy 9x9 puzzle": "count(LINE)",
@@ -72,7 +71,6 @@ COMMANDS = {
     "sample @empty -n 5": ["sample", "@empty", "-n", "5"],
     "shares @1b": ["shares", "@1b"],
 }
-THIS, OTHER = "this", "other"
 
 
 def measure(trees: dict[str, Path], repeats: int) -> list[Run]:
@@ -141,16 +139,11 @@ def show(path: Path) -> None:
 
 
 @script("waits", show)
-@click.option("--other", metavar="FOLDER", help="A checkout of another version, to compare with.")
+@other_option
 @click.option("--repeats", default=5, show_default=True, help="Turns.")
 def main(path: Path, other: str | None, repeats: int) -> None:
     """Time single calls, and commands beside Python that imports NumPy."""
-    trees = {THIS: ROOT}
-    if other is not None:
-        trees[OTHER] = Path(other).resolve()
-        if not (trees[OTHER] / "gpusudoku").is_dir():
-            raise InputError(f"{other}: expected a checkout of gpusudoku")
-    record(path, measure(trees, repeats))
+    record(path, measure(trees_of(other), repeats))
 
 
 if __name__ == "__main__":

@@ -294,6 +294,11 @@ class Solution:
         return draw(board.geometry, board.cells, self.puzzle.cells > 0, f"{self}".capitalize())
 
 
+def is_unique(count: int, limit: int | None) -> bool | None:
+    """Tell whether a count means a single solution; None if the limit hides that."""
+    return None if count == limit == 1 else count == 1
+
+
 @dataclass(frozen=True)
 class ResultBlock:
     """Results of boards that were worked on together, in columns of B rows.
@@ -373,7 +378,7 @@ class ResultBlock:
 
     def is_unique(self, count: int) -> bool | None:
         """Tell whether one of the counts means a single solution; None if the limit hides that."""
-        return None if count == self.limit == 1 else count == 1
+        return is_unique(count, self.limit)
 
     def text(self, count: int) -> str:
         """Write one of the counts as it is shown: ``N+`` for N or more."""

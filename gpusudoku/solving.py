@@ -22,7 +22,7 @@ from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import find_solutions
-from gpusudoku.results import ResultBlock, Results, Solution, with_bad_boards
+from gpusudoku.results import ResultBlock, Results, Solution, is_unique, with_bad_boards
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -113,10 +113,10 @@ def solve_many(
 
 def solve_board(board: Board, options: Options, engine: Engine) -> Solution:
     """Search one board for as many solutions as the limit says, 1 or 2."""
-    rows, _, stats = find_solutions(Batch.of_one(board), options, engine, watched=True)
+    rows, _, stats = find_solutions(Batch.of([board]), options, engine, watched=True)
     found = Board.of_digits(rows[0], board.geometry) if len(rows) else None
-    unique = None if found is not None and options.limit == 1 else len(rows) == 1
-    return Solution(board, found, unique, stats)
+    number = min(len(rows), options.limit or 0)
+    return Solution(board, found, is_unique(number, options.limit), stats)
 
 
 def solve_batches(

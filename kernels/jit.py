@@ -68,13 +68,14 @@ class _PartCompiler(Compiler):  # type: ignore[misc]
         return super().define_pipelines()
 
 
-PART: dict[str, Any] = {
+_ENTRY: dict[str, Any] = {
     "_nrt": False,  # nothing is allocated
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
-    "pipeline_class": _PartCompiler,
 }
-"""Numba's options for a part."""
+"""Numba's options for an entry."""
+PART: dict[str, Any] = {**_ENTRY, "pipeline_class": _PartCompiler}
+"""Those for a part."""
 INLINED: dict[str, Any] = {**PART, "forceinline": True}
 """Those for a part that is too short to be worth a call."""
 
@@ -122,9 +123,6 @@ def compiled(
         result.library.get_pointer_to_function(name)  # which makes the machine code
         _, _, (code, _) = result.library.serialize_using_object_code()
         return name, code
-
-
-_ENTRY = {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def _entry(

@@ -97,18 +97,16 @@ class Batch:
         """Make a batch of boards, at least one, all of one geometry; a batch stays as it is."""
         if isinstance(boards, Batch):
             return boards
+        if len(boards) == 1:  # without copies
+            [board] = boards
+            masks = board.given_candidates
+            return cls(board.geometry, board.cells[None], None if masks is None else masks[None])
         given = [board.given_candidates for board in boards]
         geometry, candidates = boards[0].geometry, None
         if any(masks is not None for masks in given):
             whole = np.full(geometry.cells, geometry.all_digits)
             candidates = np.stack([whole if masks is None else masks for masks in given])
         return cls(geometry, np.stack([board.cells for board in boards]), candidates)
-
-    @classmethod
-    def of_one(cls, board: Board) -> Batch:
-        """Make a batch of one board."""
-        given = board.given_candidates
-        return cls(board.geometry, board.cells[None], None if given is None else given[None])
 
     @classmethod
     def joined(cls, batches: Sequence[Batch]) -> Batch:

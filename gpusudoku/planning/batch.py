@@ -213,7 +213,7 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
     """
     begun = None
     try:
-        direct = search_directly(Batch.of_one(board), options, engine)
+        direct = search_directly(Batch.of([board]), options, engine)
         if direct is not None and direct.left is None:
             return _counted(board, direct, options, engine)
         begun = None if direct is None else direct.left

@@ -92,12 +92,17 @@ def search_directly(
             memory = _Memory(shape, settings, listed)
         memory.pack(board)
         start = time.perf_counter()
-        frontier = memory.search(limit, int(DIRECT_SECONDS / node_seconds(shape)))
+        memory.search(limit, int(DIRECT_SECONDS / node_seconds(shape)))
         seconds = time.perf_counter() - start
     except KeyboardInterrupt:
         raise Interrupted("interrupted") from None
-    count, nodes, guesses, deepest = memory.numbers()
-    count = count if limit is None else min(count, limit)
+    tally = memory.stack.tally.tolist()
+    nodes, guesses, deepest = tally[NODES], tally[GUESSES], tally[DEEPEST]
+    count, frontier = int(memory.found.counts[0]), None
+    if limit is None or count < limit:
+        frontier = memory.left(nodes, guesses)
+    else:
+        count = limit
     solutions = memory.found.solutions[:count].copy()
     _unused[shape, settings, listed].append(memory)
     watch = current_watch()
@@ -154,26 +159,24 @@ class _Memory:
         if board.candidates is not None:
             self.work.boards[:] &= self.shape.rows_of(board.candidates)
 
-    def search(self, limit: int | None, nodes: int) -> Frontier | None:
-        """Search the board for so many nodes; return the boards that are left."""
+    def search(self, limit: int | None, nodes: int) -> None:
+        """Search the board for so many nodes."""
         stack = self.stack
         self.work.cursor[0] = self.found.counts[0] = self.found.used[0] = 0
         stack.state[:] = -1
         stack.tally[:] = 0
-        most = int(limit_of(limit))
-        self._running[self._budget], self._running[self._budget + 1] = nodes, most
+        self._running[self._budget] = nodes
+        self._running[self._budget + 1] = int(limit_of(limit))
         self._run.call(self._running)
-        count, nodes, guesses, _ = self.numbers()
+
+    def left(self, nodes: int, guesses: int) -> Frontier | None:
+        """Return the boards that are left after so much work; None if none are."""
+        stack = self.stack
         height = int(stack.state[TOP]) + 1
-        if height == 0 or count >= most:
+        if height == 0:
             return None
         boards, roots = stack.boards[height - 1 :: -1].copy(), np.zeros(height, np.int64)
         return Frontier(self.shape, boards, roots, nodes=nodes, guesses=guesses)
-
-    def numbers(self) -> tuple[int, int, int, int]:
-        """Return the solutions, the nodes, the guesses, and the most boards on the stack."""
-        tally = self.stack.tally.tolist()
-        return int(self.found.counts[0]), tally[NODES], tally[GUESSES], tally[DEEPEST]
 
 
 _unused: defaultdict[tuple[Shape, SearchSettings, bool], list[_Memory]] = defaultdict(list)
