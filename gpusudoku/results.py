@@ -73,6 +73,8 @@ class SearchStats:
     """Making the frontier, which is part of it."""
     utilisation: tuple[float, ...]
     """For every worker the share of the remaining time in which it worked."""
+    launches: int = 0
+    """Launches of the kernel on GPUs; 0 if the CPU searched."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,8 @@ class ContractionStats:
     """The whole contraction."""
     utilisation: tuple[float, ...]
     """For every worker the share of the sum's time in which it worked."""
+    on_gpu: bool = False
+    """True if GPUs summed; the CPU makes the lists and tensors in any case."""
 
 
 def numbers_of(counts: Sequence[int]) -> NDArray[Any]:

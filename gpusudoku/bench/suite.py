@@ -257,7 +257,7 @@ def machine() -> dict[str, object]:
     return {
         "processor": model,
         "cores": usable_cores(),
-        "gpus": [] if no_gpu else list(availability.gpu_names()),
+        "gpus": [] if no_gpu else [card.name for card in availability.cards()],
         "system": platform.system(),
         "python": platform.python_version(),
         "numba": numba.__version__,

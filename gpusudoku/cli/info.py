@@ -233,7 +233,7 @@ def devices() -> None:
     reason = availability.unusable_because()
     if availability.simulated():
         show("cuda  simulator (NUMBA_ENABLE_CUDASIM)")
-    for number, name in enumerate(availability.gpu_names()):
+    for number, name in enumerate(card.name for card in availability.cards()):
         show(f"cuda  {number}: {name}" + (f" (not usable: {reason})" if reason else ""))
-    if reason and not availability.gpu_names():
+    if reason and not availability.cards():
         show(f"cuda  not usable: {reason}")

@@ -397,11 +397,14 @@ def start_engine(options: Options) -> Engine:
     engine = engine_for(options, fallback=warn_of_device)
     if options.device != "auto":
         return engine
-    if engine.name == "cuda":
+    if engine.name == "cuda":  # by --gpu
         gpus = cast("CudaEngine", engine).gpus
-        note(f"device cuda ({', '.join(gpu.name for gpu in gpus)})")
+        note(f"device cuda ({', '.join(gpu.card.name for gpu in gpus)})")
     else:
-        note(f"device cpu, {several(engine.workers, 'thread')}")
+        from gpusudoku.engines.auto import AutoEngine
+
+        too = "; cuda where that is quicker" if isinstance(engine, AutoEngine) else ""
+        note(f"device cpu, {several(engine.workers, 'thread')}{too}")
     return engine
 
 

@@ -204,7 +204,7 @@ class CountLine(ProgressLine):
         """Say how long a long count should take."""
         self.clear()
         if self._stats and not self._place:
-            show_plan(plan)
+            show_plan(plan, board, self._engine)
         self.expected = expect_count(
             plan, board, self._options, self._engine, self._place, self._parts
         )
@@ -242,7 +242,7 @@ def expect_count(
     ``place`` is that of a board in a batch; the method not chosen is only estimated if the board
     stands alone. Returns the seconds that the workers should need, 0 if they are few or unknown.
     """
-    seconds, where = _on_workers(plan.seconds / parts, engine)
+    seconds, where = _on_workers(plan.seconds / parts, plan.method, board, engine)
     estimated = plan.estimates.seconds_of(plan.method) is not None or not place
     if not (estimated and _is_long(seconds, options)):
         return 0.0
@@ -254,7 +254,8 @@ def expect_count(
     if reason:
         said.append(f"no contraction: {reason.removeprefix('too expensive to contract: ')}")
     if other is not None and other.seconds < plan.seconds:
-        said.append(f"--method {other.method} {duration(_on_workers(other.seconds, engine)[0])}")
+        sooner, _ = _on_workers(other.seconds, other.method, board, engine)
+        said.append(f"--method {other.method} {duration(sooner)}")
     if options.limit is None and plan.method == "search" and parts == 1:
         said.append("--limit N asks only for N solutions or more")
     note(f"{place}{'; '.join(said)}")
@@ -280,7 +281,7 @@ def expect_listing(board: Board, options: Options, engine: Engine, place: str) -
     from gpusudoku.search.frontier import Frontier
 
     plan = SearchPlan(Frontier.of([board]), options)
-    seconds, where = _on_workers(plan.seconds, engine)
+    seconds, where = _on_workers(plan.seconds, plan.method, board, engine)
     if not _is_long(seconds, options):
         return 0.0
     number = f"about {plan.estimate.solutions:.1e} solutions".replace("e+", "e")
@@ -306,11 +307,12 @@ def expect_solutions(
     return seconds
 
 
-def _on_workers(seconds: float, engine: Engine) -> tuple[float, str]:
+def _on_workers(seconds: float, method: str, board: Board, engine: Engine) -> tuple[float, str]:
     """Return the seconds of the workers for so much work of one core, and name them."""
-    if engine.name != "cpu":  # no GPU was measured
-        return seconds, "on one core of a CPU"
-    return seconds / engine.workers, f"on {several(engine.workers, 'thread')}"
+    here, own = engine.seconds(seconds, method, board.geometry), seconds / engine.threads
+    if here < own:
+        return here, "on GPUs"
+    return here, f"on {several(engine.threads, 'thread')}"
 
 
 def _is_long(seconds: float, options: Options) -> bool:

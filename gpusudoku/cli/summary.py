@@ -131,7 +131,7 @@ class Ending:
             click.get_current_context().exit(self.status)
 
 
-def show_plan(plan: Plan) -> None:
+def show_plan(plan: Plan, board: Board, engine: Engine) -> None:
     """Show the estimates, before the count."""
     estimates = plan.estimates
     lines = {"method": plan.method}
@@ -141,6 +141,12 @@ def show_plan(plan: Plan) -> None:
         lines["contraction est."] = reason
     if estimates.contraction_seconds is not None:
         lines["contraction est."] = f"{duration(estimates.contraction_seconds)} on one core"
+    from gpusudoku.engines.auto import AutoEngine  # most commands do without it
+
+    if isinstance(engine, AutoEngine):
+        there = engine.gpu_seconds(plan.seconds, plan.method, board.geometry)
+        said = "cannot do this" if there is None else f"{duration(there)}, with its start"
+        lines["device estimate"] = f"cpu {duration(plan.seconds / engine.threads)}; cuda {said}"
     _show(lines)
 
 
@@ -180,7 +186,7 @@ class Totals:
         if continued:
             return
         if isinstance(stats, SearchStats):
-            for name in ("frontier_boards", "boards_explored", "nodes"):
+            for name in ("frontier_boards", "boards_explored", "nodes", "launches"):
                 self._searches[name] += getattr(stats, name)
             self._searches["seconds"] += stats.seconds
             self._searches["expansion_seconds"] += stats.expansion_seconds
@@ -203,6 +209,7 @@ class Totals:
                     "boards explored": f"{sums['boards_explored']:,}",
                     "nodes": f"{sums['nodes']:,}",
                     "deepest stack": f"{self._deepest}",
+                    **_on_gpu(sums["launches"]),
                     "seconds of blocks": f"{sums['seconds']:.6f} "
                     f"(expansion {sums['expansion_seconds']:.6f})",
                 }
@@ -213,6 +220,7 @@ class Totals:
                 {
                     "contracted": several(self._boards["contraction"], "board"),
                     "products": f"{sums['products']:,}",
+                    **({"summed by": "the CPU"} if self._engine.name == "cuda" else {}),
                     "seconds of blocks": f"{sums['seconds']:.6f}",
                 }
             )
@@ -246,6 +254,13 @@ def _show(lines: dict[str, str]) -> None:
         tell(f"{label:>18}: {text}")
 
 
+def _on_gpu(launches: float) -> dict[str, str]:
+    """Tell what the GPU and the CPU did of a search, if there was a GPU."""
+    if not launches:
+        return {}
+    return {"searched by": f"the GPU, {launches:,} launches; the CPU made the frontier"}
+
+
 def show_search(board: Board, stats: SearchStats) -> None:
     """Show the statistics of the search of a board, a line each."""
     cutoff = f"{stats.frontier_width} boards" if stats.cutoff is None else f"{stats.cutoff:g}"
@@ -263,6 +278,7 @@ def show_search(board: Board, stats: SearchStats) -> None:
             "boards explored": f"{stats.boards_explored:,}",
             "nodes": f"{stats.nodes:,}",
             "deepest stack": f"{stats.deepest}",
+            **_on_gpu(stats.launches),
             "seconds": f"{stats.seconds:.6f} (expansion {stats.expansion_seconds:.6f})",
             "utilisation": _utilisation(stats),
         }
@@ -279,6 +295,7 @@ def _show_contraction(board: Board, stats: ContractionStats) -> None:
         {
             **_size(board),
             "products": f"{stats.products:,}",
+            **({"summed by": "the GPU; the CPU made its tensors"} if stats.on_gpu else {}),
             "seconds": f"{stats.seconds:.6f}",
             "utilisation": _utilisation(stats),
         }

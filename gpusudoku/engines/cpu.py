@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.engines.engine import Sums, WorkCounters
+from gpusudoku.engines.engine import Engine, Sums, WorkCounters
 from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Cost, Job, Task, Worker, pieces
@@ -82,6 +83,12 @@ class CpuEngine:
 
     def __repr__(self) -> str:
         return f"<CpuEngine: {self.workers} thread{'' if self.workers == 1 else 's'}>"
+
+    def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
+        return core_seconds / self.workers
+
+    def best(self, core_seconds: float, method: str, geometry: Geometry) -> Engine:
+        return self
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         cpu.run(frontier.shape, settings).load()

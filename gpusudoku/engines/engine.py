@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.settings import SearchSettings
@@ -24,6 +25,10 @@ class WorkCounters:
     """The most boards that waited on one stack."""
     products: int = 0
     """Products of a contraction that were added up."""
+    launches: int = 0
+    """Launches of a GPU's search; 0 if the CPU searched."""
+    on_gpu: bool = False
+    """True if GPUs added up the products."""
 
     def add(self, other: WorkCounters) -> None:
         """Add other work."""
@@ -31,6 +36,8 @@ class WorkCounters:
         self.guesses += other.guesses
         self.deepest = max(self.deepest, other.deepest)
         self.products += other.products
+        self.launches += other.launches
+        self.on_gpu |= other.on_gpu
 
 
 Sums = list[tuple[range, int]]
@@ -53,6 +60,12 @@ class Engine(Protocol):
     @property
     def workers(self) -> int:
         """The number of workers that run at once: GPUs may be lost."""
+
+    def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
+        """Return the expected seconds of work that takes one core of 2024 so many."""
+
+    def best(self, core_seconds: float, method: str, geometry: Geometry) -> Engine:
+        """Return the engine for such work: this one, unless it stands for several devices."""
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         """Compile, so that ``explore`` only explores; return the boards that keep it busy."""

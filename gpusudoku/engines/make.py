@@ -20,8 +20,8 @@ def make_engine(
     Parameters
     ----------
     fallback
-        Called with the reason where ``auto`` finds a GPU but cannot use it and takes the CPU; and
-        later, if a GPU is lost during a count: by default that is a RuntimeWarning.
+        Called with the reason where ``auto`` would use a GPU but cannot and goes on with the CPU;
+        and if one of several GPUs is lost during a count: by default that is a RuntimeWarning.
     **options
         The fields of ``Options``, of which the engine depends on ``device``, ``jobs`` and ``gpus``.
 
@@ -49,19 +49,15 @@ def engine_for(
                 f"an engine for {engine.name}: give device={options.device!r} to make_engine"
             )
         return engine
-    # Imported here because CuPy takes a second to import.
-    auto = options.device == "auto" and options.gpus is None
-    wanted = options.device == "cuda" or options.gpus is not None
-    if wanted or (auto and availability.unusable_because() is None):
+    if options.device == "cuda" or options.gpus is not None:
+        # Imported here because CuPy takes a second to import.
         from gpusudoku.engines.cuda.engine import CudaEngine
 
-        try:
-            return CudaEngine(options.gpus, on_loss=fallback)
-        except DeviceError as error:
-            if not auto:
-                raise
-            if fallback is not None:
-                fallback(error)
+        return CudaEngine(options.gpus, on_loss=fallback)
+    if options.device == "auto" and availability.cards() and not availability.unusable_because():
+        from gpusudoku.engines.auto import AutoEngine
+
+        return AutoEngine(options.jobs, fallback)
     from gpusudoku.engines.cpu import CpuEngine
 
     return CpuEngine(options.jobs)

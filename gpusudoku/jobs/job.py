@@ -204,13 +204,6 @@ class Job:
             self._change.notify(woken)
             self._want(added - woken)
 
-    def enlist(self, workers: Sequence[Worker]) -> None:
-        """Have more workers while the job runs: in place of those that are about to resign."""
-        with self._change:
-            self._workers = [*self._workers, *workers]
-            self._ended += [False] * len(workers)
-            self.workers += len(workers)
-
     def resign(self, task: Task | None, error: BaseException) -> None:
         """Give back what is left of the task of a worker that can go on no more, and must end.
 

@@ -76,5 +76,5 @@ def share_block(block: Batch, options: Options, engine: Engine) -> ResultBlock:
     numbers = numbers_of([int(each[0].sum()) for each in shares])
     for each, count in zip(shares, numbers.tolist(), strict=True):
         check_shares(each, geometry, count)
-    device, jobs = engine.name, engine.workers
+    device, jobs = "cpu", engine.threads
     return ResultBlock(block, numbers, None, device, jobs, stats, shares=shares, errors=errors)

@@ -94,7 +94,8 @@ def count_block(
         found = search_block(block, options, searcher)
         yield counts_of(block, found, options, engine)
     else:
-        few = FEW_SOLUTIONS if options.method == "search" else SEARCHED_SOLUTIONS
+        visits = options.method == "search" or engine.name == "cuda"  # which is not to be idle
+        few = FEW_SOLUTIONS if visits else SEARCHED_SOLUTIONS
         searched = search_block(block, replace(options, limit=few), searcher)
         many = searched.numbers >= few
         rest = _mixed(block, searched, many, options, engine, most_seconds)
@@ -225,6 +226,7 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
                 plan.seconds / engine.threads,
             )
         current_watch().planned(plan, board)
+        engine = engine.best(plan.seconds, plan.method, board.geometry)
         return run_plan(plan, board, options, engine)
     except KeyboardInterrupt:
         raise interrupted(0 if begun is None else begun.found) from None
@@ -257,8 +259,7 @@ def run_plan(plan: Plan, board: Board, options: Options, engine: Engine) -> Coun
     limit, [count], stats = options.limit, outcome.counts, outcome.stats
     exact = limit is None or count < limit
     shown = count if exact or limit is None else limit
-    workers = len(stats.utilisation) or engine.workers
-    return Count(board, shown, exact, engine.name, workers, stats, plan.estimates)
+    return Count(board, shown, exact, *worked_on(stats, engine), stats, plan.estimates)
 
 
 def counts_of(
@@ -270,7 +271,14 @@ def counts_of(
         numbers = numbers.astype(np.int64)
     if limit is not None and (numbers.dtype == object or limit < 1 << 63):
         numbers = np.minimum(numbers, limit)
-    return ResultBlock(boards, numbers, limit, engine.name, engine.workers, stats)
+    return ResultBlock(boards, numbers, limit, *worked_on(stats, engine), stats)
+
+
+def worked_on(stats: Stats, engine: Engine) -> tuple[str, int]:
+    """Name the device that did some work of an engine, and tell how many workers it had."""
+    if isinstance(stats, ContractionStats) and engine.name == "cuda" and not stats.on_gpu:
+        return "cpu", len(stats.utilisation) or engine.threads
+    return engine.name, len(stats.utilisation) or engine.workers
 
 
 def interrupted(least: int) -> Interrupted:

@@ -20,6 +20,9 @@ from gpusudoku.search.frontier import Frontier
 if TYPE_CHECKING:
     from gpusudoku.planning.contraction import ContractionPlan, HybridPlan
 
+COMPARABLE = 4.0
+"""On a GPU that was asked for a search may take so many times as long as a contraction: it is the
+GPU that searches, while the CPU prepares what a contraction sums."""
 FEW_SOLUTIONS = 10_000
 """With a limit of no more solutions than this a search is not worth an estimate."""
 SHORT_SECONDS = 0.005
@@ -43,12 +46,12 @@ def choose(
 ) -> Plan:
     """Make the plan that the options name; ``auto`` compares estimates.
 
-    The plan is the same on every machine: the engine only has kernels compiled which it is likely
-    to need. The caller would wait ``worth`` seconds on one core; only a share of them, or of those
-    of a search, goes into estimating a contraction. The tasks are to be divided into ``parts``. A
-    search that has ``begun`` goes on with what is left of it. An InputError if a board with
-    candidates is to be contracted; a TooExpensive if the method is contraction, and the board is
-    too expensive for it.
+    Without an engine the plan is the same on every machine. With one it is what takes less there,
+    and kernels are compiled which it is likely to need. The caller would wait ``worth`` seconds on
+    one core; only a share of them, or of those of a search, goes into estimating a contraction. The
+    tasks are to be divided into ``parts``. A search that has ``begun`` goes on with what is left of
+    it. An InputError if a board with candidates is to be contracted; a TooExpensive if the method
+    is contraction, and the board is too expensive for it.
     """
     # Imported lazily: most boards need no plan.
     from gpusudoku.contraction.prepare import contraction_kernels
@@ -75,7 +78,13 @@ def choose(
     except TooExpensive as error:
         search.estimates = replace(search.estimates, no_contraction=str(error))
         return search
-    plan = contraction if contraction.seconds < search.seconds else search
+    searching, contracting = search.seconds, contraction.seconds
+    if engine is not None:
+        searching = engine.seconds(searching, "search", board.geometry)
+        contracting = engine.seconds(contracting, "contraction", board.geometry)
+        if engine.name == "cuda":
+            searching /= COMPARABLE
+    plan = contraction if contracting < searching else search
     plan.estimates = replace(contraction.estimates, search_seconds=search.seconds)
     return plan
 

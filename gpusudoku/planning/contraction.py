@@ -93,7 +93,8 @@ class ContractionPlan(_InOneStep):
     ) -> ContractionStats:
         """See ``Plan``."""
         listing_seconds = 0.0 if self._contraction is None else self._contraction.listing_seconds
-        return ContractionStats(tally.products, listing_seconds + seconds, utilisation)
+        seconds += listing_seconds
+        return ContractionStats(tally.products, seconds, utilisation, tally.on_gpu)
 
     def _prepared(self, threads: int) -> int:
         if self._contraction is None:

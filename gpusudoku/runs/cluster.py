@@ -29,6 +29,7 @@ from uuid import uuid4
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, QUICK_SECONDS, cut_blocks
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import (
     Cancelled,
     ClusterError,
@@ -134,6 +135,10 @@ class Cluster:
         return sum(self._client.nthreads().values()) or 1
 
     threads = workers
+
+    def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
+        """See ``Engine``: as if all workers were threads."""
+        return core_seconds / self.workers
 
     def steps(
         self,

@@ -16,13 +16,20 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.engines.make import engine_for, refuse_both
-from gpusudoku.errors import Cancelled, ClusterError, InputError, Interrupted, described
+from gpusudoku.errors import (
+    Cancelled,
+    ClusterError,
+    DeviceError,
+    InputError,
+    Interrupted,
+    described,
+)
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.jobs.watch import Progress, Watch, current_watch, reporting, watching
 from gpusudoku.options import MOST_PARTS, OptionFields, Options, is_integer, takes_options
-from gpusudoku.planning.batch import count_block
+from gpusudoku.planning.batch import count_block, worked_on
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.plan import Plan, StepResult
 from gpusudoku.planning.search import SearchPlan
@@ -98,6 +105,7 @@ def count_in_tasks(
         if isinstance(machine, Cluster):
             work = machine.steps(plan, make, options, store, limit)
         else:
+            machine = machine.best(plan.seconds, plan.method, board.geometry)
             work = steps(plan, machine, store)
         with patient_interrupts(PATIENCE_SECONDS), closing(work):
             for unit, step in work:
@@ -108,12 +116,15 @@ def count_in_tasks(
         message = "cancelled" if kind is Cancelled else "interrupted"
         message += f": at least {decimal_digits(found)} solutions" if found else ""
         raise kind(f"{message}{store.hint}", found) from None
-    except ClusterError as error:
-        raise ClusterError(f"{error}{store.hint}") from None
+    except (ClusterError, DeviceError) as error:
+        raise type(error)(f"{error}{store.hint}") from None
     state = store.state
     utilisation = getattr(machine, "utilisation", ())
     stats = plan.stats(state.tally, state.seconds, utilisation)
-    count = Count(board, state.count, True, machine.name, machine.workers, stats, plan.estimates)
+    device, jobs = machine.name, machine.workers
+    if not isinstance(machine, Cluster):
+        device, jobs = worked_on(stats, machine)
+    count = Count(board, state.count, True, device, jobs, stats, plan.estimates)
     work_done = {
         "plan": asdict(plan.stats(WorkCounters(), 0.0)),
         "done": asdict(state.tally),

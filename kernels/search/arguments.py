@@ -2,7 +2,8 @@
 
 A search is ``run(work, stack, found, budget, limit, lanes)``. It takes boards from ``work``,
 explores them on ``stack``, and reports to ``found``; the last is its own affair. Shapes are
-those of one thread. A CUDA kernel gets the stacks of all threads, with one axis more.
+those of one thread. A CUDA kernel gets a ``Pool`` for work, to which threads give boards back, and
+the stacks of all threads, with one axis more.
 """
 
 from __future__ import annotations
@@ -32,6 +33,19 @@ ENDS = 2
 """On a GPU: how the last 32 boards ended, as bits; see ``thread``."""
 STATES = 3
 
+# Words of Pool.state. Boards lie in a ring: place p is in row p, or in row p - capacity.
+TAKEN = 0
+"""The place of the next board to take; at first in a row of this number."""
+FILLED = 1
+"""The place at which they end: what this launch gives may be taken in the next one."""
+GIVEN = 2
+"""The place for the next board that a thread gives."""
+END = 3
+"""The place at which there is no room for more."""
+BUSY = 4
+"""The threads that had boards left when the launch ended, and can go on with them."""
+POOL_STATES = 5
+
 
 class Work(NamedTuple):
     """The boards to search: the frontier, or a part of it. Threads share it."""
@@ -48,6 +62,21 @@ class Work(NamedTuple):
         """No boards."""
         boards = np.empty((0, shape.words), shape.word)
         return cls(boards, np.empty(0, np.int64), np.zeros(1, np.int64))
+
+
+class Pool(NamedTuple):
+    """The boards that all threads of a GPU share: they take from it, and give to it.
+
+    A launch takes only what was there when it began. So no thread ever waits for another one's
+    board to be written.
+    """
+
+    boards: NDArray[Any]
+    """(capacity, words): rows of a ``Shape``."""
+    roots: NDArray[np.int64]
+    """int64 (capacity): the roots of those boards."""
+    state: NDArray[np.int64]
+    """int64 (POOL_STATES): TAKEN, FILLED, GIVEN, END and BUSY."""
 
 
 class Stack(NamedTuple):

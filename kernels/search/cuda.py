@@ -1,8 +1,10 @@
 """The search compiled for CUDA: the loop of ``thread``, one thread per stack.
 
-Threads are persistent: each takes frontier boards by an atomic add until none is left or its
-budget of nodes is spent. Stacks live in global memory, each in one place; what is on them when the
-kernel ends is what has not been explored, and a later launch goes on from there.
+Threads are persistent: each takes boards from the pool by an atomic add until none is left or its
+budget of rounds is spent. Stacks live in global memory, each in one place; what is on them and in
+the pool when the kernel ends is what has not been explored, and the next launch goes on from there.
+At its end a thread may give a board to the pool. So a few boards become as many as there are
+threads, and those that run dry are fed, by launches alone.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from numba import config, cuda, typeof, types
 
 from gpusudoku.kernels import bits, cuda_jit
 from gpusudoku.kernels.search import thread
-from gpusudoku.kernels.search.arguments import STATES, TALLIES, Found, Stack, Work
+from gpusudoku.kernels.search.arguments import POOL_STATES, STATES, TALLIES, Found, Pool, Stack
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 
@@ -55,14 +57,16 @@ def signature(shape: Shape) -> tuple[Any, ...]:
         np.empty((STATES, 1), np.int64),
         np.empty((TALLIES, 1), np.uint64),
     )
-    groups = Work.empty(shape), stacks, Found.empty(1, 0, shape.n**2)
-    return *map(typeof, groups), types.int64, types.uint64
+    boards, roots = np.empty((1, shape.words), shape.word), np.empty(1, np.int64)
+    pool = Pool(boards, roots, np.empty(POOL_STATES, np.int64))
+    groups = pool, stacks, Found.empty(1, 0, shape.n**2)
+    return *map(typeof, groups), types.int64, types.int64, types.uint64
 
 
 def build_kernel(shape: Shape, settings: SearchSettings) -> Callable[..., None]:
-    """Make the plain function ``kernel(work, stacks, found, budget, limit)``.
+    """Make the plain function ``kernel(pool, stacks, found, budget, gives, limit)``.
 
-    ``arguments`` describes the groups and ``lanes.build_run`` the rest. ``stacks`` is a ``Stack``
+    ``arguments`` describes the groups and ``thread.build_run`` the rest. ``stacks`` is a ``Stack``
     with an axis for the threads: its boards are (threads, depth, words) and its roots
     (threads, depth); state and tally are (..., threads).
 
@@ -73,22 +77,21 @@ def build_kernel(shape: Shape, settings: SearchSettings) -> Callable[..., None]:
     run = thread.build_run(shape, settings, jit, jit(_claim), jit(_add), jit(_any_of_warp))
     memory_rows, word = shape.memory_rows, shape.word
 
-    def kernel(work, stacks, found, budget, limit):
+    def kernel(pool, stacks, found, budget, gives, limit):
         number = cuda.grid(1)
         if number >= stacks.state.shape[1]:
             return
         boards, roots = stacks.boards[number], stacks.roots[number]
         stack = Stack(boards, roots, stacks.state[:, number], stacks.tally[:, number])
         memory = cuda.local.array((memory_rows, 1), word)
-        run(work, stack, found, budget, limit, memory)
+        run(pool, stack, found, budget, gives, limit, memory)
 
     return kernel
 
 
 @cache
-def kernel(shape: Shape, settings: SearchSettings, max_registers: int | None = None) -> Any:
+def kernel(shape: Shape, settings: SearchSettings) -> Any:
     """The kernel, compiled, to be launched as ``kernel[blocks, threads_per_block](...)``."""
     name = f"search.cuda-{shape.box_rows}x{shape.box_columns}"
     name += f"-t{settings.techniques}-s{settings.strategy}"
-    function, arguments = build_kernel(shape, settings), signature(shape)
-    return cuda_jit.kernel(name, function, arguments, max_registers=max_registers)
+    return cuda_jit.kernel(name, build_kernel(shape, settings), signature(shape))

@@ -11,9 +11,9 @@ Threads that have parted meet again where the assembler sees fit. Left alone, it
 took another board step by themselves, and then the rest: every round takes twice as long. So all
 threads vote before they step, and a vote is not over before everyone has come.
 
-All boards on the stack descend from one root, as a board of the frontier is only taken when the
-stack is empty. So roots need not be pushed and popped, and the limit need not be looked at for
-every board.
+All boards on the stack descend from one root, as a board of the pool is only taken when the stack
+is empty. So roots need not be pushed and popped, and the limit need not be looked at for every
+board. When a launch ends, a thread may give its oldest board, which is the largest, to the pool.
 """
 
 from __future__ import annotations
@@ -27,7 +27,18 @@ from numba import types
 
 from gpusudoku.kernels.bits import ONE, ZERO, popcount
 from gpusudoku.kernels.parts import Jit
-from gpusudoku.kernels.search.arguments import DEEPEST, ENDS, GUESSES, NODES, TOP
+from gpusudoku.kernels.search.arguments import (
+    BUSY,
+    DEEPEST,
+    END,
+    ENDS,
+    FILLED,
+    GIVEN,
+    GUESSES,
+    NODES,
+    TAKEN,
+    TOP,
+)
 from gpusudoku.kernels.search.choose import build_choose, lasting, narrows
 from gpusudoku.kernels.search.machine import traced
 from gpusudoku.kernels.search.moves import build_moves
@@ -111,15 +122,17 @@ def build_run(
     add: Callable[..., Any],
     any_of_warp: Callable[..., Any],
 ) -> Callable[..., None]:
-    """Make the loop of one thread, ``run(work, stack, found, budget, limit, memory)``.
+    """Make the loop of one thread, ``run(pool, stack, found, budget, gives, limit, memory)``.
 
-    See ``lanes.build_run`` for the arguments; ``memory`` is one of the shape, of one lane.
+    See ``lanes.build_run`` for most arguments; ``memory`` is one of the shape, of one lane. The
+    budget is one of rounds, so that no thread waits for another one of its warp to spend it. If
+    ``gives`` is not 0, a thread with several boards gives one of them to the pool in the end.
     ``any_of_warp(condition)`` says whether a condition holds for any thread of the warp, once all
     have asked. A warp may have any number of threads; one alone is told what it says.
 
-    It returns when no thread of the warp has anything left to do, or one has spent its budget of
-    nodes. A thread that has fewer than two rows of its stack left, or no room for a solution,
-    waits for that.
+    It returns after that, or when no thread of the warp has anything left to do. A thread that has
+    fewer than two rows of its stack left, or no room for a solution, waits for that; in want of
+    rows it gives a board to the pool, too, if there is room.
     """
     techniques, strategy = settings
     planes, K, parts = shape.planes, shape.plane_words, shape.row_bytes // ROW_BYTES
@@ -153,6 +166,12 @@ def build_run(
             else:
                 words = memory[w, 0], memory[w + 1, 0], memory[w + 2, 0], memory[w + 3, 0]
                 store_part(rows, row, part, words)
+
+    @jit
+    def copy(rows, row, others, other):
+        """Write a row of some rows to another one of others."""
+        for part in range(parts):
+            store_part(others, other, part, load_part(rows, row, part))
 
     @jit
     def strike(memory):
@@ -212,9 +231,10 @@ def build_run(
         return not (has_pairs and find_pairs(memory) != ZERO)
 
     @jit
-    def run(work, stack, found, budget, limit, memory):
+    def run(pool, stack, found, budget, gives, limit, memory):
         counts, depth = found.counts, stack.boards.shape[0]
-        room = found.solutions.shape[0]
+        room, capacity = found.solutions.shape[0], pool.boards.shape[0]
+        filled = pool.state[FILLED]
         most_unreported = min(limit, np.uint64(UNREPORTED))
         nodes, guesses, deepest = 0, 0, 0
         ends = np.uint32(stack.state[ENDS] & 0xFFFFFFFF)  # of the last boards, 1 for a dead one
@@ -224,7 +244,7 @@ def build_run(
         if height > 0 and counts[root] >= limit:
             height = 0
         has_board, more = False, True
-        while True:
+        for _ in range(budget):
             if not has_board:
                 if height > 0:
                     height -= 1
@@ -234,17 +254,18 @@ def build_run(
                     if unreported != ZERO:
                         add(counts, root, unreported)
                         unreported = ZERO
-                    index = claim(work.cursor)
-                    more = index < work.boards.shape[0]
+                    place_taken = claim(pool.state[TAKEN:])
+                    more = place_taken < filled
                     if more:
-                        root = work.roots[index]
+                        row = place_taken - capacity * (place_taken >= capacity)
+                        root = pool.roots[row]
                         if counts[root] < limit:
-                            take(work.boards, index, memory)
+                            take(pool.boards, row, memory)
                             has_board = True
             able = has_board and height + 2 <= depth
             if room > 0 and found.used[0] >= room:
                 able = False
-            if any_of_warp(nodes >= budget) or not any_of_warp(able or (more and not has_board)):
+            if not any_of_warp(able or (more and not has_board)):
                 break
             dead, unsolved, changed = advance(memory)
             ready = find_lasting(memory) if early else changed
@@ -282,10 +303,21 @@ def build_run(
                     deepest = max(deepest, height)
         if unreported != ZERO:
             add(counts, root, unreported)
+        if (gives != 0 or height + 2 > depth) and height + has_board > 1:
+            place_given = claim(pool.state[GIVEN:])
+            if place_given < pool.state[END]:
+                row = place_given - capacity * (place_given >= capacity)
+                copy(stack.boards, 0, pool.boards, row)
+                pool.roots[row] = root
+                height -= 1
+                for row in range(height):
+                    copy(stack.boards, row + 1, stack.boards, row)
         if has_board:
             strike(memory)
             put(memory, stack.boards, height)
             height += 1
+        if height > 0 and height + 1 <= depth:
+            claim(pool.state[BUSY:])
         for row in range(height):
             stack.roots[row] = root
         stack.state[TOP], stack.state[ENDS] = height - 1, np.int64(ends)

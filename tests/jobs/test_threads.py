@@ -97,18 +97,6 @@ def test_nobody_is_left_who_could_do_it() -> None:
     assert (job.total, len(job.left)) == (0, 3)
 
 
-def test_the_last_enlists_others() -> None:
-    def enlist(job: Job) -> float:
-        task = job.take()
-        job.enlist([counts] * 3)
-        job.resign(task, BROKEN)
-        return 0.0
-
-    job = Job(1)
-    job.run(tasks(1, 1, 1), [enlist])
-    assert (job.total, len(job.utilisation)) == (3, 1)  # as many as it began with
-
-
 def test_who_waits_for_the_last_is_woken() -> None:
     """As another one could share; that one resigns without a task."""
     job, each_has_one = Job(1), threading.Barrier(2)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from numba import typeof
 
+from gpusudoku.engines.cuda import device
 from gpusudoku.kernels.contraction.nine import cuda as nine
 from gpusudoku.kernels.search import cuda as search
 from gpusudoku.kernels.search.settings import SearchSettings
@@ -58,14 +59,14 @@ class Card:
         self.sums: set[bool] = set()
         """The widths of sums that were launched."""
 
-    def insert(self, patch: pytest.MonkeyPatch) -> None:
-        """Let kernels be those of this card."""
+    def insert(self, patch: pytest.MonkeyPatch, blocks: int, threads: int) -> None:
+        """Let kernels be those of this card, which runs so many blocks at once."""
+        patch.setattr(device, "SIMULATED_BLOCKS", blocks)
+        patch.setattr(device, "SIMULATED_THREADS", threads)
         patch.setattr(search, "kernel", self._search)
         patch.setattr(nine, "kernel", self._sum)
 
-    def _search(
-        self, shape: Shape, settings: SearchSettings, max_registers: int | None = None
-    ) -> Dispatcher:
+    def _search(self, shape: Shape, settings: SearchSettings) -> Dispatcher:
         case = (shape.box_rows, shape.box_columns, settings.techniques, settings.strategy)
         kernel = compiled.kernel((*case, *self.capability), self.checked)
         return Dispatcher(kernel, search.signature(shape), self)

@@ -19,9 +19,9 @@ def insert(monkeypatch: pytest.MonkeyPatch) -> Insert:
     if not availability.simulated():
         pytest.skip("a GPU is there: see test_gpu.py")
 
-    def inserted(*capability: int, **options: Any) -> Card:
+    def inserted(*capability: int, blocks: int = 2, threads: int = 4, **options: Any) -> Card:
         card = Card(capability, **options)
-        card.insert(monkeypatch)
+        card.insert(monkeypatch, blocks, threads)
         return card
 
     return inserted

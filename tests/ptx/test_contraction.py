@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -11,7 +10,7 @@ from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.counting import count
-from gpusudoku.engines.cuda.device import SIMULATED
+from gpusudoku.engines.cuda import engine
 from gpusudoku.engines.cuda.engine import CudaEngine
 from tests.boards import puzzle, spoilt
 from tests.contraction.nine.counted import candidates_of, multiplied, summed
@@ -23,13 +22,8 @@ Insert = Callable[..., Card]
 EACH_DIALECT = pytest.mark.parametrize("capability", DIALECTS, ids=str)
 
 
-def engine_of(**tuning: int) -> CudaEngine:
-    """An engine that launches blocks of two warps, unless told otherwise."""
-    return CudaEngine(tuning=replace(SIMULATED, **{"sum_threads_per_block": 64, **tuning}))  # type: ignore[arg-type]
-
-
-def counted(board: Board, **tuning: int) -> int:
-    return count(board, engine=engine_of(**tuning), method="contraction").count
+def counted(board: Board) -> int:
+    return count(board, device="cuda", method="contraction").count
 
 
 def on_cpu(board: Board) -> int:
@@ -38,7 +32,7 @@ def on_cpu(board: Board) -> int:
 
 @EACH_DIALECT
 def test_counts(capability: tuple[int, int], insert: Insert) -> None:
-    card = insert(*capability)
+    card = insert(*capability, threads=64)
     for clues in (17, 30):
         board = puzzle("3x3", clues, clues)
         assert counted(board) == on_cpu(board) > 0
@@ -46,14 +40,16 @@ def test_counts(capability: tuple[int, int], insert: Insert) -> None:
     assert card.launches
 
 
-@pytest.mark.parametrize(("threads", "seed"), [(32, 0), (96, 1), (1024, 1)])
-def test_blocks_of_any_size(threads: int, seed: int, insert: Insert) -> None:
-    """Threads wait for each other, whichever comes first; blocks are whole warps, 16 at most."""
-    card = insert(10, 0, seed=seed, workers=2)
+@pytest.mark.parametrize(("threads", "seed"), [(32, 0), (96, 1), (512, 1)])
+def test_blocks_of_any_size(
+    threads: int, seed: int, insert: Insert, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads wait for each other, whichever comes first."""
+    monkeypatch.setattr(engine, "SUM_TASKS", 3)
+    card = insert(10, 0, seed=seed, workers=2, threads=threads)
     board = puzzle("3x3", 22, 3)
-    found = counted(board, sum_threads_per_block=threads, sum_tasks_per_multiprocessor=3)
-    assert found == on_cpu(board)
-    assert {launched.threads for launched in card.launches} == {min(threads, 512)}
+    assert counted(board) == on_cpu(board)
+    assert {launched.threads for launched in card.launches} == {threads}
 
 
 @pytest.mark.parametrize(
@@ -62,17 +58,16 @@ def test_blocks_of_any_size(threads: int, seed: int, insert: Insert) -> None:
 )
 def test_boards_of_the_collection(name: str, capability: tuple[int, int], insert: Insert) -> None:
     """Blocks of the size that a card runs; the empty board's count has 22 digits."""
-    insert(*capability)
-    board, wanted = collection.load(name), collection.entry(name).count
-    assert counted(board, sum_threads_per_block=256) == wanted
+    insert(*capability, threads=256)
+    assert counted(collection.load(name)) == collection.entry(name).count
 
 
 @EACH_DIALECT
 @pytest.mark.parametrize("kind", ["narrow", "wide", "too wide"])
 def test_entries_of_any_width(kind: str, capability: tuple[int, int], insert: Insert) -> None:
     """Multiplicities too large for 16 bits, and sums too large for 32."""
-    card, times = insert(*capability), 1000 if kind == "too wide" else 1
+    card, times = insert(*capability, threads=64), 1000 if kind == "too wide" else 1
     board = puzzle("3x3", 22, 1)
     nine = multiplied(Nine(candidates_of(board), wide=kind == "wide"), times)
-    assert summed(nine, engine_of())[0] == times**2 * on_cpu(board)
+    assert summed(nine, CudaEngine())[0] == times**2 * on_cpu(board)
     assert card.sums == {kind != "narrow"}

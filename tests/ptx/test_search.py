@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
-from gpusudoku.engines.cuda import launch as launch_module
-from gpusudoku.engines.cuda.device import SIMULATED
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.engines.cuda import search as search_module
+from gpusudoku.engines.cuda.device import Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.engines.cuda.search import DeviceSearch
+from gpusudoku.jobs.job import Job
+from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
+from gpusudoku.search.frontier import Frontier
 from tests import naive
 from tests.boards import puzzle, searched, spoilt, streamed
-from tests.engines.cuda.simulator import limit_budgets, limit_memory
+from tests.engines.cuda.simulator import limit_memory, short_launches
 from tests.ptx.card import Card
 from tests.ptx.compiled import DIALECTS, WAITING
 
@@ -32,13 +37,8 @@ ALONE = 1e300
 EACH_DIALECT = pytest.mark.parametrize("capability", DIALECTS, ids=str)
 
 
-def tuned(**changes: object) -> CudaEngine:
-    return CudaEngine(tuning=replace(SIMULATED, **changes))  # type: ignore[arg-type]
-
-
-def counted(board: Board, engine: CudaEngine | None = None, **options: object) -> int:
-    options |= {"engine": engine} if engine else {"device": "cuda"}
-    return count(board, method="search", **options).count  # type: ignore[arg-type]
+def counted(board: Board, **options: object) -> int:
+    return count(board, device="cuda", method="search", **options).count  # type: ignore[arg-type]
 
 
 @EACH_DIALECT
@@ -51,15 +51,45 @@ def test_counts(capability: tuple[int, int], insert: Insert) -> None:
 
 
 @EACH_DIALECT
-def test_budgets_of_three_nodes(
+def test_rounds_one_by_one(
     capability: tuple[int, int], insert: Insert, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Threads stop and go on hundreds of times, in either order."""
+    """Threads stop and go on a hundred times, in either order."""
     card = insert(*capability, seed=capability[0] % 2)
-    limit_budgets(3, monkeypatch)
-    engine = tuned(launch_seconds=1e-9)
-    assert counted(SMALL, engine, cutoff=ALONE) == OF_SMALL
+    short_launches(monkeypatch)
+    assert counted(SMALL, cutoff=ALONE) == OF_SMALL
     assert len(card.launches) > 100
+
+
+def in_tree(board: Board, levels: int) -> set[bytes]:
+    """All boards that the CPU's expansion makes, level by level, simplified."""
+    settings = SearchSettings()
+    level, found = Frontier.of([board]), set[bytes]()
+    for _ in range(levels):
+        found |= {row.tobytes() for row in level.simplified(settings).boards}
+        _, level = level.split(settings)
+    return found
+
+
+@EACH_DIALECT
+def test_expansion_on_the_card(
+    capability: tuple[int, int], insert: Insert, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The card's frontier is of the CPU's tree, and none of it is missing or there twice."""
+    insert(*capability, blocks=4, threads=32)
+    board, settings, job = collection.load("2c"), SearchSettings(), Job(1, dtype=np.uint64)
+    search = DeviceSearch(Gpu(0), Frontier.of([board]), settings, job)
+    sizes = [search.boards]
+    while search.boards < search.threads:
+        assert search.launch()
+        sizes.append(search.boards)
+    assert len(sizes) < 25, sizes
+    haul = search.haul()
+    assert len(haul.left) >= 128
+    mine = {row.tobytes() for row in haul.left.simplified(settings).boards}
+    assert mine <= in_tree(board, 25)
+    CpuEngine(1).explore(haul.left, settings, job)
+    assert int(haul.counts[0]) + job.total == collection.entry("2c").count
 
 
 @EACH_DIALECT
@@ -70,8 +100,7 @@ def test_short_stacks(
     insert(*capability)
     limit_memory(0 if capability == (9, 0) else 16, Geometry(3, 3), monkeypatch)
     board = puzzle("3x3", 28, 7)
-    wanted = count(board, device="cpu").count
-    assert counted(board, tuned(), cutoff=ALONE) == wanted
+    assert counted(board, cutoff=ALONE) == count(board, device="cpu").count
 
 
 @EACH_DIALECT
@@ -80,7 +109,7 @@ def test_no_room_for_solutions(
 ) -> None:
     """Threads that find no room wait; every solution is written once."""
     insert(*capability)
-    monkeypatch.setattr(launch_module, "ROOM_BYTES", 3 * 81)
+    monkeypatch.setattr(search_module, "ROOM_BYTES", 3 * 81)
     board = puzzle("3x3", 25, 1)
     found, wanted = (sorted(streamed(board, device=device)) for device in ("cuda", "cpu"))
     assert found == wanted
@@ -109,7 +138,7 @@ def test_boards_of_2x3(
     capability: tuple[int, int], insert: Insert, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     insert(*capability)
-    limit_budgets(3, monkeypatch)
+    short_launches(monkeypatch)
     for seed in range(4):
         board = puzzle("2x3", 8, seed)
         assert counted(board, cutoff=1e30) == naive.count(board)
@@ -118,7 +147,7 @@ def test_boards_of_2x3(
 @pytest.mark.usefixtures("uncompiled")
 def test_boards_of_4x4(insert: Insert, monkeypatch: pytest.MonkeyPatch) -> None:
     insert(9, 0)
-    limit_budgets(3, monkeypatch)
+    short_launches(monkeypatch)
     many, few = collection.load("16x16-many"), puzzle("4x4", 158, 1)
     assert counted(many, cutoff=ALONE, limit=200) == 200
     assert counted(few, cutoff=ALONE) == naive.count(few)
@@ -127,16 +156,14 @@ def test_boards_of_4x4(insert: Insert, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @EACH_DIALECT
 def test_boards_of_the_collection(capability: tuple[int, int], insert: Insert) -> None:
-    insert(*capability)
-    engine = tuned(blocks_per_multiprocessor=4, threads_per_block=64)
+    insert(*capability, blocks=4, threads=64)
     for each in collection.entries():
         if str(each.box) == "3x3" and each.count < 10**6:
-            assert counted(collection.load(each.name), engine) == each.count, each.name
+            assert counted(collection.load(each.name)) == each.count, each.name
 
 
 def test_blocks_side_by_side(insert: Insert) -> None:
     """Threads of the CPU share the boards by atomic additions, as blocks of a card do."""
-    card = insert(9, 0, workers=4)
-    engine = tuned(blocks_per_multiprocessor=8, threads_per_block=32)
-    assert counted(collection.load("1c"), engine) == collection.entry("1c").count
+    card = insert(9, 0, workers=4, blocks=8, threads=32)
+    assert counted(collection.load("1c")) == collection.entry("1c").count
     assert max(card.launches).blocks == 8

@@ -239,12 +239,7 @@ class DeviceSum:
         self._terms = int(operands.start[C, -1])
         wide = nine.wide or not cuda.narrow_enough(work.lists, roles, work.tensors)
         self._kernel = cuda.kernel(wide)
-        wanted, most = gpu.tuning.sum_threads_per_block, cuda.MOST_THREADS
-        self._threads = (
-            gpu.fullest_block(self._kernel, most)
-            if wanted is None
-            else gpu.block_of(self._kernel, min(wanted, most))
-        )
+        self._threads = gpu.fullest_block(self._kernel, cuda.MOST_THREADS)
         words = operands.entries[C].view(np.int64).ravel()
         on_gpu = {role: self._numbered_last(work, role) for role in {*roles.tensor}}
         p, q, r = (on_gpu[role] for role in roles.tensor[[P, Q, R]])

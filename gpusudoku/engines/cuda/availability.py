@@ -7,6 +7,7 @@ import os
 import sys
 from functools import cache
 from importlib.util import find_spec
+from typing import NamedTuple
 
 from gpusudoku.errors import installing
 
@@ -14,6 +15,17 @@ OLDEST_NUMBA_CUDA = (0, 21)
 """A process that has compiled for CUDA with an older one can no longer compile for the CPU."""
 _INSTALL = installing("cuda13")
 _CPU = "the devices cpu and auto count on all cores"
+_CLOCK_RATE, _MULTIPROCESSORS = 13, 16
+"""Attributes of a device, by the numbers that the driver gives them; the rate is in kilohertz."""
+
+
+class Card(NamedTuple):
+    """A GPU, as the driver shows it."""
+
+    name: str
+    multiprocessors: int
+    hertz: float
+    """The highest clock rate."""
 
 
 def simulated() -> bool:
@@ -21,33 +33,38 @@ def simulated() -> bool:
     return os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 
 
-def gpu_names() -> tuple[str, ...]:
-    """Return the names of the GPUs that the driver shows, in its order; none without a driver."""
+def cards() -> tuple[Card, ...]:
+    """Return the GPUs that the driver shows, in its order; none without a driver."""
     return _asked()[0]
 
 
 @cache
-def _asked() -> tuple[tuple[str, ...], str | None]:
-    """Ask the driver for the names of the GPUs, and if there are none, for the reason."""
+def _asked() -> tuple[tuple[Card, ...], str | None]:
+    """Ask the driver for the GPUs, and if there are none, for the reason."""
     library = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
     try:
         driver = ctypes.CDLL(library)
     except OSError:
         return (), f"no driver of an NVIDIA GPU found: install one if there is such a GPU; {_CPU}"
-    count = ctypes.c_int()
-    if code := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+    number = ctypes.c_int()
+    if code := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(number)):
         text = ctypes.c_char_p()
         driver.cuGetErrorString(code, ctypes.byref(text))
         said = f"{(text.value or b'error').decode(errors='replace')} ({code})"
         return (), f"the CUDA driver says {said}: see nvidia-smi; {_CPU}"
-    names = []
-    for index in range(count.value):
+    found = []
+    for index in range(number.value):
         device, name = ctypes.c_int(), ctypes.create_string_buffer(128)
         driver.cuDeviceGet(ctypes.byref(device), index)
         driver.cuDeviceGetName(name, len(name), device)
-        names.append(name.value.decode(errors="replace"))
+        values = []
+        for attribute in (_MULTIPROCESSORS, _CLOCK_RATE):
+            value = ctypes.c_int()
+            driver.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
+            values.append(value.value)
+        found.append(Card(name.value.decode(errors="replace"), values[0], 1e3 * values[1]))
     hidden = f"the CUDA driver shows no GPU (CUDA_VISIBLE_DEVICES can hide it); {_CPU}"
-    return tuple(names), None if names else hidden
+    return tuple(found), None if found else hidden
 
 
 def unusable_because() -> str | None:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from gpusudoku.engines.cuda.launch import Launch
+from gpusudoku.engines.cuda.search import DeviceSearch
 from tests.engines.cuda.simulator import Launched
 
 
 @pytest.fixture
 def launches(monkeypatch: pytest.MonkeyPatch) -> list[Launched]:
-    """Every launch of a kernel."""
+    """Every launch of a search."""
     made = []
-    again = Launch.again
+    launch = DeviceSearch.launch
 
-    def watched(self: Launch) -> None:
-        made.append(Launched(self._pace.size, self.threads, self.depth))
-        again(self)
+    def watched(self: DeviceSearch) -> bool:
+        rounds, before = self._rounds, self.boards
+        goes_on = launch(self)
+        made.append(Launched(rounds, self.threads, self.depth, before, self.boards))
+        return goes_on
 
-    monkeypatch.setattr(Launch, "again", watched)
+    monkeypatch.setattr(DeviceSearch, "launch", watched)
     return made

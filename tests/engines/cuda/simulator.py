@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
@@ -10,13 +9,8 @@ import pytest
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
-from gpusudoku.engines.cuda import availability
-from gpusudoku.engines.cuda import launch as launch_module
-from gpusudoku.engines.cuda.device import SIMULATED, Gpu
-from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.engines.cuda.launch import Launch
-from gpusudoku.engines.cuda.worker import GpuWorker
-from gpusudoku.search.frontier import Frontier
+from gpusudoku.engines.cuda import availability, search
+from gpusudoku.engines.cuda.device import Gpu
 from tests.boards import puzzle, shape_of
 
 ON_SIMULATOR = [
@@ -32,16 +26,13 @@ MANY = puzzle("2x3", 9, 6)
 
 
 class Launched(NamedTuple):
-    """A launch of a kernel."""
+    """A launch of a kernel, and the boards before and after it."""
 
-    budget: int
+    rounds: int
     threads: int
     depth: int
-
-
-def tuned(**changes: Any) -> CudaEngine:
-    """An engine whose kernels are launched in another way."""
-    return CudaEngine(tuning=replace(SIMULATED, **changes))
+    before: int
+    after: int
 
 
 def counted(board: Board, **options: Any) -> int:
@@ -51,19 +42,16 @@ def counted(board: Board, **options: Any) -> int:
     return result.count
 
 
-def limit_budgets(nodes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let threads look at no more than so many nodes in their first launch."""
-    launch = GpuWorker.launch
-
-    def launched(self: GpuWorker, frontier: Frontier, budget: int) -> Launch:
-        return launch(self, frontier, min(budget, nodes))
-
-    monkeypatch.setattr(GpuWorker, "launch", launched)
+def short_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every launch take one round only, so that there are many."""
+    monkeypatch.setattr(search, "FIRST_ROUNDS", 1)
+    monkeypatch.setattr(search, "LAUNCH_SECONDS", 1e-9)
+    monkeypatch.setattr(search, "SHORTEST_SECONDS", 1e-9)
 
 
 def limit_memory(levels: int, geometry: Geometry, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let stacks have so many rows in all: boards, and their roots."""
     row = shape_of(geometry).row_bytes + 8
-    share = launch_module.MEMORY_SHARE
-    monkeypatch.setattr(launch_module, "LEAST_DEPTH", 2)
+    share = search.MEMORY_SHARE
+    monkeypatch.setattr(search, "LEAST_DEPTH", 2)
     monkeypatch.setattr(Gpu, "free_bytes", lambda self: int(levels * row / share))

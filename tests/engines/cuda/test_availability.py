@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gpusudoku.engines.cuda import availability
+from gpusudoku.engines.cuda.availability import Card
 
 INSTALL = "pip install '.[cuda13]' in a checkout of gpusudoku"
 WORDS = {100: b"no CUDA-capable device is detected", 803: b"system has unsupported driver"}
@@ -27,6 +28,7 @@ class Driver:
         self.cuDeviceGetName = lambda name, size, device: set_to(gpus[device.value - 7].encode())(
             name
         )
+        self.cuDeviceGetAttribute = lambda value, code, device: set_to(10 * code)(value)
         self.cuGetErrorString = lambda code, text: set_to(WORDS.get(code))(text)
 
 
@@ -66,13 +68,14 @@ def test_no_gpu(driver: Driver | None, reason: str, insert: Any) -> None:
     insert(driver)
     what_to_do = "the devices cpu and auto count on all cores"
     assert availability.unusable_because() == f"{reason}; {what_to_do}"
-    assert availability.gpu_names() == ()
+    assert availability.cards() == ()
 
 
 def test_gpus_in_the_order_of_the_driver(insert: Any) -> None:
     """A slice of a GPU is one of its own."""
     insert(Driver("H100 MIG 1g.10gb", "Another"))
-    assert availability.gpu_names() == ("H100 MIG 1g.10gb", "Another")
+    names = ("H100 MIG 1g.10gb", "Another")
+    assert availability.cards() == tuple(Card(name, 160, 130_000.0) for name in names)
     assert availability.unusable_because() is None
 
 

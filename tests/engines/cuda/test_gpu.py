@@ -77,9 +77,9 @@ def test_many_boards(engine: Any) -> None:
 
 @pytest.mark.parametrize("room", [64 << 20, 81 * 300], ids=["room for all", "a hundred launches"])
 def test_listing(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    from gpusudoku.engines.cuda import launch
+    from gpusudoku.engines.cuda import search as search_module
 
-    monkeypatch.setattr(launch, "ROOM_BYTES", room)
+    monkeypatch.setattr(search_module, "ROOM_BYTES", room)
     found = streamed(FEW, device="cuda")
     assert sorted(found) == sorted(streamed(FEW, device="cpu"))
     assert len(found) == OF_FEW
@@ -87,7 +87,7 @@ def test_listing(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_each_gpu_and_all() -> None:
-    number = len(availability.gpu_names())
+    number = len(availability.cards())
     for gpu in range(number):
         result = search(MANY, gpus=(gpu,))
         assert (result.count, result.jobs) == (OF_MANY, 1)

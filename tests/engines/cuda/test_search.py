@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 
 import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
-from gpusudoku.engines.cuda import device, launch
-from gpusudoku.engines.cuda.device import SIMULATED
+from gpusudoku.engines.cuda import search
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.watch import Progress, reporting
@@ -27,9 +25,8 @@ from tests.engines.cuda.simulator import (
     ON_SIMULATOR,
     Launched,
     counted,
-    limit_budgets,
     limit_memory,
-    tuned,
+    short_launches,
 )
 
 pytestmark = ON_SIMULATOR
@@ -76,7 +73,8 @@ def test_statistics() -> None:
     plain = count(MANY, device="cpu", method="search", jobs=1, cutoff=1000).stats
     assert stats.boards_explored == plain.boards_explored
     assert 0 < stats.deepest <= 36
-    assert stats.frontier_width == SIMULATED.boards_per_thread * 8
+    assert stats.launches > 1
+    assert plain.launches == 0
     [share] = stats.utilisation
     assert 0 <= share <= 1.05
 
@@ -117,43 +115,46 @@ def test_an_interrupt(launches: list[Launched]) -> None:
     assert threading.active_count() <= before
 
 
-def test_budgets_that_run_out(monkeypatch: pytest.MonkeyPatch, launches: list[Launched]) -> None:
-    """A thread goes on in the next launch where the last one left it."""
-    limit_budgets(4, monkeypatch)
+def test_one_board_keeps_all_threads_busy(
+    monkeypatch: pytest.MonkeyPatch, launches: list[Launched]
+) -> None:
+    """At first boards become more with every launch; then the threads that run dry are fed."""
+    short_launches(monkeypatch)
     monkeypatch.setattr(thread, "UNREPORTED", 2)
-    engine, total = tuned(launch_seconds=1e-9), naive.count(MANY)  # every launch is too long
-    assert counted(MANY, cutoff=1e30, strategy="first", engine=engine) == total
-    assert {launched.budget for launched in launches} == {0, 4, 2, 1}
+    gpu = count(HARD, device="cuda", method="search", cutoff=1e30)
+    assert gpu.count == naive.count(HARD)
+    assert {launched.rounds for launched in launches} == {1}
+    before, threads = [launched.before for launched in launches], launches[0].threads
+    assert before[0] == 1
+    assert sum(number >= threads for number in before) > len(before) * 3 / 4
+    cpu = count(HARD, device="cpu", method="search", jobs=1, cutoff=1e30)
+    assert gpu.stats.boards_explored == cpu.stats.boards_explored
+    assert gpu.stats.launches == len(launches)
 
 
-def test_quick_launches_do_not_raise_budgets_without_end(
+def test_launches_get_longer(monkeypatch: pytest.MonkeyPatch, launches: list[Launched]) -> None:
+    """A thread goes on in the next launch where the last one left it."""
+    monkeypatch.setattr(search, "SHORTEST_SECONDS", 0.02)
+    assert counted(MANY, cutoff=1e30, strategy="first") == naive.count(MANY)
+    lengths = [launched.rounds for launched in launches]
+    assert lengths[0] == search.FIRST_ROUNDS
+    assert max(lengths) > lengths[0]
+
+
+def test_quick_launches_do_not_get_longer_without_end(
     monkeypatch: pytest.MonkeyPatch, launches: list[Launched]
 ) -> None:
     """A launch that ends early says nothing of how long the next may be."""
-    monkeypatch.setattr(launch, "ROOM_BYTES", 16)  # room for one solution
-    monkeypatch.setattr(device, "SIMULATED", replace(SIMULATED, launch_seconds=1e9))
+    monkeypatch.setattr(search, "ROOM_BYTES", 16)  # room for one solution
+    for name in ("LAUNCH_SECONDS", "SHORTEST_SECONDS"):
+        monkeypatch.setattr(search, name, 1e9)
     found = streamed(Board.empty(Geometry(2, 2)), device="cuda", limit=70)
     assert len(found) == 70
     assert len(launches) >= 64
-    assert max(launched.budget for launched in launches) < 2**40
+    assert max(launched.rounds for launched in launches) < 2**40
 
 
-def test_what_is_left_is_expanded_anew(
-    monkeypatch: pytest.MonkeyPatch, launches: list[Launched]
-) -> None:
-    """One thread has all the work: it is gathered from its stack and dealt to all."""
-    limit_budgets(3, monkeypatch)
-    gpu, cpu = (
-        count(HARD, device=device, method="search", jobs=jobs, cutoff=1e30)
-        for device, jobs in (("cuda", None), ("cpu", 1))
-    )
-    assert gpu.count == naive.count(HARD)
-    assert len(launches) > 3
-    # The guesses of the expansions in between are guesses, too.
-    assert gpu.stats.boards_explored == cpu.stats.boards_explored
-
-
-@pytest.mark.parametrize(("levels", "threads", "depth"), [(0, 3, 2), (16, 6, 2), (400, 12, 33)])
+@pytest.mark.parametrize(("levels", "threads", "depth"), [(0, 2, 2), (9, 4, 2), (250, 8, 31)])
 def test_whole_warps(
     levels: int,
     threads: int,
@@ -161,10 +162,10 @@ def test_whole_warps(
     monkeypatch: pytest.MonkeyPatch,
     launches: list[Launched],
 ) -> None:
-    """Threads that wait for each other are all there, and have stacks: here in warps of three."""
+    """Threads that wait for each other are all there, and have stacks: here in warps of two."""
     limit_memory(levels, MANY.geometry, monkeypatch)
-    engine = tuned()
-    engine.gpus[0].warp = 3
+    engine = CudaEngine()
+    engine.gpus[0].warp = 2
     assert counted(puzzle("2x3", 12, 6), cutoff=1e30, engine=engine) > 0
     assert {(launched.threads, launched.depth) for launched in launches} == {(threads, depth)}
 
@@ -177,7 +178,7 @@ def two_gpus() -> CudaEngine:
 
 def test_two_gpus_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of it starts on one GPU; the other asks for some, if there is any."""
-    limit_budgets(3, monkeypatch)
+    short_launches(monkeypatch)
     result = count(HARD, engine=two_gpus(), method="search", cutoff=1e30)
     assert result.count == naive.count(HARD)
     assert len(result.stats.utilisation) == 2

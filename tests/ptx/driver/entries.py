@@ -247,6 +247,13 @@ def cuFuncGetAttribute(value: Any, attribute: int, kernel: int) -> None:
     cuKernelGetAttribute(value, attribute, kernel, 0)
 
 
+@entry(Numbers, c_void_p, c_int, c_size_t)
+def cuOccupancyMaxActiveBlocksPerMultiprocessor(
+    blocks: Any, kernel: int, block: int, shared: int
+) -> None:
+    blocks[0] = contexts.device.blocks_at_once(held[kernel], block)
+
+
 class LaunchConfig(Structure):
     """What the header calls CUlaunchConfig."""
 

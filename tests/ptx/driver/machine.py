@@ -27,6 +27,7 @@ ATTRIBUTES = {
     1: MOST_THREADS,  # of a block
     10: 32,  # threads of a warp
     12: REGISTERS,  # of a block
+    13: 1_980_000,  # kilohertz
     16: 1,  # multiprocessors
     39: 1024,  # threads of a multiprocessor
     81: 100 << 10,  # bytes of shared memory of a multiprocessor
@@ -87,6 +88,14 @@ class Device:
             if start <= address and address + size <= start + len(array):
                 return
         raise DriverError(INVALID_VALUE)
+
+    def blocks_at_once(self, function: Function, block: int) -> int:
+        """Return how many blocks of so many threads a multiprocessor holds."""
+        warps = -(-block // 32)
+        most = [self.attributes[106], self.attributes[39] // (32 * warps)]
+        most.append(REGISTERS // (-(-function.registers // 8) * 256) // warps)
+        most.append(self.attributes[81] // (function.shared + self.attributes[111]))
+        return min(most)
 
     def launch(
         self,

@@ -96,6 +96,14 @@ class ndarray:  # noqa: N801
         ready()
         self.held[index(key)] = on_device(value)
 
+    def set(self, values: Any) -> None:
+        held = self.held
+        assert (values.shape, values.dtype) == (held.shape, held.dtype), "an array of its kind"
+        assert held.flags.c_contiguous, "in one piece"
+        assert values.flags.c_contiguous, "in one piece"
+        if values.size:
+            called(driver.cuMemcpyHtoD(held.ctypes.data, values.ctypes.data, values.nbytes))
+
     def reshape(self, *shape: int) -> ndarray:
         return result(self.held.reshape(shape), self.held)
 
@@ -209,29 +217,10 @@ def device(number: int) -> Iterator[None]:
         use(before)
 
 
-def properties(number: int) -> dict[str, int]:
-    names = {
-        "multiProcessorCount": 16,
-        "maxThreadsPerMultiProcessor": 39,
-        "maxBlocksPerMultiProcessor": 106,
-        "regsPerMultiprocessor": 82,
-        "regsPerBlock": 12,
-        "sharedMemPerMultiprocessor": 81,
-        "reservedSharedMemPerBlock": 111,
-    }
-    attribute = driver.CUdevice_attribute
-    return {
-        name: called(driver.cuDeviceGetAttribute(attribute(code), number))
-        for name, code in names.items()
-    }
-
-
 def get_default_memory_pool() -> Any:
     """A pool that keeps nothing: what nobody uses any more goes back to the driver."""
     return SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
 
 
-runtime = SimpleNamespace(
-    getDeviceProperties=properties, memGetInfo=lambda: called(driver.cuMemGetInfo())
-)
+runtime = SimpleNamespace(memGetInfo=lambda: called(driver.cuMemGetInfo()))
 cuda = SimpleNamespace(Device=device, runtime=runtime)

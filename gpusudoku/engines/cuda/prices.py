@@ -1,0 +1,97 @@
+"""What a GPU takes for a search or a sum: by a record of this GPU, or else by its size.
+
+The price of a plan is its seconds on one core of 2024 (``Plan.seconds``). A GPU does the work of so
+many of these cores, once it has begun. ``benchmarks/gpu.py`` measures how many, and saves it in a
+file of the user's cache: a JSON object with an object of ``Prices`` for the name of each GPU.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from gpusudoku.board.geometry import NINE, Geometry
+from gpusudoku.engines.cuda.availability import Card
+
+SEARCH_SECONDS, SUM_SECONDS = 5e-3, 4e-3
+"""What it takes to begin: on an H100 some twenty launches until all threads are busy, which are
+computed; and the tensors of a contraction, which the CPU makes."""
+START_SECONDS = 3.0
+"""What it takes to import CuPy and Numba, and to load kernels: 1.7 s beside an H100, and more where
+something is to be compiled."""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """How many cores do the work of a GPU."""
+
+    nine: float = 113.0
+    """When 9x9 boards are searched: an H100 looks at 4.6e9 nodes a second."""
+    larger: float = 4.3
+    """When other boards are: an H100 looked at 37e6 nodes of a 16x16 board a second, with 4% of
+    its threads busy."""
+    sums: float = 3.0
+    """When a contraction of a 9x9 board is summed."""
+
+    def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
+        """Return the expected seconds; a contraction is one of a 9x9 board."""
+        if method == "contraction":
+            return SUM_SECONDS + core_seconds / self.sums
+        return SEARCH_SECONDS + core_seconds / (self.nine if geometry == NINE else self.larger)
+
+
+MEASURED = Card("NVIDIA H100 80GB HBM3", 132, 1.98e9)
+"""The GPU on which the values of ``Prices`` were measured: benchmarks/results/gpu.json."""
+
+
+def prices_of(card: Card) -> Prices:
+    """Return what was recorded for a GPU, or else what its size tells.
+
+    A record that cannot be read is as good as none.
+    """
+    try:
+        recorded = json.loads(_file().read_text(encoding="utf-8"))[card.name]
+        values = [float(recorded[name]) for name in asdict(Prices())]
+        if all(value > 0 for value in values):
+            return Prices(*values)
+    except (OSError, RuntimeError, ValueError, KeyError, TypeError):
+        pass
+    usual = Prices()
+    size = card.multiprocessors * card.hertz / (MEASURED.multiprocessors * MEASURED.hertz)
+    return Prices(usual.nine * size, usual.larger * size, usual.sums)
+
+
+def prices_of_all(cards: Iterable[Card]) -> Prices:
+    """Return the prices of some GPUs that work together."""
+    several = [prices_of(card) for card in cards]
+    return Prices(
+        sum(each.nine for each in several),
+        sum(each.larger for each in several),
+        max(each.sums for each in several),  # the CPU's part remains
+    )
+
+
+def save_prices(card: Card, prices: Prices) -> Path:
+    """Record the prices of a GPU, and keep those of others; return the file.
+
+    OSError if it cannot be written, RuntimeError if there is no home for it.
+    """
+    path = _file()
+    try:
+        known: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        known = {}
+    known = (known if isinstance(known, dict) else {}) | {card.name: asdict(prices)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+def _file() -> Path:
+    """Return where records are; RuntimeError if there is no home."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "gpusudoku" / "gpus.json"

@@ -1,0 +1,234 @@
+"""A search in a GPU's memory: its boards, the stacks of all threads, and what they find.
+
+The kernel is launched again and again, each time for so many rounds: in one, every thread takes two
+steps of its board, and may split it. A few boards become many on the GPU itself. While the pool
+holds fewer boards than there are threads, every thread that has several gives it one at the end of
+a launch, and those that have none take it in the next one. The first launches are short, so boards
+nearly double with each. Then they get longer, up to a share of the time that the search has taken:
+threads that run dry wait for the end of a launch.
+
+From time to time a *haul* brings the solutions found and the boards left to the host, both
+together.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.engines.cuda.device import Gpu
+from gpusudoku.engines.engine import WorkCounters
+from gpusudoku.jobs.job import Job
+from gpusudoku.kernels.search.arguments import (
+    BUSY,
+    DEEPEST,
+    GIVEN,
+    GUESSES,
+    NODES,
+    POOL_STATES,
+    STATES,
+    TAKEN,
+    TALLIES,
+    TOP,
+    Found,
+    Pool,
+    Stack,
+    limit_of,
+)
+from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.search.frontier import Frontier
+
+ROOM_BYTES = 64 << 20
+"""The size of a GPU's buffer for solutions."""
+MEMORY_SHARE = 0.5
+"""The share of a GPU's free memory that stacks may take."""
+LEAST_DEPTH = 64
+"""Where memory is short there are fewer threads, before stacks become shallower than this."""
+
+LAUNCH_SECONDS = 0.2
+"""A launch should take no longer: Ctrl-C waits for its end."""
+LAUNCH_SHARE = 0.05
+"""Nor longer than this share of the time that the search has taken."""
+SHORTEST_SECONDS = 2e-3
+"""But that a launch takes some time is worth it: to begin one takes a tenth of a millisecond."""
+FIRST_ROUNDS = 4
+"""Rounds of the first launches: in so many, most boards are simplified and split."""
+GROWTH = 1.25
+"""While a launch makes so many times as many boards, and there are fewer than threads, the next one
+is as short."""
+
+HAUL_SHARE = 0.02
+"""The share of the time that may go into bringing boards to the host: work done since then has to
+be done again by other GPUs if this one is lost."""
+HELD_BYTES = 256 << 20
+"""Bytes of solutions that wait on the host for the boards left, at most."""
+GATHERED_BOARDS = 1 << 20
+"""Boards brought back from a GPU at a time: it may have little memory left."""
+
+
+class Haul(NamedTuple):
+    """Solutions found since the last haul, and boards left: the host has both, or neither."""
+
+    counts: NDArray[np.uint64]
+    """uint64 (roots)"""
+    solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]]
+    """Blocks of solutions, uint8 (k, n * n), and their roots, int64 (k)."""
+    tally: WorkCounters
+    left: Frontier
+    """Boards on the stacks, which come first, having been split most, and those of the pool."""
+
+
+class DeviceSearch:
+    """The search of some boards on a GPU, the current one."""
+
+    def __init__(self, gpu: Gpu, frontier: Frontier, settings: SearchSettings, job: Job) -> None:
+        # Imported here because Numba looks for the simulator only once, at its first import.
+        from gpusudoku.kernels.search.cuda import kernel
+
+        self._start = time.perf_counter()
+        self.gpu, self.shape = gpu, frontier.shape
+        compiled, xp, cells = kernel(self.shape, settings), gpu.xp, self.shape.n**2
+        block = gpu.search_threads
+        self.threads, self.depth = self._size_of_stacks(block * gpu.blocks_at_once(compiled, block))
+        self.stacks = Stack(
+            xp.empty((self.threads, self.depth, self.shape.words), self.shape.word),
+            xp.empty((self.threads, self.depth), np.int64),
+            xp.full((STATES, self.threads), -1, np.int64),
+            xp.zeros((TALLIES, self.threads), np.uint64),
+        )
+        # The pool has fewer boards than threads when each of these gives it one.
+        boards = len(frontier)
+        self._capacity = max(boards, 2 * self.threads)
+        self.pool = Pool(
+            xp.empty((self._capacity, self.shape.words), self.shape.word),
+            xp.empty(self._capacity, np.int64),
+            xp.zeros(POOL_STATES, np.int64),
+        )
+        gpu.write(self.pool.boards[:boards], np.ascontiguousarray(frontier.boards))
+        gpu.write(self.pool.roots[:boards], np.ascontiguousarray(frontier.roots))
+        room = max(1, ROOM_BYTES // cells) if job.on_solutions else 0
+        self.found = Found(
+            xp.zeros(len(job.numbers), np.uint64),
+            xp.empty((room, cells), np.uint8),
+            xp.empty(room, np.int64),
+            xp.zeros(1, np.int64),
+        )
+        groups = self.pool, self.stacks, self.found
+        self._groups = [type(group)(*map(gpu.for_kernel, group)) for group in groups]
+        self._kernel = gpu.configured(compiled, -(-self.threads // block), block)
+        self._taken, self._filled, self._busy = 0, boards, 0
+        self._rounds, self._limit = FIRST_ROUNDS, limit_of(job.limit)
+        self.launches = 0
+        self._solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
+        self._hauled = np.zeros(len(job.numbers), np.uint64)
+        # It takes much the same time to bring boards there and to bring them back. But a listing
+        # waits for the first solutions.
+        self._last_haul = time.perf_counter()
+        self._haul_seconds = 0.0 if job.on_solutions else self._last_haul - self._start
+
+    def _size_of_stacks(self, most: int) -> tuple[int, int]:
+        """Return the number of stacks, ``most`` if possible, and the rows of each.
+
+        Board k of a stack has at least k cells fixed, so no more than n^2 wait while one is looked
+        at; and none is split without a row for it and a free one. Stacks that are too short only
+        make their threads give boards to the pool, or stop early.
+        """
+        deepest = self.shape.n**2 + 2
+        row_bytes = self.shape.row_bytes + 8  # a board, and its root
+        rows = int(self.gpu.free_bytes() * MEMORY_SHARE) // row_bytes
+        rows = max(2 * self.gpu.warp, min(most * deepest, rows))
+        depth = min(max(LEAST_DEPTH, rows // most), deepest, rows // self.gpu.warp)
+        return min(most, rows // depth // self.gpu.warp * self.gpu.warp), depth
+
+    @property
+    def boards(self) -> int:
+        """The boards of the pool, and of the stacks one for each that has any."""
+        return self._filled - self._taken + self._busy
+
+    def launch(self) -> bool:
+        """Launch the kernel and wait for it; return False if nothing can go on here."""
+        gpu, waiting, before = self.gpu, self._filled - self._taken, self.boards
+        room = len(self.found.solutions)
+        begin = time.perf_counter()
+        gives = int(waiting < self.threads)
+        state = [self._taken, self._filled, self._filled, self._taken + self._capacity, 0]
+        gpu.write(self.pool.state, np.array(state, np.int64))
+        self._kernel(*self._groups, self._rounds, gives, self._limit)
+        seen = gpu.host(self.pool.state).tolist()  # waits for the kernel
+        taken = min(seen[TAKEN], self._filled)
+        has_gone_on: bool = taken > self._taken or seen[BUSY] > 0
+        # Claims past an end came to nothing.
+        self._taken, self._filled = taken, min(seen[GIVEN], self._taken + self._capacity)
+        self._busy = seen[BUSY]
+        if self._taken >= self._capacity:
+            self._taken, self._filled = self._taken - self._capacity, self._filled - self._capacity
+        used = self._take_solutions() if room else 0
+        now = time.perf_counter()
+        self._pace(now - begin, now - self._start, before, crowded=used > 0 and used >= room)
+        self.launches += 1
+        return has_gone_on
+
+    def _pace(self, seconds: float, elapsed: float, before: int, *, crowded: bool) -> None:
+        """Set the length of the next launch by the time that this one took."""
+        most = max(SHORTEST_SECONDS, min(LAUNCH_SECONDS, LAUNCH_SHARE * elapsed))
+        grows = before * GROWTH < self.boards < self.threads
+        wastes = self._busy < self.threads // 2 and seconds > SHORTEST_SECONDS
+        if seconds > most or wastes:
+            self._rounds = max(FIRST_ROUNDS, self._rounds // 2)
+        elif seconds < most / 2 and not (grows or crowded):  # a crowded launch ends early
+            self._rounds *= 2
+
+    def _take_solutions(self) -> int:
+        """Empty the buffer of solutions for the next launch; return how many were claimed."""
+        used = int(self.gpu.host(self.found.used)[0])
+        rows = min(used, len(self.found.solutions))
+        if rows:
+            some = self.found.solutions[:rows], self.found.roots[:rows]
+            self._solutions.append((self.gpu.host(some[0]), self.gpu.host(some[1])))
+            self.gpu.write(self.found.used, np.zeros(1, np.int64))
+        return used
+
+    @property
+    def is_due(self) -> bool:
+        """True if solutions and boards should not wait any longer."""
+        held = sum(rows.nbytes for rows, _ in self._solutions)
+        seconds = time.perf_counter() - self._last_haul
+        return held >= HELD_BYTES or seconds * HAUL_SHARE > self._haul_seconds
+
+    def haul(self) -> Haul:
+        """Bring the solutions since the last time, and the boards left; these stay there, too."""
+        start = time.perf_counter()
+        counts, tally = self.gpu.host(self.found.counts), self.gpu.host(self.stacks.tally)
+        nodes, guesses = tally[[NODES, GUESSES]].sum(axis=1).tolist()
+        work = WorkCounters(nodes, guesses, int(tally[DEEPEST].max()))
+        haul = Haul(counts - self._hauled, self._solutions, work, self._left())
+        self._hauled, self._solutions = counts, []
+        self._last_haul = time.perf_counter()
+        self._haul_seconds = self._last_haul - start
+        return haul
+
+    def _left(self) -> Frontier:
+        """Bring all boards that are left."""
+        counts = self.gpu.host(self.stacks.state[TOP]) + 1
+        thread = np.repeat(np.arange(self.threads), counts)
+        level = np.arange(len(thread)) - np.repeat(np.cumsum(counts) - counts, counts)
+        place = np.arange(self._taken, self._filled) % self._capacity
+        boards = self._gathered(self.stacks.boards, thread, level)
+        boards += self._gathered(self.pool.boards, place)
+        roots = self._gathered(self.stacks.roots, thread, level)
+        roots += self._gathered(self.pool.roots, place)
+        empty = np.empty((0, self.shape.words), self.shape.word)
+        rows = np.concatenate([empty, *boards])
+        rows[:, self.shape.planes :] = 0  # where threads write anything
+        return Frontier(self.shape, rows, np.concatenate([np.empty(0, np.int64), *roots]))
+
+    def _gathered(self, array: Any, *indices: NDArray[np.int64]) -> list[NDArray[Any]]:
+        """Bring the rows at some indices, in pieces."""
+        xp, found = self.gpu.xp, []
+        for start in range(0, len(indices[0]), GATHERED_BOARDS):
+            some = slice(start, start + GATHERED_BOARDS)
+            found.append(self.gpu.host(array[tuple(xp.asarray(each[some]) for each in indices)]))
+        return found
