@@ -13,7 +13,7 @@ threads vote before they step, and a vote is not over before everyone has come.
 
 All boards on the stack descend from one root, as a board of the pool is only taken when the stack
 is empty. So roots need not be pushed and popped, and the limit need not be looked at for every
-board. When a launch ends, a thread may give its oldest board, which is the largest, to the pool.
+board. When a launch ends, a thread may give its oldest boards, which are the largest, to the pool.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ def build_run(
     """Make the loop of one thread, ``run(pool, stack, found, budget, gives, limit, memory)``.
 
     See ``lanes.build_run`` for most arguments; ``memory`` is one of the shape, of one lane. The
-    budget is one of rounds, so that no thread waits for another one of its warp to spend it. If
-    ``gives`` is not 0, a thread with several boards gives one of them to the pool in the end.
+    budget is one of rounds, so that no thread waits for another one of its warp to spend it. A
+    thread with several boards gives ``gives`` of them to the pool in the end, but for one.
     ``any_of_warp(condition)`` says whether a condition holds for any thread of the warp, once all
     have asked. A warp may have any number of threads; one alone is told what it says.
 
@@ -303,15 +303,21 @@ def build_run(
                     deepest = max(deepest, height)
         if unreported != ZERO:
             add(counts, root, unreported)
-        if (gives != 0 or height + 2 > depth) and height + has_board > 1:
+        if height + 2 > depth:
+            gives = max(gives, 1)
+        given, more = 0, True
+        while more and given < gives and height - given + has_board > 1:
             place_given = claim(pool.state[GIVEN:])
-            if place_given < pool.state[END]:
+            more = place_given < pool.state[END]
+            if more:
                 row = place_given - capacity * (place_given >= capacity)
-                copy(stack.boards, 0, pool.boards, row)
+                copy(stack.boards, given, pool.boards, row)
                 pool.roots[row] = root
-                height -= 1
-                for row in range(height):
-                    copy(stack.boards, row + 1, stack.boards, row)
+                given += 1
+        if given > 0:
+            height -= given
+            for row in range(height):
+                copy(stack.boards, row + given, stack.boards, row)
         if has_board:
             strike(memory)
             put(memory, stack.boards, height)

@@ -2,8 +2,8 @@
 
 The kernel is launched again and again, each time for so many rounds: in one, every thread takes two
 steps of its board, and may split it. A few boards become many on the GPU itself. While the pool
-holds fewer boards than there are threads, every thread that has several gives it one at the end of
-a launch, and those that have none take it in the next one. The first launches are short, so boards
+holds fewer boards than there are threads, every thread that has several gives it some at the end of
+a launch, and those that have none take them in the next one. The first launches are short, so boards
 nearly double with each. Then they get longer, up to a share of the time that the search has taken:
 threads that run dry wait for the end of a launch.
 
@@ -14,6 +14,7 @@ together.
 from __future__ import annotations
 
 import time
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,8 +53,9 @@ LAUNCH_SECONDS = 0.2
 """A launch should take no longer: Ctrl-C waits for its end."""
 LAUNCH_SHARE = 0.05
 """Nor longer than this share of the time that the search has taken."""
-SHORTEST_SECONDS = 2e-3
-"""But that a launch takes some time is worth it: to begin one takes a tenth of a millisecond."""
+FULL_LAUNCH, DRY_LAUNCH = 8.0, 2.0
+"""But it should take so many times as long as the shortest launch, which is all overhead: while most
+threads are busy, and while most have nothing to do until others give them boards."""
 FIRST_ROUNDS = 4
 """Rounds of the first launches: in so many, most boards are simplified and split."""
 GROWTH = 1.25
@@ -99,7 +101,7 @@ class DeviceSearch:
             xp.full((STATES, self.threads), -1, np.int64),
             xp.zeros((TALLIES, self.threads), np.uint64),
         )
-        # The pool has fewer boards than threads when each of these gives it one.
+        # The pool has fewer boards than threads when these give it as many or fewer.
         boards = len(frontier)
         self._capacity = max(boards, 2 * self.threads)
         self.pool = Pool(
@@ -120,7 +122,7 @@ class DeviceSearch:
         self._groups = [type(group)(*map(gpu.for_kernel, group)) for group in groups]
         self._kernel = gpu.configured(compiled, -(-self.threads // block), block)
         self._taken, self._filled, self._busy = 0, boards, 0
-        self._rounds, self._limit = FIRST_ROUNDS, limit_of(job.limit)
+        self._rounds, self._least, self._limit = FIRST_ROUNDS, inf, limit_of(job.limit)
         self.launches = 0
         self._solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
         self._hauled = np.zeros(len(job.numbers), np.uint64)
@@ -153,7 +155,8 @@ class DeviceSearch:
         gpu, waiting, before = self.gpu, self._filled - self._taken, self.boards
         room = len(self.found.solutions)
         begin = time.perf_counter()
-        gives = int(waiting < self.threads)
+        # So many boards from each thread that has some are enough for those that have none.
+        gives = max(0, -(-(self.threads - waiting) // max(1, self._busy)))
         state = [self._taken, self._filled, self._filled, self._taken + self._capacity, 0]
         gpu.write(self.pool.state, np.array(state, np.int64))
         self._kernel(*self._groups, self._rounds, gives, self._limit)
@@ -173,10 +176,13 @@ class DeviceSearch:
 
     def _pace(self, seconds: float, elapsed: float, before: int, *, crowded: bool) -> None:
         """Set the length of the next launch by the time that this one took."""
-        most = max(SHORTEST_SECONDS, min(LAUNCH_SECONDS, LAUNCH_SHARE * elapsed))
+        self._least = min(self._least, seconds)
         grows = before * GROWTH < self.boards < self.threads
-        wastes = self._busy < self.threads // 2 and seconds > SHORTEST_SECONDS
-        if seconds > most or wastes:
+        if self._busy < self.threads // 2:
+            most = DRY_LAUNCH * self._least
+        else:
+            most = min(LAUNCH_SECONDS, max(FULL_LAUNCH * self._least, LAUNCH_SHARE * elapsed))
+        if seconds > most:
             self._rounds = max(FIRST_ROUNDS, self._rounds // 2)
         elif seconds < most / 2 and not (grows or crowded):  # a crowded launch ends early
             self._rounds *= 2

@@ -46,7 +46,6 @@ def short_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every launch take one round only, so that there are many."""
     monkeypatch.setattr(search, "FIRST_ROUNDS", 1)
     monkeypatch.setattr(search, "LAUNCH_SECONDS", 1e-9)
-    monkeypatch.setattr(search, "SHORTEST_SECONDS", 1e-9)
 
 
 def limit_memory(levels: int, geometry: Geometry, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,7 +134,6 @@ def test_one_board_keeps_all_threads_busy(
 
 def test_launches_get_longer(monkeypatch: pytest.MonkeyPatch, launches: list[Launched]) -> None:
     """A thread goes on in the next launch where the last one left it."""
-    monkeypatch.setattr(search, "SHORTEST_SECONDS", 0.02)
     assert counted(MANY, cutoff=1e30, strategy="first") == naive.count(MANY)
     lengths = [launched.rounds for launched in launches]
     assert lengths[0] == search.FIRST_ROUNDS
@@ -146,8 +145,7 @@ def test_quick_launches_do_not_get_longer_without_end(
 ) -> None:
     """A launch that ends early says nothing of how long the next may be."""
     monkeypatch.setattr(search, "ROOM_BYTES", 16)  # room for one solution
-    for name in ("LAUNCH_SECONDS", "SHORTEST_SECONDS"):
-        monkeypatch.setattr(search, name, 1e9)
+    monkeypatch.setattr(search, "LAUNCH_SECONDS", 1e9)
     found = streamed(Board.empty(Geometry(2, 2)), device="cuda", limit=70)
     assert len(found) == 70
     assert len(launches) >= 64

@@ -1,0 +1,164 @@
+"""How long a search takes on a GPU from the board to the count: computed, without a GPU.
+
+The engine is the program's own, and so are its launches: 67,584 threads, as many as an H100 or an
+H200 runs at once. The kernel is the one that NVIDIA's compiler made, run here as native code
+(``tests/ptx``), so the count is right or the script fails. What is made up is the clock. A launch is
+charged with what Python and the driver take for it, and with its rounds: a round of all threads
+takes as long as it takes to look at so many nodes at a given rate. One rate is the bound that
+``warp.py`` computed from the machine code, the other what ``gpu.py`` recorded on an H100. The CPU's
+part, the estimate and the first 128 boards, is measured here.
+
+    python benchmarks/pipeline.py            five minutes; needs the packages of the tests
+    python benchmarks/pipeline.py --show     what was recorded before
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+from machine import RESULTS, record, recorded
+from script import Run, board_names, check, script, table
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+BOARDS = ["1f", "2f"]
+MULTIPROCESSORS, BLOCKS = 132, 4
+"""Those of an H100 or an H200, and the blocks of 128 threads for which one has registers."""
+HOST_SECONDS = 3e-4
+"""What Python takes for a launch: numba-cuda's dispatch of 13 arrays, and two copies of a few
+words. Measured with a driver that does nothing, on a core of a busy machine."""
+DRIVER_SECONDS = 1e-5
+"""What the driver takes for a launch, and to wait for it: NVIDIA names 9.6 microseconds for a short
+kernel with both (Getting started with CUDA graphs, 2019)."""
+BYTES_SECOND = 25e9
+"""Bytes a second over PCIe, of the 64e9 of its fifth generation in one direction."""
+
+
+class Clock:
+    """A clock that launches are charged to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        """Return the seconds."""
+        return self.now
+
+
+def rates() -> dict[str, float]:
+    """Nodes a second of a GPU: the bound for 1.75 GHz, and as recorded on an H100."""
+    import warp
+
+    found = recorded(RESULTS / "warp.json")
+    [run] = [run for run in found["runs"] if (run["board"], run["start"]) == ("@1f", "deep")]
+    cycles = max(warp.cycles(run).values()) * run["number"] / run["nodes"]
+    machine = found["machine"]
+    kernel = recorded(RESULTS / "gpu.json")["kernel"]
+    return {
+        "computed bound": machine["multiprocessors"] * machine["hertz"] / cycles,
+        "an H100's rate": min(run["nodes"] for run in kernel if "16x16" not in run["case"]),
+    }
+
+
+def searched(name: str, rate: float, nodes_of_round: float) -> Run:
+    """Search a board as a GPU of this rate would, and tell what it takes.
+
+    In a round all threads look at ``nodes_of_round`` nodes each, on average.
+    """
+    from pytest import MonkeyPatch
+
+    from gpusudoku import collection
+    from gpusudoku.engines.cuda import search
+    from gpusudoku.engines.cuda.device import Gpu
+    from gpusudoku.jobs.job import Job
+    from gpusudoku.kernels.search.arguments import NODES
+    from gpusudoku.kernels.search.settings import SearchSettings
+    from gpusudoku.engines.cpu import WIDTH
+    from gpusudoku.search.frontier import Frontier, estimate_search
+    from tests.ptx.card import Card
+
+    settings, clock, board = SearchSettings(), Clock(), collection.load(name)
+    launches: list[dict[str, Any]] = []
+    with MonkeyPatch.context() as patch:
+        Card((9, 0), workers=2, checked=False).insert(patch, MULTIPROCESSORS * BLOCKS, 128)
+        patch.setattr(Gpu, "free_bytes", lambda self: 80 << 30)
+        patch.setattr(search, "time", clock)
+        for _ in range(2):  # the first loads what it needs
+            start = time.perf_counter()
+            roots = Frontier.of([board])
+            estimate_search(roots, settings)
+            frontier = roots.expanded(settings, WIDTH)
+            seconds = time.perf_counter() - start
+        clock.now = seconds
+        device = search.DeviceSearch(Gpu(0), frontier, settings, Job(1, dtype="uint64"))
+        round_seconds = device.threads * nodes_of_round / rate
+        kernel, goes_on, nodes = device._kernel, True, 0
+
+        def charged(*arguments: Any) -> None:
+            rounds = arguments[3]
+            kernel(*arguments)
+            clock.now += HOST_SECONDS + DRIVER_SECONDS + rounds * round_seconds
+
+        device._kernel = charged
+        while goes_on:
+            rounds, before = device._rounds, device.boards
+            goes_on = device.launch()
+            done = int(device.stacks.tally[NODES].sum())
+            launches.append({"rounds": rounds, "before": before, "boards": device.boards,
+                             "busy": device._busy / device.threads, "nodes": done - nodes})  # fmt: skip
+            nodes = done
+        clock.now += device.stacks.tally.nbytes / BYTES_SECOND
+        found = int(device.haul().counts[0])
+    check(f"@{name}", found, collection.entry(name).count)
+    return {
+        "board": f"@{name}",
+        "count": str(found),
+        "cpu_seconds": seconds,
+        "seconds": clock.now,
+        "threads": device.threads,
+        "nodes": nodes,
+        "launches": launches,
+    }
+
+
+def nodes_of_round(launches: list[dict[str, Any]], threads: int) -> float:
+    """Return the nodes of a thread in a round while nearly all are busy."""
+    full = [each for each in launches if each["busy"] > 0.95 and each["before"] > threads]
+    return sum(each["nodes"] for each in full) / sum(each["rounds"] for each in full) / threads
+
+
+@script("pipeline", lambda path: show(path))
+@click.argument("boards", nargs=-1)
+def main(path: Path, boards: tuple[str, ...]) -> None:
+    """Compute how long searches take on a GPU, from the board to the count."""
+    runs = []
+    for name in board_names(boards) or BOARDS:
+        per_round = 1.0
+        for case, rate in rates().items():
+            for _ in range(2):  # the first tells what a round does
+                run = searched(name, rate, per_round)
+                per_round = nodes_of_round(run["launches"], run["threads"])
+            runs.append({**run, "case": case, "rate": rate, "nodes of a round": per_round})
+    record(path, runs)
+
+
+def show(path: Path) -> None:
+    """Print how long each search would take."""
+    rows = []
+    for run in recorded(path)["runs"]:
+        full = next(i for i, one in enumerate(run["launches"]) if one["boards"] >= run["threads"])
+        pure = run["nodes"] / run["rate"]
+        cells = [f"{1000 * each:.1f}" for each in (run["seconds"], run["cpu_seconds"], pure)]
+        rows.append([run["board"], run["case"], *cells, f"{len(run['launches'])}", f"{full + 1}"])
+    heads = ["board", "nodes a second", "ms", "CPU's part, ms", "nodes alone, ms", "launches"]
+    table([*heads, "until all are busy"], rows, left=2)
+
+
+if __name__ == "__main__":
+    main()
