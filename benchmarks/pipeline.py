@@ -2,13 +2,12 @@
 
 The engine is the program's own, and so are its launches: 67,584 threads, as many as an H100 or an
 H200 runs at once. The kernel is the one that NVIDIA's compiler made, run here as native code
-(``tests/ptx``), so the count is right or the script fails. What is made up is the clock. A launch is
-charged with what Python and the driver take for it, and with its rounds: a round of all threads
-takes as long as it takes to look at so many nodes at a given rate. One rate is the bound that
-``warp.py`` computed from the machine code, the other what ``gpu.py`` recorded on an H100. The CPU's
-part, the estimate and the first 128 boards, is measured here.
+(``tests/ptx``), so the count is right or the script fails. What is made up is the clock. A launch
+is charged with what Python and the driver take for it, and with its rounds: a round takes as long
+as all threads together take to look at so many nodes, at the rate that ``gpu.py`` recorded on an
+H100. The CPU's part, the estimate and the first 128 boards, is measured here.
 
-    python benchmarks/pipeline.py            five minutes; needs the packages of the tests
+    python benchmarks/pipeline.py            ten minutes; needs the packages of the tests
     python benchmarks/pipeline.py --show     what was recorded before
 """
 
@@ -17,7 +16,6 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -27,7 +25,8 @@ from script import Run, board_names, check, script, table
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-BOARDS = ["1f", "2f"]
+BOARDS, TRIED = ["1f", "2f"], "1e"
+"""The second tells how many nodes a round has."""
 MULTIPROCESSORS, BLOCKS = 132, 4
 """Those of an H100 or an H200, and the blocks of 128 threads for which one has registers."""
 HOST_SECONDS = 3e-4
@@ -51,19 +50,11 @@ class Clock:
         return self.now
 
 
-def rates() -> dict[str, float]:
-    """Nodes a second of a GPU: the bound for 1.75 GHz, and as recorded on an H100."""
-    import warp
-
-    found = recorded(RESULTS / "warp.json")
-    [run] = [run for run in found["runs"] if (run["board"], run["start"]) == ("@1f", "deep")]
-    cycles = max(warp.cycles(run).values()) * run["number"] / run["nodes"]
-    machine = found["machine"]
+def rate_of_h100() -> float:
+    """Return the nodes a second of an H100 whose threads are all busy, as recorded."""
     kernel = recorded(RESULTS / "gpu.json")["kernel"]
-    return {
-        "computed bound": machine["multiprocessors"] * machine["hertz"] / cycles,
-        "an H100's rate": min(run["nodes"] for run in kernel if "16x16" not in run["case"]),
-    }
+    rate: float = min(run["nodes"] for run in kernel if "16x16" not in run["case"])
+    return rate
 
 
 def searched(name: str, rate: float, nodes_of_round: float) -> Run:
@@ -71,21 +62,21 @@ def searched(name: str, rate: float, nodes_of_round: float) -> Run:
 
     In a round all threads look at ``nodes_of_round`` nodes each, on average.
     """
-    from pytest import MonkeyPatch
+    import pytest
 
     from gpusudoku import collection
+    from gpusudoku.engines.cpu import WIDTH
     from gpusudoku.engines.cuda import search
     from gpusudoku.engines.cuda.device import Gpu
     from gpusudoku.jobs.job import Job
     from gpusudoku.kernels.search.arguments import NODES
     from gpusudoku.kernels.search.settings import SearchSettings
-    from gpusudoku.engines.cpu import WIDTH
     from gpusudoku.search.frontier import Frontier, estimate_search
     from tests.ptx.card import Card
 
     settings, clock, board = SearchSettings(), Clock(), collection.load(name)
     launches: list[dict[str, Any]] = []
-    with MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         Card((9, 0), workers=2, checked=False).insert(patch, MULTIPROCESSORS * BLOCKS, 128)
         patch.setattr(Gpu, "free_bytes", lambda self: 80 << 30)
         patch.setattr(search, "time", clock)
@@ -110,8 +101,8 @@ def searched(name: str, rate: float, nodes_of_round: float) -> Run:
             rounds, before = device._rounds, device.boards
             goes_on = device.launch()
             done = int(device.stacks.tally[NODES].sum())
-            launches.append({"rounds": rounds, "before": before, "boards": device.boards,
-                             "busy": device._busy / device.threads, "nodes": done - nodes})  # fmt: skip
+            counts = {"before": before, "boards": device.boards, "nodes": done - nodes}
+            launches.append({"rounds": rounds, "busy": device._busy / device.threads, **counts})
             nodes = done
         clock.now += device.stacks.tally.nbytes / BYTES_SECOND
         found = int(device.haul().counts[0])
@@ -137,15 +128,13 @@ def nodes_of_round(launches: list[dict[str, Any]], threads: int) -> float:
 @click.argument("boards", nargs=-1)
 def main(path: Path, boards: tuple[str, ...]) -> None:
     """Compute how long searches take on a GPU, from the board to the count."""
-    runs = []
+    rate, runs = rate_of_h100(), list[Run]()
+    tried = searched(TRIED, rate, 1.0)
+    per_round = nodes_of_round(tried["launches"], tried["threads"])
     for name in board_names(boards) or BOARDS:
-        per_round = 1.0
-        for case, rate in rates().items():
-            for _ in range(2):  # the first tells what a round does
-                run = searched(name, rate, per_round)
-                per_round = nodes_of_round(run["launches"], run["threads"])
-            runs.append({**run, "case": case, "rate": rate, "nodes of a round": per_round})
-    record(path, runs)
+        run = searched(name, rate, per_round)
+        runs.append({**run, "rate": rate, "nodes of a round": per_round})
+        record(path, runs)
 
 
 def show(path: Path) -> None:
@@ -155,9 +144,9 @@ def show(path: Path) -> None:
         full = next(i for i, one in enumerate(run["launches"]) if one["boards"] >= run["threads"])
         pure = run["nodes"] / run["rate"]
         cells = [f"{1000 * each:.1f}" for each in (run["seconds"], run["cpu_seconds"], pure)]
-        rows.append([run["board"], run["case"], *cells, f"{len(run['launches'])}", f"{full + 1}"])
-    heads = ["board", "nodes a second", "ms", "CPU's part, ms", "nodes alone, ms", "launches"]
-    table([*heads, "until all are busy"], rows, left=2)
+        rows.append([run["board"], *cells, f"{len(run['launches'])}", f"{full + 1}"])
+    heads = ["board", "ms", "CPU's part, ms", "nodes alone, ms", "launches"]
+    table([*heads, "until all are busy"], rows)
 
 
 if __name__ == "__main__":
