@@ -82,7 +82,7 @@ class CpuEngine:
         self.workers = self.threads = self.side_by_side = jobs or usable_cores()
 
     def __repr__(self) -> str:
-        return f"<CpuEngine: {self.workers} thread{'' if self.workers == 1 else 's'}>"
+        return f"<{type(self).__name__}: {self.workers} thread{'' if self.workers == 1 else 's'}>"
 
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         return core_seconds / self.workers

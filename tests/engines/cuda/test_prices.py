@@ -1,0 +1,109 @@
+"""What a GPU is expected to take, and what is chosen by it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpusudoku import collection
+from gpusudoku.board.geometry import NINE, Geometry
+from gpusudoku.counting import count_many
+from gpusudoku.engines import auto
+from gpusudoku.engines.auto import AutoEngine
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.engines.cuda.availability import Card
+from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.engines.cuda.prices import MEASURED, Prices, prices_of, prices_of_all, save_prices
+from gpusudoku.options import Options
+from gpusudoku.planning.choose import choose
+from tests.engines.cuda.simulator import ON_SIMULATOR
+
+pytestmark = ON_SIMULATOR[:1]
+
+LARGE = Geometry(4, 4)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where records are, or would be."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "gpusudoku"
+
+
+def test_by_size_or_by_record(folder: Path) -> None:
+    half = Card("half of it", MEASURED.multiprocessors // 2, MEASURED.hertz)
+    assert prices_of(MEASURED) == Prices()
+    assert prices_of(half).nine == Prices().nine / 2
+    recorded = Prices(nine=200.0, larger=50.0, sums=5.0)
+    assert save_prices(half, recorded) == folder / "gpus.json"
+    save_prices(MEASURED, Prices(nine=1.0))
+    assert prices_of(half) == recorded
+    assert prices_of_all([half, half]).nine == 400.0
+    for text in ("{", "[]", '{"half of it": {"nine": 1}}', '{"half of it": {"nine": -1}}'):
+        (folder / "gpus.json").write_text(text)
+        assert prices_of(half).nine == Prices().nine / 2, text
+
+
+def test_seconds_of_work() -> None:
+    """A core's seconds are divided among the cores that a GPU is worth; to begin takes a while."""
+    prices = Prices(nine=100.0, larger=10.0, sums=2.0)
+    begin = prices.seconds(0.0, "search", NINE)
+    assert 0 < begin < 0.1
+    assert prices.seconds(100.0, "search", NINE) == pytest.approx(1 + begin)
+    assert prices.seconds(100.0, "search", LARGE) == pytest.approx(10 + begin)
+    assert prices.seconds(100.0, "contraction", NINE) > 50
+
+
+@pytest.fixture
+def h100(monkeypatch: pytest.MonkeyPatch) -> CudaEngine:
+    """The simulator, which says that it is one."""
+    engine = CudaEngine()
+    engine.gpus[0].card = MEASURED
+    monkeypatch.setattr(auto, "cards", lambda: (MEASURED,))
+    return engine
+
+
+@pytest.mark.parametrize(
+    ("name", "on_cpu", "on_gpu"),
+    [
+        ("2f", "contraction", "search"),
+        ("1f", "contraction", "search"),
+        ("1d", "contraction", "search"),
+        ("top-band-cyclic", "contraction", "contraction"),
+        ("empty", "contraction", "contraction"),
+        ("1a", "search", "search"),
+    ],
+)
+def test_a_gpu_that_is_asked_for_searches(
+    name: str, on_cpu: str, on_gpu: str, h100: CudaEngine
+) -> None:
+    """Unless a contraction takes a small part of the time; without an engine nothing changes."""
+    board = collection.load(name)
+    for engine, method in (None, on_cpu), (CpuEngine(2), on_cpu), (h100, on_gpu):
+        assert choose(board, Options(), engine=engine).method == method, engine
+
+
+def test_auto_takes_what_is_quicker(h100: CudaEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = iter([h100])  # only once
+    monkeypatch.setattr("gpusudoku.engines.cuda.engine.CudaEngine", lambda on_loss: next(made))
+    engine = AutoEngine(4)
+    for seconds, method, geometry in [
+        (1.0, "search", NINE),  # a GPU is not started for that
+        (60.0, "search", LARGE),
+        (1e6, "contraction", LARGE),  # which GPUs cannot do
+    ]:
+        assert engine.best(seconds, method, geometry) is engine
+        assert engine.seconds(seconds, method, geometry) == seconds / 4
+    assert engine.best(60.0, "search", NINE) is h100
+    assert engine.best(1.0, "search", NINE) is h100  # it is there now
+    assert engine.best(1e-3, "search", NINE) is engine
+
+
+@pytest.mark.usefixtures("uncompiled")
+def test_the_gpu_counts_a_batch() -> None:
+    """Boards of up to 10,000 solutions; the statistics say who did it."""
+    boards = ["1....2....3.....", "................", "11.............."]
+    for result in count_many(boards, device="cuda"):
+        assert (result.device, result.method) == ("cuda", "search")
+        assert result.stats.launches > 0
