@@ -2,10 +2,10 @@
 
 The kernel is launched again and again, each time for so many rounds: in one, every thread takes two
 steps of its board, and may split it. A few boards become many on the GPU itself. While the pool
-holds fewer boards than there are threads, every thread that has several gives it some at the end of
-a launch, and those that have none take them in the next one. The first launches are short, so boards
-nearly double with each. Then they get longer, up to a share of the time that the search has taken:
-threads that run dry wait for the end of a launch.
+holds fewer boards than there are threads, every thread that has several gives it some at the end
+of a launch, and those that have none take them in the next one. The first launches are short, so
+boards nearly double with each. Then they get longer, up to a share of the time that the search has
+taken: threads that run dry wait for the end of a launch.
 
 From time to time a *haul* brings the solutions found and the boards left to the host, both
 together.
@@ -54,8 +54,8 @@ LAUNCH_SECONDS = 0.2
 LAUNCH_SHARE = 0.05
 """Nor longer than this share of the time that the search has taken."""
 FULL_LAUNCH, DRY_LAUNCH = 8.0, 2.0
-"""But it should take so many times as long as the shortest launch, which is all overhead: while most
-threads are busy, and while most have nothing to do until others give them boards."""
+"""But it should take so many times as long as the shortest launch, which is all overhead: while
+most threads are busy, and while most have nothing to do until others give them boards."""
 FIRST_ROUNDS = 4
 """Rounds of the first launches: in so many, most boards are simplified and split."""
 GROWTH = 1.25
@@ -101,7 +101,7 @@ class DeviceSearch:
             xp.full((STATES, self.threads), -1, np.int64),
             xp.zeros((TALLIES, self.threads), np.uint64),
         )
-        # The pool has fewer boards than threads when these give it as many or fewer.
+        # Threads only give boards while the pool has fewer than there are threads.
         boards = len(frontier)
         self._capacity = max(boards, 2 * self.threads)
         self.pool = Pool(
@@ -157,15 +157,14 @@ class DeviceSearch:
         begin = time.perf_counter()
         # So many boards from each thread that has some are enough for those that have none.
         gives = max(0, -(-(self.threads - waiting) // max(1, self._busy)))
-        state = [self._taken, self._filled, self._filled, self._taken + self._capacity, 0]
+        end = self._taken + self._capacity
+        state = [self._taken, self._filled, self._filled, end, 0]
         gpu.write(self.pool.state, np.array(state, np.int64))
         self._kernel(*self._groups, self._rounds, gives, self._limit)
         seen = gpu.host(self.pool.state).tolist()  # waits for the kernel
-        taken = min(seen[TAKEN], self._filled)
+        taken = min(seen[TAKEN], self._filled)  # claims past an end came to nothing
         has_gone_on: bool = taken > self._taken or seen[BUSY] > 0
-        # Claims past an end came to nothing.
-        self._taken, self._filled = taken, min(seen[GIVEN], self._taken + self._capacity)
-        self._busy = seen[BUSY]
+        self._taken, self._filled, self._busy = taken, min(seen[GIVEN], end), seen[BUSY]
         if self._taken >= self._capacity:
             self._taken, self._filled = self._taken - self._capacity, self._filled - self._capacity
         used = self._take_solutions() if room else 0
