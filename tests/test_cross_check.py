@@ -75,7 +75,8 @@ class TestTheOtherDevice:
     def test_a_contraction_that_no_gpu_does_is_no_other_device(self) -> None:
         """A board of 4x4 cells is contracted by the CPU, whatever the device."""
         result = count(self.BOARD, device="cuda", method="contraction")
-        assert cross_check(result, device="cuda") == "method search"
+        assert (result.device, result.method) == ("cpu", "contraction")
+        assert cross_check(result, device="cuda") == "device cuda, method search"
         result = count(self.BOARD, device="cpu", method="search", jobs=1)
         assert cross_check(result) == "device cuda"
 

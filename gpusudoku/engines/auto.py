@@ -14,7 +14,7 @@ from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.cuda.availability import cards
 from gpusudoku.engines.cuda.prices import START_SECONDS, prices_of_all
-from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.engine import Engine, Priced
 from gpusudoku.errors import DeviceError
 
 
@@ -45,11 +45,16 @@ class AutoEngine(CpuEngine):
         there = self.gpu_seconds(core_seconds, method, geometry)
         return own if there is None else min(own, there)
 
-    def best(self, core_seconds: float, method: str, geometry: Geometry) -> Engine:
-        there = self.gpu_seconds(core_seconds, method, geometry)
-        if there is None or super().seconds(core_seconds, method, geometry) <= there:
+    def best(self, work: Priced, geometry: Geometry) -> Engine:
+        asked = work.seconds, work.method, geometry
+        there = self.gpu_seconds(*asked)
+        if there is None or super().seconds(*asked) <= there:
             return self
-        if self._gpus is None:
+        return self.gpus() or self
+
+    def gpus(self) -> Engine | None:
+        """Start the GPUs, unless they are; None if they cannot be used."""
+        if self._gpus is None and not self._unusable:
             # Imported here because CuPy takes a second to import.
             from gpusudoku.engines.cuda.engine import CudaEngine
 
@@ -58,5 +63,4 @@ class AutoEngine(CpuEngine):
             except DeviceError as error:
                 self._unusable = True
                 self._fallback(error)
-                return self
         return self._gpus

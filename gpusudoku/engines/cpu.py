@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.engines.engine import Engine, Sums, WorkCounters
+from gpusudoku.engines.engine import Engine, Priced, Sums, WorkCounters
 from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Cost, Job, Task, Worker, pieces
@@ -87,7 +87,7 @@ class CpuEngine:
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         return core_seconds / self.workers
 
-    def best(self, core_seconds: float, method: str, geometry: Geometry) -> Engine:
+    def best(self, work: Priced, geometry: Geometry) -> Engine:
         return self
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:

@@ -44,6 +44,18 @@ Sums = list[tuple[range, int]]
 """Runs of a contraction's tasks, and the sum of each."""
 
 
+class Priced(Protocol):
+    """What is to be done, such as a plan."""
+
+    @property
+    def method(self) -> str:
+        """``search`` or ``contraction``."""
+
+    @property
+    def seconds(self) -> float:
+        """The expected seconds on one core of 2024, which may have to be estimated."""
+
+
 class Engine(Protocol):
     """A device that searches and contracts."""
 
@@ -64,8 +76,8 @@ class Engine(Protocol):
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         """Return the expected seconds of work that takes one core of 2024 so many."""
 
-    def best(self, core_seconds: float, method: str, geometry: Geometry) -> Engine:
-        """Return the engine for such work: this one, unless it stands for several devices."""
+    def best(self, work: Priced, geometry: Geometry) -> Engine:
+        """Return the engine for some work: this one, unless it stands for several devices."""
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         """Compile, so that ``explore`` only explores; return the boards that keep it busy."""

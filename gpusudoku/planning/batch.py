@@ -226,7 +226,7 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
                 plan.seconds / engine.threads,
             )
         current_watch().planned(plan, board)
-        engine = engine.best(plan.seconds, plan.method, board.geometry)
+        engine = engine.best(plan, board.geometry)
         return run_plan(plan, board, options, engine)
     except KeyboardInterrupt:
         raise interrupted(0 if begun is None else begun.found) from None

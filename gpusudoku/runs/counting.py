@@ -105,7 +105,7 @@ def count_in_tasks(
         if isinstance(machine, Cluster):
             work = machine.steps(plan, make, options, store, limit)
         else:
-            machine = machine.best(plan.seconds, plan.method, board.geometry)
+            machine = machine.best(plan, board.geometry)
             work = steps(plan, machine, store)
         with patient_interrupts(PATIENCE_SECONDS), closing(work):
             for unit, step in work:

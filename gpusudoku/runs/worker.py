@@ -36,10 +36,6 @@ _at_work = threading.Lock()
 """Held by the unit that has all threads of a process; a plan is for one thread at a time."""
 
 
-LONG_SECONDS = 1e9
-"""Seconds of a core that are worth starting a GPU."""
-
-
 @dataclass(frozen=True)
 class ClusterRun:
     """The facts of a run that workers need to work on its portions."""
@@ -133,7 +129,8 @@ def _plan(run: ClusterRun) -> Plan:
 @lru_cache(maxsize=1)
 def _engine(options: Options) -> Engine:
     """Make the engine; with ``auto`` the GPU, if there is one: what a cluster does takes long."""
-    from gpusudoku.board.geometry import NINE
+    from gpusudoku.engines.auto import AutoEngine
     from gpusudoku.engines.make import engine_for
 
-    return engine_for(options).best(LONG_SECONDS, "search", NINE)
+    engine = engine_for(options)
+    return engine.gpus() or engine if isinstance(engine, AutoEngine) else engine

@@ -17,7 +17,7 @@ from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import Gpu, one_line_errors
 from gpusudoku.engines.cuda.prices import prices_of_all
 from gpusudoku.engines.cuda.worker import GpuSumWorker, GpuWorker
-from gpusudoku.engines.engine import Engine, Sums, WorkCounters
+from gpusudoku.engines.engine import Engine, Priced, Sums, WorkCounters
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, pieces
@@ -73,7 +73,7 @@ class CudaEngine:
             return core_seconds / self.threads
         return prices_of_all(gpu.card for gpu in self.gpus).seconds(core_seconds, method, geometry)
 
-    def best(self, core_seconds: float, method: str, geometry: Geometry) -> Engine:
+    def best(self, work: Priced, geometry: Geometry) -> Engine:
         return self
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:

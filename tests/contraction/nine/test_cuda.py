@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,8 +11,7 @@ import pytest
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.counting import count
-from gpusudoku.engines.cuda import availability
-from gpusudoku.engines.cuda.device import SIMULATED
+from gpusudoku.engines.cuda import availability, engine
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.kernels.contraction.nine import cuda, dot
 from tests.boards import puzzle, spoilt
@@ -41,11 +39,11 @@ def test_counts(board: Board) -> None:
     assert simulated == compiled
 
 
-def test_pairs_of_many_launches() -> None:
+def test_pairs_of_many_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "SUM_TASKS", 2)
     board = puzzle("3x3", 25, 3)
     nine = Nine(candidates_of(board))
-    engine = CudaEngine(tuning=replace(SIMULATED, sum_tasks_per_multiprocessor=2))
-    total, products = summed(nine, engine)
+    total, products = summed(nine, CudaEngine())
     assert nine.pairs > 4
     assert products >= nine.pairs
     assert total == searched(board)

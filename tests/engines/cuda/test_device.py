@@ -63,5 +63,5 @@ def test_a_gpu_that_cannot_be_had(broken: str, monkeypatch: pytest.MonkeyPatch) 
     engine = make_engine(fallback=warnings.append)
     assert isinstance(engine, AutoEngine)
     for seconds, told in (1e-3, 0), (1e6, 1), (1e6, 1):  # only long work is worth a GPU
-        assert engine.best(seconds, "search", NINE) is engine
+        assert engine.best(SimpleNamespace(seconds=seconds, method="search"), NINE) is engine
         assert [*map(str, warnings)] == [str(caught.value)] * told

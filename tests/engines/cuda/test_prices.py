@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -22,6 +23,11 @@ from tests.engines.cuda.simulator import ON_SIMULATOR
 pytestmark = ON_SIMULATOR[:1]
 
 LARGE = Geometry(4, 4)
+
+
+class Work(NamedTuple):
+    seconds: float
+    method: str
 
 
 @pytest.fixture(autouse=True)
@@ -93,11 +99,11 @@ def test_auto_takes_what_is_quicker(h100: CudaEngine, monkeypatch: pytest.Monkey
         (60.0, "search", LARGE),
         (1e6, "contraction", LARGE),  # which GPUs cannot do
     ]:
-        assert engine.best(seconds, method, geometry) is engine
+        assert engine.best(Work(seconds, method), geometry) is engine
         assert engine.seconds(seconds, method, geometry) == seconds / 4
-    assert engine.best(60.0, "search", NINE) is h100
-    assert engine.best(1.0, "search", NINE) is h100  # it is there now
-    assert engine.best(1e-3, "search", NINE) is engine
+    assert engine.best(Work(60.0, "search"), NINE) is h100
+    assert engine.best(Work(1.0, "search"), NINE) is h100  # it is there now
+    assert engine.best(Work(1e-3, "search"), NINE) is engine
 
 
 @pytest.mark.usefixtures("uncompiled")
