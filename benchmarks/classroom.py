@@ -43,14 +43,15 @@ def sets_of(board: Board) -> tuple[list[int], ...]:
 
     Digit d is bit d - 1. Clues that contradict each other give one cell without any candidate.
     """
-    used = [0] * (3 * board.n)
-    for digit, units in zip(board.cells.tolist(), board.geometry.unit_of.tolist(), strict=True):
-        bit = 1 << digit >> 1
-        if any(used[unit] & bit for unit in units):
+    used, filled, units = [0] * (3 * board.n), board.cells > 0, board.geometry.unit_of
+    clues = zip(board.cells[filled].tolist(), units[filled].tolist(), strict=True)
+    for digit, (row, column, box) in clues:
+        bit = 1 << digit - 1
+        if (used[row] | used[column] | used[box]) & bit:
             return [2**board.n - 1], [0], [0], [0]
-        for unit in units:
+        for unit in (row, column, box):
             used[unit] |= bit
-    return used, *board.geometry.unit_of[board.cells == 0].T.tolist()
+    return used, *units[~filled].T.tolist()
 
 
 def backtrack(used, rows, columns, boxes, left):
@@ -99,7 +100,7 @@ def fork(board: Board, cutoff: float) -> Iterator[Board]:
             if not seen[best] >> digit - 1 & 1:
                 grid = board.cells.copy()
                 grid[np.flatnonzero(grid == 0)[best]] = digit
-                yield from fork(Board(grid, board.geometry), cutoff)
+                yield from fork(Board.of_digits(grid, board.geometry), cutoff)
 
 
 def fork_join(board: Board, workers: int, cutoff: float) -> int:
