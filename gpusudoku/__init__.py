@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from gpusudoku.counting import count, count_many
     from gpusudoku.engines.make import make_engine
     from gpusudoku.formats import parse
+    from gpusudoku.iterating import Results
     from gpusudoku.jobs.cancel import CancelToken
     from gpusudoku.listing import Slice, Solutions, solutions
     from gpusudoku.logic import Explained, Simplified, explain, simplify
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
         Count,
         Estimates,
         ResultBlock,
-        Results,
         SearchStats,
         Solution,
     )
@@ -83,7 +83,7 @@ _LAZY = {
     "Options": "options",
     "PartRecord": "runs.records",
     "ResultBlock": "results",
-    "Results": "results",
+    "Results": "iterating",
     "SearchStats": "results",
     "Simplified": "logic",
     "Slice": "listing",

@@ -12,12 +12,13 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for, refuse_both
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
+from gpusudoku.iterating import Results, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import count_batches, count_board
 from gpusudoku.planning.plan import Plan
-from gpusudoku.results import Count, ResultBlock, Results, with_bad_boards
+from gpusudoku.results import Count, ResultBlock
 
 if TYPE_CHECKING:
     from distributed import Client

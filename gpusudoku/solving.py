@@ -18,11 +18,12 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for, refuse_both
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
+from gpusudoku.iterating import Results, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, takes_options
 from gpusudoku.planning.batch import find_solutions
-from gpusudoku.results import ResultBlock, Results, Solution, is_unique, with_bad_boards
+from gpusudoku.results import ResultBlock, Solution, is_unique
 
 if TYPE_CHECKING:
     from distributed import Client

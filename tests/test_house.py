@@ -20,7 +20,7 @@ ROOMS = [
     {"collection"},
     {"search"},
     {"options"},
-    {"results"},
+    {"results", "iterating"},
     {"contraction"},
     {"engines"},
     {"planning"},

@@ -40,8 +40,9 @@ from gpusudoku.cli.summary import show_stats
 from gpusudoku.cli.usage import Choice, Integer, Sectioned, WhichPart
 from gpusudoku.cli.writers import AnswerRecords, AnswerWriter, PlainCounts
 from gpusudoku.errors import InputError, Interrupted
+from gpusudoku.iterating import with_bad_boards
 from gpusudoku.options import Options
-from gpusudoku.results import BadBoard, ResultBlock, decimal_digits, with_bad_boards
+from gpusudoku.results import BadBoard, ResultBlock, decimal_digits
 
 if TYPE_CHECKING:
     from gpusudoku.runs.store import RunStore

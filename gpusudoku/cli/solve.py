@@ -38,8 +38,9 @@ from gpusudoku.cli.writers import (
     verdict,
 )
 from gpusudoku.errors import InputError
+from gpusudoku.iterating import with_bad_boards
 from gpusudoku.options import Options
-from gpusudoku.results import ResultBlock, SearchStats, with_bad_boards
+from gpusudoku.results import ResultBlock, SearchStats
 
 
 @click.command()
