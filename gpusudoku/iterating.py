@@ -6,11 +6,13 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.board.arrays import NUMPY, Destination
 from gpusudoku.board.batch import Batch
 from gpusudoku.errors import Cancelled, InputError, TooExpensive, described
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
@@ -85,6 +87,14 @@ def _length(boards: Any) -> int | None:
         return None
 
 
+def _in_library(block: ResultBlock | BadBoard, destination: Destination) -> ResultBlock | BadBoard:
+    """Return a block with numbers and solutions in arrays of a library."""
+    if isinstance(block, BadBoard) or destination == NUMPY:
+        return block
+    solutions = None if block.solutions is None else destination.array(block.solutions)
+    return replace(block, numbers=destination.array(block.numbers), solutions=solutions)
+
+
 class Results(Generic[Row]):
     """An iterator over the results of many boards, in their order.
 
@@ -103,7 +113,7 @@ class Results(Generic[Row]):
         boards: object = None,
     ) -> None:
         self._blocks, self._cancel = made_in(lambda: cancelling(cancel), blocks), cancel
-        self._length = _length(boards)
+        self._length, self._destination = _length(boards), Destination.of(boards)
         self._block: ResultBlock | BadBoard | None = None
         self._objects: Iterator[Row] = iter(())
         self._numbers = list[NDArray[Any]]()
@@ -171,7 +181,15 @@ class Results(Generic[Row]):
             raise InputError(self._no_more())
 
     def blocks(self) -> Iterator[ResultBlock | BadBoard]:
-        """Yield the results that are left, in blocks of boards that were worked on together."""
+        """Yield the results that are left, in blocks of boards that were worked on together.
+
+        If the boards were an array of PyTorch, JAX or CuPy, so are the ``numbers`` and
+        ``solutions`` of blocks, on the same device.
+        """
+        return (_in_library(block, self._destination) for block in self._left())
+
+    def _left(self) -> Iterator[ResultBlock | BadBoard]:
+        """Yield the same with arrays of NumPy."""
         self._check_open()
         block, self._block, self._objects = self._block, None, iter(())
         if block is not None and self._taken < len(block):
@@ -183,18 +201,24 @@ class Results(Generic[Row]):
             yield block
             block = self._next_block()
 
-    def numbers(self) -> NDArray[Any]:
+    def numbers(self, out: Any = None) -> NDArray[Any]:
         """The number of solutions found of every board that is left.
 
         An array (B), int64, or of Python's objects: integers, where one exceeds that, and None for
         a ``BadBoard``. A number that reaches the limit may be smaller than the count. After an
         error the next call returns the numbers that were found before it.
+
+        If the boards were an array of PyTorch, JAX or CuPy, so is that of int64, on the same
+        device. ``out``, int64 (B) of any library, is filled and returned. If it cannot be, that is
+        an InputError, and the next call returns the numbers.
         """
         if not (self._end and self._numbers):
-            for block in self.blocks():
+            for block in self._left():
                 self._numbers.append(block.numbers)
-        found, self._numbers = [np.zeros(0, np.int64), *self._numbers], []
-        return np.concatenate(found)
+        found = np.concatenate([np.zeros(0, np.int64), *self._numbers])
+        made: NDArray[Any] = self._destination.give(found, out)
+        self._numbers = []
+        return made
 
     def close(self) -> None:
         """Stop the work."""

@@ -10,12 +10,14 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from math import prod
 from operator import index
 from typing import Any, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from gpusudoku.board.arrays import HOST, NUMPY, Destination, writable
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import write_lines
@@ -30,6 +32,7 @@ from gpusudoku.options import OptionFields, Options, is_integer, takes_options
 from gpusudoku.orders.choose import Orders
 from gpusudoku.orders.index import SolutionIndex
 from gpusudoku.orders.sampling import SEED_BITS, Uniform
+from gpusudoku.results import numbers_of
 
 T = TypeVar("T")
 
@@ -57,8 +60,10 @@ class Slice:
         slices: tuple[slice, ...],
         cancel: CancelToken | None = None,
         progress: Callable[[Progress], None] | None = None,
+        destination: Destination = NUMPY,
     ) -> None:
         self._orders, self._slices, self._progress = orders, slices, progress
+        self._destination = destination
         self.cancel = cancel
         """The token that stops all work on these solutions; it may be replaced, also by None."""
 
@@ -115,7 +120,7 @@ class Slice:
         return bool(self._numbers if numbers is None else numbers)
 
     def __iter__(self) -> Iterator[Board]:
-        for block in Slice.blocks(self):
+        for block in self._stoppable(self._ascending()):
             for cells in block:
                 check_cancelled(self.cancel)
                 yield Board(cells, self.board.geometry)
@@ -141,7 +146,8 @@ class Slice:
         """
         if isinstance(k, slice):
             range(0)[k]  # raises what a list raises for a wrong slice
-            return Slice(self._orders, (*self._slices, k), self.cancel, self._progress)
+            slices = (*self._slices, k)
+            return Slice(self._orders, slices, self.cancel, self._progress, self._destination)
         with self._working():
             k = index(k)
             first = None if self._slices or k < 0 else self._orders.first(k + 1)
@@ -184,17 +190,25 @@ class Slice:
 
     def blocks(self) -> Iterator[NDArray[np.uint8]]:
         """Yield the solutions in arrays, uint8 (k, cells), in constant memory."""
-        return self._stoppable(self._ascending())
+        return self._stoppable(map(self._destination.array, self._ascending()))
 
     def lines(self) -> Iterator[bytes | memoryview]:
         """Yield the solutions as text, in pieces of whole lines with newlines: for files."""
-        return map(write_lines, self.blocks())
+        return map(write_lines, self._stoppable(self._ascending()))
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Return all of them in one array, uint8 (count, cells), in ascending order."""
         if copy is False:
             raise ValueError("solutions are no array: one has to be made")
-        return self._joined(Slice.blocks(self), self.count).astype(dtype or np.uint8, copy=False)
+        blocks = self._stoppable(self._ascending())
+        return self._joined(blocks, self.count).astype(dtype or np.uint8, copy=False)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Export the same array, in main memory, as ``torch.from_dlpack`` and the like take it."""
+        return np.asarray(self).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return HOST[0], 0
 
     @contextmanager
     def _working(self) -> Iterator[None]:
@@ -262,14 +276,17 @@ class Slice:
             first, stride = first + (start or 0) * stride, stride * (step or 1)
         return first, end, stride
 
-    def _joined(self, blocks: Iterator[NDArray[np.uint8]], number: int) -> NDArray[np.uint8]:
+    def _joined(
+        self, blocks: Iterator[NDArray[np.uint8]], number: int, out: Any = None
+    ) -> NDArray[np.uint8]:
         """Join blocks to uint8 (number, cells); MemoryError, if too large, before any is found."""
-        cells = self.board.geometry.cells
-        if number * cells > MOST_BYTES:
+        shape, start = (int(number), self.board.geometry.cells), 0
+        if prod(shape) > MOST_BYTES:
             raise MemoryError(f"{number} solutions do not fit in memory: take them in blocks")
-        found, start = np.empty((number, cells), np.uint8), 0
+        found = out if out is not None else np.empty(shape, np.uint8)
+        target = writable(found, shape, np.uint8)
         for block in blocks:
-            found[start : start + len(block)] = block
+            Destination.of(target).put(target, start, block)
             start += len(block)
         return found
 
@@ -338,24 +355,37 @@ class Solutions(Slice):
         with self._working():
             return self._orders.any
 
-    def shares(self) -> NDArray[Any]:
+    def shares(self, out: Any = None) -> NDArray[Any]:
         """Count for every cell and digit the solutions that have the digit in the cell.
+
+        Parameters
+        ----------
+        out
+            An array to fill and return: int64 (cells, n), of any library.
 
         Returns
         -------
         An array (cells, n) of Python's integers, of any size; read-only. ``shares()[c, d - 1]`` is
-        that of digit d in cell c, row by row. Each row of it adds up to the count.
+        that of digit d in cell c, row by row. Each row of it adds up to the count. If the board was
+        an array of PyTorch, JAX or CuPy, one of int64 of that library, unless a number exceeds it.
 
         Raises
         ------
+        InputError
+            If ``out`` cannot be filled, because of its shape or type, or because a number exceeds
+            int64.
         TooExpensive
             If it should take too long. For 9x9 boards of clues it never does.
         """
         with self._working():
-            return self._orders.shares
+            shares = self._orders.shares
+        if out is not None or self._destination != NUMPY:
+            numbers = numbers_of(shares.ravel().tolist()).reshape(shares.shape)
+            shares = self._destination.give(numbers, out)
+        return shares
 
     def sample(
-        self, n: int, seed: int | None = None, *, distinct: bool = False
+        self, n: int, seed: int | None = None, *, distinct: bool = False, out: Any = None
     ) -> NDArray[np.uint8]:
         """Draw random solutions, each with the same chance, independent of each other.
 
@@ -371,20 +401,25 @@ class Solutions(Slice):
         distinct
             True for solutions that are all different: those drawn before are passed over. All
             numbers drawn are kept in memory then.
+        out
+            An array to fill and return: uint8 (n, cells), of NumPy, PyTorch, CuPy or any other
+            library whose arrays in main memory can be written by DLPack.
 
         Returns
         -------
-        uint8 (n, cells), each row a solution, row by row.
+        uint8 (n, cells), each row a solution, row by row; of PyTorch, JAX or CuPy, on its device,
+        if the board was such an array.
 
         Raises
         ------
         InputError
             A ValueError, if n or the seed is out of range, there are no solutions, or fewer than n
-            if they are to be distinct.
+            if they are to be distinct; if ``out`` is no such array.
         TooExpensive
             If it should take too long. For 9x9 boards of clues it never does.
         """
-        return self._joined(self.sample_blocks(n, seed, distinct=distinct), n)
+        found = self._joined(self._stoppable(self._samples(n, seed, distinct, 0)), n, out)
+        return self._destination.array(found) if out is None else found
 
     def sample_blocks(
         self, n: int, seed: int | None = None, *, distinct: bool = False, first: int = 0
@@ -393,6 +428,13 @@ class Solutions(Slice):
 
         With ``first`` only those from that number on: a part of a sample.
         """
+        blocks = self._samples(n, seed, distinct, first)
+        return self._stoppable(map(self._destination.array, blocks))
+
+    def _samples(
+        self, n: int, seed: int | None, distinct: bool, first: int
+    ) -> Iterator[NDArray[np.uint8]]:
+        """Yield the same in arrays of NumPy."""
         if not is_integer(n) or n < 0:
             raise InputError(f"a sample of {described(n)}: expected an integer from 0 up")
         seed = secrets.randbits(SEED_BITS) if seed is None else seed
@@ -404,7 +446,7 @@ class Solutions(Slice):
         if distinct and n > count:
             raise InputError(f"a sample of {n} distinct solutions: there are only {count}")
         numbers = uniform.distinct(int(n), first) if distinct else uniform.first(int(n), first)
-        return self._stoppable(map(self._orders.quick.at, numbers) if n else iter(()))
+        return map(self._orders.quick.at, numbers) if n else iter(())
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
         """Yield the solutions in arrays, uint8 (k, cells), in the quick order and constant memory.
@@ -418,7 +460,7 @@ class Solutions(Slice):
             If the bounds are not in this order, or beyond the count.
         """
         order, begin, end = self._quick_part(first, last)
-        return self._stoppable(order.rows(begin, end))
+        return self._stoppable(map(self._destination.array, order.rows(begin, end)))
 
     def lines(self, first: int = 0, last: int | None = None) -> Iterator[bytes | memoryview]:
         """Yield ``blocks`` as text, in pieces of whole lines with newlines: for files."""
@@ -499,7 +541,9 @@ def solutions(
     if isinstance(board, Slice):
         raise InputError("expected a board, found its solutions: use them as they are, or .board")
     found, chosen = board_of(board, box), Options(**options)
-    return Solutions(found, chosen, engine=engine, progress=progress, cancel=cancel)
+    made = Solutions(found, chosen, engine=engine, progress=progress, cancel=cancel)
+    made._destination = Destination.of(board)
+    return made
 
 
 def _unpickled(kind: type[Slice], orders: Orders, slices: tuple[slice, ...]) -> Slice:

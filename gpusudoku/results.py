@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.board.arrays import host_array
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.text import draw
@@ -345,7 +346,8 @@ class ResultBlock:
 
     def _solutions(self) -> Iterator[Solution]:
         assert self.solutions is not None
-        for board, cells, n in zip(self.boards, self.solutions, self.numbers.tolist(), strict=True):
+        rows = host_array(self.solutions)
+        for board, cells, n in zip(self.boards, rows, self.numbers.tolist(), strict=True):
             solution = Board.of_digits(cells.copy(), board.geometry) if n else None
             yield Solution(board, solution, self.is_unique(n), self.stats)
 
@@ -355,7 +357,7 @@ class ResultBlock:
 
     def chosen(self, mask: NDArray[np.bool_]) -> ResultBlock:
         """Return the results for which the mask, bool (B), is true."""
-        return self._with(self.boards.chosen(mask), mask)
+        return self._with(self.boards.chosen(host_array(mask)), mask)
 
     def _with(self, boards: Batch, which: slice | NDArray[np.bool_]) -> ResultBlock:
         solutions, shares, errors = (

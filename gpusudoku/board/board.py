@@ -5,7 +5,6 @@ In every candidate mask of this project bit d - 1 is set while digit d is still 
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sized
 from functools import cached_property, partial
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from gpusudoku.board.arrays import host_array
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import draw, write_candidates, write_cells
 from gpusudoku.errors import InputError, described
@@ -45,7 +45,7 @@ class Board:
     ----------
     cells
         n * n integers, row by row in any shape: 0 for an empty cell (None will do), else a digit
-        1 .. n.
+        1 .. n. An array of any library will do.
     geometry
         The box shape; guessed from the number of cells if not given.
     candidates
@@ -271,12 +271,14 @@ class Board:
 
 def array_of(given: ArrayLike) -> NDArray[Any]:
     """Make an array of nested lists or the like: of integers, or of objects, None where missing."""
-    refuse_arrays(given, *(given if isinstance(given, list | tuple) else ()))
+    given = host_array(given)
+    if isinstance(given, list | tuple) and {*map(type, given)} - {int, list}:
+        given = [host_array(row) for row in given]
     try:
         values = np.asarray(given)
     except ValueError:
         raise InputError(_uneven(given)) from None
-    except TypeError as error:  # an array that is elsewhere, on a GPU for example
+    except TypeError as error:  # an object that does not become an array
         raise InputError(f"no array of cells: {error}") from None
     if values.ndim == 0:
         raise InputError(f"expected integers for the cells, found {described(given)}")
@@ -308,15 +310,6 @@ def _uneven(given: Any) -> str:
 
 def _is_row(value: object) -> bool:
     return isinstance(value, Iterable) and isinstance(value, Sized) and not isinstance(value, str)
-
-
-def refuse_arrays(*given: object) -> None:
-    """Refuse arrays in GPU memory, and masked ones: NumPy would show masked cells."""
-    masked = sys.modules.get("numpy.ma")  # slow to import; before that nobody has such an array
-    if masked is not None and any(isinstance(each, masked.MaskedArray) for each in given):
-        raise InputError("a masked array, expected a plain one: fill it, with 0 for empty cells")
-    if any(hasattr(each, "__cuda_array_interface__") for each in given):
-        raise InputError("an array in GPU memory: copy it to main memory first, with cupy.asnumpy")
 
 
 def name_of(cell: int, cells: int) -> str:

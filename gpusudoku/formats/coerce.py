@@ -5,8 +5,8 @@ A board is one of these:
 * a ``Board``;
 * a string in any form that ``parse`` reads, a grid on several lines included;
 * a ``pathlib.Path``, of a file with one board;
-* n * n integers, or n rows of n, in lists, in a NumPy array or in a table of pandas; 0, None or NaN
-  for an empty cell, and 5.0 is 5;
+* n * n integers, or n rows of n, in lists, in an array of any library or in a table of pandas; 0,
+  None or NaN for an empty cell, and 5.0 is 5;
 * the same with a string for every cell, as in ``[["5", ".", ...], ...]``, or for every row.
 
 Many boards are any iterable of them: a list, a generator, an open file, a NumPy array of strings, a
@@ -27,8 +27,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpusudoku.board.arrays import host_array
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.board import Board, array_of, name_of, refuse_arrays
+from gpusudoku.board.board import Board, array_of, name_of
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, Interrupted, described, shown
@@ -75,7 +76,7 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
                 name = os.fsdecode(given)
                 raise InputError(f"{name}: several boards: give count_many this path, in no list")
         return boards[0]
-    item = _plain(given)
+    item = _plain(host_array(given))
     if isinstance(item, str):
         try:
             return parse(item, geometry)
@@ -87,7 +88,6 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
             "a number, expected a board as text: read columns of puzzles as text (dtype=str), as"
             " numbers lose the zeros before them"
         )
-    refuse_arrays(item)
     if not isinstance(item, Iterable) or isinstance(item, Mapping | Set):
         raise InputError(f"expected a board as text or as rows of cells, found {described(item)}")
     rows: Any = item if hasattr(item, "__array__") else list(item)
@@ -173,7 +173,7 @@ def batches_of(
         _refuse_name(boards)
     if isinstance(boards, Board | str | bytes):
         raise InputError(f"expected boards, found one {type(boards).__name__}: use a list of them")
-    refuse_arrays(boards)
+    boards = host_array(boards)
     shape: tuple[int, ...] = getattr(boards, "shape", (1,))
     if not isinstance(boards, Iterable) or isinstance(boards, Mapping) or shape == ():
         raise InputError(f"expected boards, found {described(boards)}")
