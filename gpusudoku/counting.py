@@ -47,7 +47,8 @@ def count(
     board
         A ``Board``, a string in any form that ``parse`` reads, a ``pathlib.Path`` of a file with
         one board, or n * n numbers (0, None or NaN for an empty cell) or strings in a flat list, a
-        list of rows, or an array. A board with contradicting clues has 0 solutions.
+        list of rows, or an array of any library: one on a GPU is copied to main memory. A board
+        with contradicting clues has 0 solutions.
     box
         The shape of the boxes, as a ``Geometry`` or as ``"RxC"``; by default that of the ``Board``,
         or guessed.
@@ -120,7 +121,7 @@ def count_many(
         Any iterable of what ``count`` takes: a list, a generator, an open file with a board on
         every line, a NumPy array of strings, a column of pandas, Arrow or polars; or the
         ``pathlib.Path`` of a file. In an array of numbers of two dimensions every row is a board,
-        in one of three every grid.
+        in one of three every grid. If it is one of PyTorch, JAX or CuPy, arrays of results are too.
     box
         The shape of the boxes of all boards; by default each has its own, or it is guessed.
     on_error

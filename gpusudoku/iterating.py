@@ -209,8 +209,8 @@ class Results(Generic[Row]):
         error the next call returns the numbers that were found before it.
 
         If the boards were an array of PyTorch, JAX or CuPy, so is that of int64, on the same
-        device. ``out``, int64 (B) of any library, is filled and returned. If it cannot be, that is
-        an InputError, and the next call returns the numbers.
+        device. ``out`` is an array to fill and return: int64 (B), as for ``Solutions.sample``. If
+        it cannot be filled, that is an InputError, and the next call returns the numbers.
         """
         if not (self._end and self._numbers):
             for block in self._left():

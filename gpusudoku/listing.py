@@ -204,7 +204,7 @@ class Slice:
         return self._joined(blocks, self.count).astype(dtype or np.uint8, copy=False)
 
     def __dlpack__(self, **options: Any) -> Any:
-        """Export the same array, in main memory, as ``torch.from_dlpack`` and the like take it."""
+        """Export the same array, in main memory: for ``torch.from_dlpack``, for example."""
         return np.asarray(self).__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -361,7 +361,7 @@ class Solutions(Slice):
         Parameters
         ----------
         out
-            An array to fill and return: int64 (cells, n), of any library.
+            An array to fill and return: int64 (cells, n); as for ``sample``.
 
         Returns
         -------
@@ -526,7 +526,10 @@ def solutions(
 
     Parameters
     ----------
-    board, box, engine, progress
+    board
+        As for ``count``. If it is an array of PyTorch, JAX or CuPy, ``blocks``, ``sample``,
+        ``sample_blocks`` and ``shares`` give such arrays, on the same device.
+    box, engine, progress
         As for ``count``.
     cancel
         Stops any work on the solutions, whichever thread cancels it.

@@ -172,10 +172,10 @@ def test_arrays_that_cannot_be_read() -> None:
         (Exported(ROWS, 10), r"^an array on a device of kind 10 in DLPack"),
         (
             Exported(ROWS, error=BufferError(lines)),
-            r"unknown type: .* tensor.detach\(\)$",
+            r"unknown type\): .* tensor.detach\(\)$",
         ),
-        (Exported(ROWS, error=ZeroDivisionError("odd")), r"^cannot read the array, .*: odd$"),
-        (Exported(np.array(["1....2....3....."])), r"^cannot read the array, .*: DLPack only supp"),
+        (Exported(ROWS, error=ZeroDivisionError("odd")), r"^cannot read the array .*: odd$"),
+        (Exported(np.array(["1....2....3....."])), r"^cannot read the array .*: DLPack only supp"),
     ):
         for read in (count, count_many, solve, solve_many, solutions, gpusudoku.Board):
             with pytest.raises(InputError, match=message) as caught:
@@ -314,12 +314,12 @@ def test_pytorch() -> None:
     [block] = solve_many(make(ROWS)).blocks()
     assert len(block.chosen(block.numbers > 1)) == 3  # type: ignore[union-attr]
     for wrong, message in (
-        (torch.zeros(16, requires_grad=True), "torch.float32: .*use tensor.detach"),
-        (torch.zeros(16, dtype=torch.bfloat16), "torch.bfloat16: "),
-        (torch.zeros(16, device="meta"), "torch.float32: .*meta"),
-        (torch.zeros(4, 4).to_sparse(), "torch.float32: "),
+        (torch.zeros(16, requires_grad=True), r"torch.float32\): .*use tensor.detach"),
+        (torch.zeros(16, dtype=torch.bfloat16), r"torch.bfloat16\): "),
+        (torch.zeros(16, device="meta"), r"torch.float32\): .*meta"),
+        (torch.zeros(4, 4).to_sparse(), r"torch.float32\): "),
     ):
-        with pytest.raises(InputError, match=f"^cannot read the array, a Tensor of {message}"):
+        with pytest.raises(InputError, match=rf"^cannot read the array \(Tensor, {message}"):
             count(wrong)
 
 
@@ -334,5 +334,5 @@ def test_jax() -> None:
     assert int(many[0]) == 18383222420692992
     with pytest.raises(InputError, match="out is an array that cannot be written"):
         solutions(BOARD).sample(1, out=make(np.zeros((1, 16), np.uint8)))
-    with pytest.raises(InputError, match=r"^cannot read the array, "):
+    with pytest.raises(InputError, match=r"^cannot read the array "):
         jax.jit(count)(make(BOARD.cells))

@@ -38,8 +38,8 @@ def host_array(given: Any) -> Any:
         raise
     except Exception as error:  # each library has its own
         reason = str(error).partition("\n")[0]
-        name = f"{type(given).__name__} of {getattr(given, 'dtype', 'unknown type')}"
-        raise InputError(f"cannot read the array, a {name}: {reason}") from None
+        kind = f"{type(given).__name__}, {getattr(given, 'dtype', 'of unknown type')}"
+        raise InputError(f"cannot read the array ({kind}): {reason}") from None
 
 
 def _device_of(given: Any) -> int | None:
@@ -92,10 +92,9 @@ class Destination(NamedTuple):
         """Return those of an array of PyTorch, JAX or CuPy; NumPy for everything else."""
         for library, name in (("torch", "Tensor"), ("jax", "Array"), ("cupy", "ndarray")):
             if isinstance(given, getattr(sys.modules.get(library), name, ())):
-                array: Any = given
-                # One of JAX's may be on several devices.
-                of_jax = library == "jax"
-                return cls(library, next(iter(array.devices())) if of_jax else array.device)
+                array: Any = given  # one of JAX's may be on several devices
+                device = next(iter(array.devices())) if library == "jax" else array.device
+                return cls(library, device)
         return cls()
 
     def array(self, found: NDArray[Any]) -> Any:
@@ -106,7 +105,7 @@ class Destination(NamedTuple):
         if self.library == "numpy" or found.dtype == object:
             return found
         library: Any = sys.modules[self.library]
-        if self.library == "torch":  # which shares the memory, unless it cannot
+        if self.library == "torch":  # the tensor shares the memory, if it can
             return library.from_numpy(np.require(found, requirements=["C", "W"])).to(self.device)
         if self.library == "cupy":
             with self._current():

@@ -203,7 +203,7 @@ import numpy as np
 from numba import cuda
 from numba.cuda.cudadrv.driver import driver
 
-from gpusudoku import Options, collection, count, cross_check
+from gpusudoku import Options, collection, count, count_many, cross_check, solutions
 from gpusudoku.engines.make import make_engine
 from tests.ptx.driver.machine import contexts
 
@@ -213,6 +213,15 @@ with cupy.cuda.Device(1):
     found = count(collection.load("1c"), engine=engine)
     print(json.dumps([found.count, contexts.device.number, len(contexts.stack)]))
     print(json.dumps(cross_check(found)))
+    rows = np.zeros((2, 16), np.int64)
+    rows[0, :4] = 1, 2, 3, 4
+    boards, out = cupy.asarray(rows), cupy.zeros((3, 16), np.uint8)
+
+numbers = count_many(boards, device="cpu").numbers()
+found = solutions(cuda.to_device(rows[0]), device="cpu")
+print(json.dumps([numbers.device.id, cupy.asnumpy(numbers).tolist(), found.count]))
+same = found.sample(3, seed=1, out=out) is out
+print(json.dumps([same, bool((cupy.asnumpy(out) == found.sample(3, seed=1)).all())]))
 
 
 @cuda.jit
@@ -232,11 +241,12 @@ for at in 3, 4, 3:
 
 @pytest.mark.slow
 def test_what_is_beside_the_program(computer: Computer) -> None:
-    """A caller's current device; Numba's list of GPUs; a kernel that writes where it may not."""
-    known, count, checked, right, wrong, after = computer.script(BESIDES, **TWO)
+    """A caller's device and arrays; Numba's list of GPUs; a kernel that writes out of bounds."""
+    known, count, checked, numbers, outputs, right, wrong, after = computer.script(BESIDES, **TWO)
     assert known == [0, 1]  # before its threads ask for one
     assert count == [collection.entry("1c").count, 1, 1]
     assert checked == "device cpu, method contraction"  # so it was searched
+    assert (numbers, outputs) == ([1, [12, 288], 12], [True, True])
     assert right == [0, 0, 0, 7]
     assert "CUDA_ERROR_ILLEGAL_ADDRESS" in wrong
     assert "CUDA_ERROR_ILLEGAL_ADDRESS" in after

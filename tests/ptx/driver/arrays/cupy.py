@@ -60,6 +60,8 @@ class ndarray:  # noqa: N801
 
     def __init__(self, held: Any) -> None:
         self.held = held
+        self.shape, self.dtype = held.shape, held.dtype
+        self.device = SimpleNamespace(id=current.number)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
