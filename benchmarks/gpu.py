@@ -1,17 +1,17 @@
-"""Check this machine's GPUs, then time them beside all of its CPU cores: the whole in ten minutes.
+"""Check this machine's GPUs, then time them beside one core and all cores, in ten minutes.
 
 First come counts that are known or that the CPU finds, too: boards from 4x4 to 64x64 cells, both
-methods, all techniques, strategies and limits, lists of solutions, launches of all kinds, and every
-GPU by itself. At the first wrong count the script names the board and ends with exit status 1. Then
-come figures: the kernel alone beside the computed bound, long searches, a batch of puzzles,
-contractions, the start of the program, and other ways to launch the kernel.
+methods, techniques, strategies, limits, lists of solutions, many boards together, hardly any
+memory, several GPUs. At the first wrong count the script names the board and ends with exit status
+1. Then come figures: the kernel alone beside the computed bound, searches from board to count,
+batches, contractions, the start of the program. Prices follow from them and are saved: by these the
+program chooses between GPU and CPU. A second file has what kernels take, and every launch of a
+search: what a profiler would be asked first.
 
-Whatever is found is written to a JSON file at once, so that nothing is lost if the machine goes
-away, or after Ctrl-C. What does not fit into the time is left out, and the script says so. Without
-a usable GPU it says why, and ends.
+Results are written at once; neither Ctrl-C nor a machine that goes away loses any. Steps that do
+not fit into the time are left out, and listed. Without a usable GPU the script says why, and ends.
 
     python benchmarks/gpu.py                        ten minutes
-    python benchmarks/gpu.py --minutes 3            as much as fits
     python benchmarks/gpu.py --part kernel          only this part, and what else was recorded
     python benchmarks/gpu.py --puzzles puzzles.txt  the batch is made from these puzzles
     python benchmarks/gpu.py --show                 the tables of what was recorded before
@@ -24,15 +24,12 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
-import gpu_checks
-import gpu_figures
-import searching
-from gpu_bench import REHEARSAL, Bench, Clock, OutOfTime, Sizes, Step, described, own_puzzles
+import gpu_steps
+from gpu_steps import CHECKS, Bench, OutOfTime, Steps
 from gpu_tables import show
 from machine import RESULTS, machine, recorded, write
 from script import script
@@ -40,40 +37,26 @@ from script import script
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import DeviceError, InputError, Interrupted, MismatchError, printable
 
-PARTS = ["correctness", "kernel", "search", "puzzles", "contraction", "start-up", "tuning"]
+PARTS = [CHECKS, "kernel", "search", "puzzles", "contraction", "few clues", "start-up", "prices",
+         "profile"]  # fmt: skip
 CHECKS_SHARE = 0.5
 """The share of the time that checks may take, if they are not all there is to do."""
-SAME = {
-    "gpus": "on other GPUs",
-    "gpusudoku": "by another version",
-    "commit": "by another commit",
-    "rehearsal": "in another way",
-}
+SAME = ("gpus", "gpusudoku", "commit", "rehearsal")
 """What parts that are shown together have in common."""
-MOST_OF_A_STEP = 60.0
-"""The seconds that one step may take."""
-GRACE = 60.0
-"""A GPU that does not answer so many seconds after the end is given up."""
+STEP_SECONDS, GRACE = 60.0, 60.0
+"""The time that a step may take, and that a GPU has to answer after the end of all."""
 
 
 class Record:
-    """The results, in memory and in their file, which is complete at any time.
+    """The results, in memory and in their file; those of parts that do not run are kept."""
 
-    Results of parts that do not run are kept.
-
-    Raises
-    ------
-    InputError
-        If they are those of another machine or version.
-    """
-
-    def __init__(self, path: Path, parts: Iterable[str], about: dict[str, Any]) -> None:
+    def __init__(self, path: Path, parts: list[str], about: dict[str, Any]) -> None:
         self.path = path
-        self.results = recorded(path) if path.exists() and set(parts) != set(PARTS) else {}
+        self.results = recorded(path) if path.exists() and parts != PARTS else {}
         before = self.results.get("machine", about)
-        for name, other in SAME.items():
-            if before.get(name) != about[name]:
-                raise InputError(f"{path}: recorded {other}; give --output for another file")
+        if other := [name for name in SAME if before.get(name) != about[name]]:
+            what = f"{other[0]} {before.get(other[0])}, not {about[other[0]]}"
+            raise InputError(f"{path}: recorded with {what}; give --output for another file")
         self.results |= {"machine": about, "left out": [], "failed": []}
         self.results |= {part: [] for part in parts}
         self.save()
@@ -90,44 +73,25 @@ class Record:
         other.replace(self.path)
 
 
-def require_gpu() -> None:
-    """Check that there is a GPU, and not just the simulator.
-
-    Raises
-    ------
-    DeviceError
-        If there is none.
-    """
-    simulated = availability.simulated()
-    reason = "only the simulator is there" if simulated else availability.unusable_because()
-    if reason is not None:
-        raise DeviceError(f"nothing is measured: {reason}")
-
-
-def take(steps: list[Step], clock: Clock, record: Record, checks_end: float) -> None:
-    """Take one step after the other, and record what it gives.
-
-    Raises
-    ------
-    MismatchError
-        At the first wrong count, which is recorded, too.
-    """
-    for number, step in enumerate(steps, 1):
-        tell(f"{number}/{len(steps)} {step.name}")
-        checks = step.part == gpu_checks.PART
-        most = min(MOST_OF_A_STEP, checks_end - time.perf_counter() if checks else MOST_OF_A_STEP)
+def take(steps: Steps, bench: Bench, record: Record, end: float, checks_end: float) -> None:
+    """Take one step after the other, and record what it gives; a MismatchError ends this."""
+    for number, (part, name, function, *arguments) in enumerate(steps, 1):
+        tell(f"{number}/{len(steps)} {name}")
+        most = checks_end if part == CHECKS else end
+        bench.end = min(most, time.perf_counter() + STEP_SECONDS)
         said = ""
         try:
-            with clock.step(most):
-                for run in step.run():
-                    record.add(step.part, run)
-        except OutOfTime:
-            said = f"{step.name}: left out, no time"
-            record.add("left out", step.name)
+            bench.look()
+            found = function(bench, *arguments)
+            for run in [{"check": name, "count": str(found)}] if part == CHECKS else found:
+                record.add(part, run)
+        except OutOfTime as error:
+            said = f"{name}: left out, {error}"
+            record.add("left out", name)
         except Interrupted:
             raise
         except Exception as error:  # CuPy's and the driver's, too: others may do without this step
-            said = f"{step.name}: {printable(str(error) or type(error).__name__)}"
+            said = f"{name}: {printable(str(error) or type(error).__name__)}"
             record.add("failed", said)
             if isinstance(error, MismatchError):
                 raise MismatchError(said) from None
@@ -140,18 +104,11 @@ def tell(text: str, end: str = "") -> None:
     click.echo(f"\r{text:<78}\r{end}", nl=False, err=True)
 
 
-def give_up(seconds: float, path: Path) -> threading.Timer:
-    """Let the process end by force after a time: nothing else ends a kernel that never does."""
-
-    def end() -> None:
-        click.echo(f"\ngpu.py: the GPU does not answer; what was found is in {path}", err=True)
-        sys.stderr.flush()
-        os._exit(1)
-
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
-    return timer
+def give_up(path: Path) -> None:
+    """End the process by force: nothing else ends a kernel that never ends."""
+    click.echo(f"\ngpu.py: the GPU does not answer; what was found is in {path}", err=True)
+    sys.stderr.flush()
+    os._exit(1)
 
 
 @script("gpu", show)
@@ -159,29 +116,35 @@ def give_up(seconds: float, path: Path) -> threading.Timer:
               help="Time for everything.")  # fmt: skip
 @click.option("--part", type=click.Choice(PARTS), multiple=True, help="By default all.")
 @click.option("--puzzles", metavar="FILE", help="9x9 puzzles; by default the program's own.")
+@click.option("--profile", metavar="FILE", help="Second file; by default OUTPUT-profile.json.")
 @click.option("--rehearse", is_flag=True, help="Do all with tiny boards, without a GPU, too.")
-def main(
-    path: Path, minutes: float, part: tuple[str, ...], puzzles: str | None, rehearse: bool
-) -> None:
+def main(path: Path, minutes: float, part: tuple[str, ...], puzzles: str | None,
+         profile: str | None, rehearse: bool) -> None:  # fmt: skip
     """Check GPUs, then time them beside the CPU's cores."""
-    start = time.perf_counter()
-    if not rehearse:
-        require_gpu()
-    elif path == RESULTS / "gpu.json":
+    start, seconds = time.perf_counter(), 60 * minutes
+    simulated = availability.simulated()
+    reason = "only the simulator is there" if simulated else availability.unusable_because()
+    if reason is not None and not rehearse:
+        raise DeviceError(f"nothing is measured: {reason}")
+    if reason is not None and not simulated:  # Numba looks for this when it is imported
+        os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    if rehearse and path == RESULTS / "gpu.json":
         raise InputError("--rehearse needs --output: its figures mean nothing")
-    # Whatever may be wrong with what was given is found before there is anything to lose.
-    given = (Path(puzzles).name, searching.puzzles(Path(puzzles))) if puzzles else own_puzzles()
-    clock = Clock(60 * minutes)
-    bench = Bench(clock, REHEARSAL if rehearse else Sizes(), given)
-    about = {**machine(), "gpus": [gpu.name for gpu in bench.gpus], "rehearsal": rehearse}
+    # Errors in what was given are found before there is anything to lose.
+    bench = Bench(gpu_steps.REHEARSAL if rehearse else gpu_steps.FULL, puzzles)
+    about = {**machine(), "gpus": [gpu.card.name for gpu in bench.gpus], "rehearsal": rehearse}
     parts = [name for name in PARTS if name in (part or PARTS)]
-    record = Record(path, parts, {**about, "gpu": described(bench.gpus[0])})
-    every = [*gpu_checks.steps(bench), *gpu_figures.steps(bench)]
-    steps = [step for step in every if step.part in parts]
-    share = 1.0 if parts == [gpu_checks.PART] else CHECKS_SHARE
-    timer = give_up(60 * minutes + GRACE, path)
+    record = Record(path, parts, {**about, "gpu": gpu_steps.described(bench.gpus[0])})
+    second = Path(profile) if profile else path.with_name(f"{path.stem}-profile.json")
+    steps = [*gpu_steps.checks(bench), *gpu_steps.figures(bench, record.results, second)]
+    steps = [step for step in steps if step[0] in parts]
+    share = 1.0 if parts == [CHECKS] else CHECKS_SHARE
+    timer = threading.Timer(seconds + GRACE, give_up, [path])
+    timer.daemon = True
+    timer.start()
     try:
-        take(steps, clock, record, start + 60 * minutes * share)
+        take(steps, bench, record, start + seconds, start + seconds * share)
     except (KeyboardInterrupt, Interrupted):
         raise Interrupted(f"interrupted; what was found is in {path}") from None
     finally:

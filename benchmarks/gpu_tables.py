@@ -7,7 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from machine import RESULTS, recorded
-from script import Run, grouped, table
+from script import Run, table
+
+DEVICES = {"cuda": "GPU", "cpu": "all cores", "core": "one core"}
+RATED = 10_000
+"""Of at least so many solutions or puzzles the rate is shown, too."""
 
 
 def show(path: Path) -> None:
@@ -17,57 +21,49 @@ def show(path: Path) -> None:
     if described["rehearsal"]:
         print("A rehearsal: the figures mean nothing.\n")
     print("; ".join(f"{name} {value}" for name, value in described["gpu"].items()) + "\n")
-    show_checks(results)
+    done = len(results.get("correctness", []))
+    if wrong := [text for text in results["failed"] if "solutions counted" in text]:
+        print(f"WRONG after {done} checks: {'; '.join(wrong)}.\n")
+    else:
+        print(f"{done} checks, and all counts right.\n" if done else "No count was checked.\n")
     if runs := results.get("kernel"):
         show_kernel(runs, described["gpu"])
-    if runs := results.get("search", []) + results.get("puzzles", []):
-        show_search(runs, described["gpu"])
-    if runs := results.get("contraction", []) + results.get("start-up", []):
-        show_seconds(runs)
-    if runs := results.get("tuning"):
-        show_tuning(runs)
+    for head, parts in {
+        "from board to count": ("search", "puzzles"),
+        "contraction, batch, or process": ("contraction", "few clues", "start-up"),
+    }.items():
+        if runs := [run for part in parts for run in results.get(part, [])]:
+            show_devices(head, runs)
+    for run in results.get("few clues", []):
+        if run["device"] == "cuda":
+            work = ", ".join(f"{number} by {how}" for how, number in run["by"].items())
+            print(f"Counted with device cuda, {run['case']}: {work}.\n")
+    for run in results.get("prices", []):
+        print(
+            f"Prices: {run['gpu']} does the work of {run['nine']:.3g} cores of 2024 in searches of"
+            f" 9x9 boards, of {run['larger']:.3g} on larger ones, of {run['sums']:.3g} in sums.\n"
+        )
     for name in ("left out", "failed"):
         if results[name]:
             print(f"{name.capitalize()}: {'; '.join(results[name])}.\n")
 
 
-def show_checks(results: dict[str, Any]) -> None:
-    """Say how many checks there were, and whether all were right."""
-    done = len(results.get("correctness", []))
-    wrong = [text for text in results["failed"] if "solutions counted" in text]
-    if wrong:
-        print(f"WRONG after {done} checks: {'; '.join(wrong)}.\n")
-    else:
-        print(f"{done} checks, and all counts right.\n" if done else "No count was checked.\n")
-
-
-def computed() -> dict[str, float]:
-    """What ``warp.py`` recorded: for a board, solutions or puzzles of a multiprocessor in a cycle.
-
-    Deep in the board, at most, as the machine code of compute capability 9.0 allows.
-    """
-    path = RESULTS / "warp.json"
-    if not path.exists():
-        return {}
-    import warp
-
-    runs = [run for run in recorded(path)["runs"] if run["start"] != "frontier"]
-    return {run["board"]: 1 / max(warp.cycles(run).values()) for run in runs}
-
-
-def megahertz(run: Run, gpu: dict[str, Any]) -> int | None:
-    """The clock rate of a run, which is that under load, or else the highest; None if unknown."""
-    told = re.match(r"\d+", run.get("clocks.sm") or gpu.get("clocks.max.sm") or "")
-    return int(told[0]) if told else None
-
-
 def bound(run: Run, gpu: dict[str, Any]) -> float | None:
-    """Solutions a second that are computed for the run's board on this GPU; None if they are not.
+    """Return the most solutions a second of a board with all its clues; None if not computed.
 
-    They are those of the board with all its clues.
+    ``warp.py`` did, deep in the board; here it is for the clock rate of the run, or the highest.
     """
-    rate, clock = computed().get(re.split("[ ,]", run["case"])[0]), megahertz(run, gpu)
-    return None if rate is None or clock is None else rate * gpu["multiprocessors"] * clock * 1e6
+    path, clock = RESULTS / "warp.json", run.get("clocks.sm") or gpu.get("clocks.max.sm")
+    if not (path.exists() and clock):
+        return None
+    from model import INTEGER_CYCLES  # imported lazily: it imports much
+
+    hertz = 1e6 * float(clock.split()[0])
+    for deep in recorded(path)["runs"]:
+        if (deep["board"], deep["start"]) == (re.split("[ ,]", run["case"])[0], "deep"):
+            cycles = INTEGER_CYCLES * deep["instructions"]["whole numbers"] / deep["number"]
+            return float(gpu["multiprocessors"] * hertz / cycles)
+    return None
 
 
 def show_kernel(runs: list[Run], gpu: dict[str, Any]) -> None:
@@ -84,37 +80,16 @@ def show_kernel(runs: list[Run], gpu: dict[str, Any]) -> None:
     print()
 
 
-def show_search(runs: list[Run], gpu: dict[str, Any]) -> None:
-    """Print searches from end to end, and batches of puzzles; what is computed is for one GPU."""
-    rows = []
+def show_devices(head: str, runs: list[Run]) -> None:
+    """Print the seconds, and rates, of a GPU beside those of all cores and one."""
+    cells: dict[str, dict[str, str]] = {}
     for run in runs:
-        rate = run["number"] / run["seconds"] / 1e6
-        cells = [run["case"], run["device"], f"{run['number']:,}", f"{run['seconds']:.4f}"]
-        most = bound(run, gpu) if run["device"] == "cuda" else None
-        cells += [f"{rate:.3f}", f"{most / 1e6:.0f}" if most else ""]
-        cells += [f"{run[name]:.4f}" if name in run else "" for name in ("expansion", "transfer")]
-        rows.append(cells)
-    heads = ["search", "device", "number", "s", "M/s", "computed M/s"]
-    table([*heads, "expansion s", "transfer s"], rows, left=2)
-    print()
-
-
-def show_seconds(runs: list[Run]) -> None:
-    """Print what takes each device how long."""
-    times = {key: run["seconds"] for key, [run, *_] in grouped(runs, "case", "device").items()}
-    rows = []
-    for case in dict.fromkeys(case for case, _ in times):
-        cells = [times.get((case, device)) for device in ("cuda", "cpu")]
-        rows.append([case, *("" if cell is None else f"{cell:.6f}" for cell in cells)])
-    table(["contraction, or process", "GPU, s", "CPU, s"], rows)
-    print()
-
-
-def show_tuning(runs: list[Run]) -> None:
-    """Print how much faster a search is with other settings."""
-    usual = runs[0]["seconds"]
-    rows = [
-        [run["case"], f"{run['seconds']:.4f}", f"{usual / run['seconds'] - 1:+.1%}"] for run in runs
-    ]
-    table([f"settings, on {runs[0]['board']}", "s", "faster by"], rows)
+        text = f"{run['seconds']:.4g} s"
+        if run.get("number", 0) >= RATED:
+            text += f", {run['number'] / run['seconds'] / 1e6:,.4g} M/s"
+        if "transfer" in run:
+            text += f", and transfers {run['transfer']:.4g} s"
+        cells.setdefault(run["case"], {}).setdefault(run["device"], text)
+    rows = [[case, *(of.get(device, "") for device in DEVICES)] for case, of in cells.items()]
+    table([head, *DEVICES.values()], rows)
     print()

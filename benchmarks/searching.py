@@ -1,13 +1,10 @@
-"""The search's kernel alone on a GPU: launch after launch, and many puzzles in its memory.
-
-``packed``, ``launches``, ``count_on_cpu`` and ``count_on_gpu`` reach into frontiers, kernels and
-engines; nothing else does.
-"""
+"""The search's kernel alone on a GPU: launch after launch, and many puzzles in its memory."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
@@ -16,94 +13,89 @@ import numpy as np
 from numpy.typing import NDArray
 from script import Run, check
 
-from gpusudoku import Board, Geometry
+from gpusudoku import Board, collection
+from gpusudoku.board.geometry import NINE
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.engines.cuda.device import one_line_errors
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.engines.cuda.launch import Launch
+from gpusudoku.engines.cuda.search import DeviceSearch
 from gpusudoku.errors import InputError
 from gpusudoku.formats import read_text
 from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.arguments import NODES, TOP
+from gpusudoku.kernels.search.arguments import BUSY, NODES
+from gpusudoku.kernels.search.cpu import pack
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import shape_of
-from gpusudoku.options import Options
-from gpusudoku.planning.search import search_settings
 from gpusudoku.search.frontier import Frontier
 
+SETTINGS = SearchSettings()
 LIMIT = 2
 """Solutions after which a puzzle of a batch is known to be improper."""
-CPU_SHARE = 100
-"""The CPU counts one in this many puzzles of a batch."""
+CPU_SHARE, CORE_SHARE = 100, 1000
+"""All cores count one in this many puzzles of a batch, and one core one in this many."""
 PUZZLE_BYTES = 512
 """Bytes of a GPU's free memory for every puzzle of a batch: four times what it takes."""
 BLOCK = 1 << 20
 """Puzzles made at a time."""
-LAUNCHES = 24
-"""Launches in which a kernel is timed; the first ones are short, and bring it up to speed."""
-BUDGET = 256
-"""Nodes of every thread in the first of them."""
 SWAPS = np.array(list(permutations(range(3))))
 
 
-class Launched(NamedTuple):
-    """A launch of the kernel."""
+class Launch(NamedTuple):
+    """A launch of the kernel: its length, what it did, and what there was after it."""
 
+    rounds: int
     seconds: float
     solutions: int
     nodes: int
+    boards: int
     busy: float
     """The share of the threads that have boards left."""
 
 
-def launches(board: Board, engine: CudaEngine) -> Iterator[Launched]:
-    """Launch the kernel on a board again and again, until all is done or it has been enough."""
-    settings, roots = search_settings(Options()), Frontier.of([board])
-    frontier = roots.expanded(settings, engine.prepare(roots, settings))
-    gpu, found = engine.gpus[0], 0
-    with one_line_errors(), gpu.current():
-        launch = Launch(gpu, frontier, settings, Job(1), BUDGET)
-        stacks = launch.stacks
-        for _ in range(LAUNCHES):
-            start = time.perf_counter()
-            launch.again()
-            seconds = time.perf_counter() - start
-            before, found = found, int(gpu.host(launch.found.counts)[0])
-            nodes = int(stacks.tally[NODES].sum())
-            stacks.tally[...] = 0  # a launch finds there whether its budget was spent
-            busy = float((gpu.host(stacks.state[TOP]) >= 0).mean())
-            yield Launched(seconds, found - before, nodes, busy)
-            if busy == 0:
-                break
+@contextmanager
+def search_of(board: Board, engine: CudaEngine) -> Iterator[DeviceSearch]:
+    """Begin a search of a board on the first GPU, with the frontier that the program makes."""
+    roots, gpu = Frontier.of([board]), engine.gpus[0]
+    frontier = roots.expanded(SETTINGS, engine.prepare(roots, SETTINGS))
+    with gpu.errors(), gpu.current():
+        yield DeviceSearch(gpu, frontier, SETTINGS, Job(1))
+
+
+def launches(search: DeviceSearch) -> Iterator[Launch]:
+    """Launch a search of one board until nothing is left of it."""
+    gpu, solutions, nodes, goes_on = search.gpu, 0, 0, True
+    while search.boards and goes_on:
+        rounds, start = search._rounds, time.perf_counter()
+        goes_on = search.launch()
+        seconds, before = time.perf_counter() - start, (solutions, nodes)
+        solutions = int(gpu.host(search.found.counts)[0])
+        nodes = int(gpu.host(search.stacks.tally)[NODES].sum())
+        busy = int(gpu.host(search.pool.state)[BUSY]) / search.threads
+        done = solutions - before[0], nodes - before[1]
+        yield Launch(rounds, seconds, *done, search.boards, busy)
 
 
 def puzzles(path: Path) -> NDArray[np.uint8]:
-    """The 9x9 puzzles of a file, in any form that is read.
-
-    Returns
-    -------
-    uint8 (puzzles, 81)
-
-    Raises
-    ------
-    InputError
-        If there is anything else, or nothing.
-    """
+    """Read the 9x9 puzzles of a file, uint8 (puzzles, 81); InputError if it has none, or others."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise InputError(f"{path}: {reason}, expected a file of puzzles") from None
-    given = read_text(text, geometry=Geometry(3, 3), source=str(path))
-    boards = [board.cells for board in given]
+    boards = [board.cells for board in read_text(text, geometry=NINE, source=str(path))]
     if not boards:
         raise InputError(f"{path}: no puzzles in it")
     return np.stack(boards)
 
 
+def own_puzzles() -> NDArray[np.uint8]:
+    """Return the 9x9 puzzles with one solution that come with the program, uint8 (puzzles, 81)."""
+    names = [each.name for each in collection.entries() if (each.box, each.count) == (NINE, 1)]
+    boards = [collection.load(name) for name in names]
+    return np.stack([board.cells for board in boards if board.empty_cells])
+
+
 def relabelled(cells: NDArray[np.uint8], number: int, seed: int = 0) -> Iterable[NDArray[np.uint8]]:
-    """Blocks of puzzles made from those given, in turn: digits, and rows of bands, are shuffled."""
+    """Make puzzles of those given, in turn and in blocks: shuffle digits, and rows of bands."""
     rng = np.random.default_rng(seed)
     for start in range(0, number, BLOCK):
         which = np.arange(start, min(number, start + BLOCK))
@@ -117,71 +109,66 @@ def relabelled(cells: NDArray[np.uint8], number: int, seed: int = 0) -> Iterable
 
 
 def packed(blocks: Iterable[NDArray[np.uint8]], number: int) -> Frontier:
-    """A frontier of ``number`` puzzles, none of which is split."""
+    """Make a frontier of ``number`` puzzles, none of which is split."""
     shape = shape_of(3, 3)
     boards = np.empty((number, shape.words), shape.word)
     start = 0
     for cells in blocks:
         end = start + len(cells)
-        cpu.pack(shape)(cells, *shape.places, boards[start:end])
+        pack(shape)(cells, *shape.places, boards[start:end])
         start = end
     return Frontier(shape, boards, np.arange(number))
 
 
-def batch(name: str, given: NDArray[np.uint8], most: int, engine: CudaEngine) -> list[Run]:
-    """Count puzzles in the memory of the first GPU, and some on the CPU; both must agree.
+def batch(case: str, given: NDArray[np.uint8], most: int, engine: CudaEngine) -> Iterator[Run]:
+    """Count puzzles in the memory of the first GPU, and some on all cores and on one.
 
-    As many are made from those given as are wanted, or as there is memory for.
+    As many are made from those given as are wanted, or as there is memory for. A MismatchError if
+    GPU and CPU disagree.
     """
-    settings = search_settings(Options())
-    with one_line_errors(), engine.gpus[0].current():
-        number = min(most, max(1, engine.gpus[0].free_bytes() // PUZZLE_BYTES))
+    gpu = engine.gpus[0]
+    with gpu.errors(), gpu.current():
+        number = min(most, max(1, gpu.free_bytes() // PUZZLE_BYTES))
     frontier = packed(relabelled(given, number), number)
     some = frontier.part(0, max(min(len(given), number), number // CPU_SHARE))
-    right, seconds = count_on_cpu(some, settings)
-    engine.prepare(frontier.part(0, 1), settings)
-    for _ in range(2):  # the first warms up
-        counts, times = count_on_gpu(frontier, settings, engine)
+    few = some.part(0, max(1, number // CORE_SHARE))
+    right, cpu = count_on(CpuEngine(), some)
+    engine.prepare(few, SETTINGS)
+    count_on_gpu(frontier, engine)  # this warms up
+    counts, run = count_on_gpu(frontier, engine)
     # Every puzzle has as many solutions as the one that it was made from.
     expected = np.concatenate([right, right[np.arange(len(some), number) % len(given)]])
     for wrong in np.flatnonzero(counts != expected)[:1]:
         clues = "".join(map(str, given[wrong % len(given)].tolist()))
         what = f"puzzle {wrong} of {number}, made from {clues}, on cuda"
         check(what, int(counts[wrong]), int(expected[wrong]))
-    case = f"{name} puzzles, at most {LIMIT} solutions"
-    return [
-        {"case": case, "device": "cuda", "number": number, **times},
-        {"case": case, "device": "cpu", "number": len(some), "seconds": seconds},
-    ]
+    yield {"case": case, "device": "cuda", **run}
+    yield {"case": case, "device": "cpu", **cpu}
+    yield {"case": case, "device": "core", **count_on(CpuEngine(1), few)[1]}
 
 
-def count_on_cpu(frontier: Frontier, settings: SearchSettings) -> tuple[NDArray[np.uint64], float]:
-    """Count every board of a frontier on all cores, up to the limit; also gives the seconds."""
-    engine = CpuEngine()
-    engine.prepare(frontier, settings)
+def count_on(engine: CpuEngine, frontier: Frontier) -> tuple[NDArray[np.uint64], Run]:
+    """Count every board of a frontier on cores, up to the limit; return the time, too."""
+    engine.prepare(frontier, SETTINGS)
     job = Job(len(frontier), LIMIT)
     start = time.perf_counter()
-    engine.explore(frontier, settings, job)
+    engine.explore(frontier, SETTINGS, job)
     seconds = time.perf_counter() - start
-    return np.minimum(job.counts, LIMIT), seconds
+    return np.minimum(job.counts, LIMIT), {"number": len(frontier), "seconds": seconds}
 
 
-def count_on_gpu(
-    frontier: Frontier, settings: SearchSettings, engine: CudaEngine
-) -> tuple[NDArray[np.uint64], dict[str, float]]:
-    """Bring a frontier to the first GPU, count all there at once, and bring the counts back."""
+def count_on_gpu(frontier: Frontier, engine: CudaEngine) -> tuple[NDArray[np.uint64], Run]:
+    """Bring a frontier to the first GPU, count all there, and bring the counts back."""
     gpu = engine.gpus[0]
-    with one_line_errors(), gpu.current():
+    with gpu.errors(), gpu.current():
         clock = [time.perf_counter()]
-        launch = Launch(gpu, frontier, settings, Job(len(frontier), LIMIT), budget=1 << 12)
-        gpu.finish()
+        search = DeviceSearch(gpu, frontier, SETTINGS, Job(len(frontier), LIMIT))
+        gpu.host(search.pool.state)  # waits until all is there
         clock.append(time.perf_counter())
-        work, stacks = launch.work, launch.stacks
-        while int(work.cursor[0]) < len(frontier) or int(stacks.state[TOP].max()) >= 0:
-            launch.again()
-            stacks.tally[...] = 0  # a launch finds there whether its budget was spent
+        while search.boards and search.launch():
+            pass
         clock.append(time.perf_counter())
-        counts = np.minimum(gpu.host(launch.found.counts), np.uint64(LIMIT))
+        counts = np.minimum(gpu.host(search.found.counts), np.uint64(LIMIT))
         clock.append(time.perf_counter())
     there, seconds, back = np.diff(clock).tolist()
-    return counts, {"seconds": seconds, "transfer": there + back}
+    return counts, {"number": len(frontier), "seconds": seconds, "transfer": there + back}

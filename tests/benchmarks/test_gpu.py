@@ -6,31 +6,32 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import gpu
-import gpu_bench
-import gpu_checks
-import gpu_figures
+import gpu_steps
 import gpu_tables
+import numpy as np
 import pytest
+import searching
 from click.testing import CliRunner, Result
 
-from gpusudoku.engines.cuda.launch import Launch
+from gpusudoku.counting import count
+from gpusudoku.engines.cuda.device import SIMULATED, Gpu
+from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.engines.cuda.prices import SUM_SECONDS, Prices, prices_of
+from gpusudoku.engines.cuda.search import DeviceSearch
 from gpusudoku.errors import MismatchError
-from tests.boards import puzzle
+from gpusudoku.kernels.search.shape import shape_of
+from gpusudoku.search.frontier import node_seconds
+from tests.boards import puzzle, spoilt
 from tests.engines.cuda.simulator import ON_SIMULATOR
 
 pytestmark = ON_SIMULATOR
 MINUTES = 10_000
 """So many are no end; a process can still be waited for that long."""
-TINY = replace(
-    gpu_bench.REHEARSAL, nine="box2x2-few", small="box2x2-many", techniques=("none",), clues=(),
-    many=1, batch=2,
-)  # fmt: skip
-"""Sizes at which the simulator takes a few seconds."""
+SPARSE = np.stack([puzzle("3x3", 60, seed).cells for seed in range(2)])
 Rehearse = Callable[..., tuple[Result, dict[str, Any]]]
 
 
@@ -41,9 +42,9 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def rehearse(path: Path, monkeypatch: pytest.MonkeyPatch) -> Rehearse:
-    """Run the script with such boards: how it ended, and what is in its file."""
-    monkeypatch.setattr(gpu, "REHEARSAL", TINY)
-    for name in ("MOST_OF_A_STEP", "GRACE"):
+    """Run the script with tiny boards; return how it ended, and what is in its file."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(path.parent))
+    for name in ("STEP_SECONDS", "GRACE"):
         monkeypatch.setattr(gpu, name, 60.0 * MINUTES)
 
     def run(*options: str) -> tuple[Result, dict[str, Any]]:
@@ -54,11 +55,11 @@ def rehearse(path: Path, monkeypatch: pytest.MonkeyPatch) -> Rehearse:
     return run
 
 
-def replaced_steps(patch: pytest.MonkeyPatch, *runs: Callable[[], Any]) -> None:
+def replaced_steps(patch: pytest.MonkeyPatch, *functions: Callable[[Any], Any]) -> None:
     """Let these be all that is done."""
-    steps = [gpu_bench.Step("kernel", f"step {number}", run) for number, run in enumerate(runs)]
-    patch.setattr(gpu_checks, "steps", lambda bench: [])
-    patch.setattr(gpu_figures, "steps", lambda bench: steps)
+    steps = [("kernel", f"step {number}", each) for number, each in enumerate(functions)]
+    patch.setattr(gpu_steps, "checks", lambda bench: [])
+    patch.setattr(gpu_steps, "figures", lambda *_: steps)
     patch.setattr(gpu_tables, "show_kernel", lambda runs, gpu: None)
 
 
@@ -69,17 +70,24 @@ def line_of(done: Result) -> str:
     return line
 
 
-def test_everything(rehearse: Rehearse, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_everything(rehearse: Rehearse, path: Path) -> None:
     """Every part but new processes, which take long."""
-    monkeypatch.setattr(gpu_figures, "TUNED", {"boards_per_thread": [2]})
     parts = [part for part in gpu.PARTS if part != "start-up"]
     done, results = rehearse(*(f"--part={part}" for part in parts))
     assert done.exit_code == 0, done.output
     assert (results["failed"], results["left out"]) == ([], [])
     assert all(results[part] for part in parts)
+    assert {run["device"] for run in results["search"]} == {"cuda", "cpu", "core"}
     assert "A rehearsal: the figures mean nothing." in done.stdout
     assert f"{len(results['correctness'])} checks, and all counts right." in done.stdout
     assert len({run["check"] for run in results["correctness"]}) > 20
+    assert "Prices: simulator does the work of" in done.stdout
+    assert not (path.parent / "gpusudoku/gpus.json").exists(), "its prices would mean nothing, either"
+    profile = json.loads((path.parent / "gpu-profile.json").read_text())
+    assert profile["search"]["launches"][-1]["boards"] == 0
+    assert profile["search"]["threads"] == np.prod(
+        [profile["kernels"][0][name] for name in ("blocks at once", "threads of a block")]
+    )
     again = CliRunner().invoke(gpu.main, ["--show", "--output", str(path)])
     assert again.stdout == done.stdout
 
@@ -89,31 +97,32 @@ def test_a_part_keeps_the_others_but_not_those_of_other_gpus(
 ) -> None:
     puzzles = tmp_path / "some.txt"
     puzzles.write_text(f"{puzzle('3x3', 60, 1)}\n{puzzle('3x3', 60, 2)}\n")
-    _, before = rehearse("--part=contraction")
+    _, before = rehearse("--part=few clues")
     _, results = rehearse("--part=puzzles", "--puzzles", str(puzzles))
-    assert results["contraction"] == before["contraction"]
+    assert results["few clues"] == before["few clues"]
     assert results["puzzles"][0]["case"] == "some.txt puzzles, at most 2 solutions"
     results["machine"]["gpus"] = ["another"]
     path.write_text(json.dumps(results))
-    done, after = rehearse("--part=contraction")
+    done, after = rehearse("--part=few clues")
     assert done.exit_code == 2
-    assert "recorded on other GPUs; give --output" in line_of(done)
+    assert "recorded with gpus ['another'], not ['simulator']; give --output" in line_of(done)
     assert after == results
 
 
 def test_a_wrong_count_ends_it_and_what_was_right_before_is_kept(
     rehearse: Rehearse, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    again = Launch.again
+    launch = DeviceSearch.launch
 
-    def miscounted(self: Launch) -> None:
-        again(self)
-        if self.found.counts[0] and self._frontier.shape.n == 9:  # only boards of 9x9 cells
+    def miscounted(self: DeviceSearch) -> bool:
+        goes_on = launch(self)
+        if goes_on and self.shape.n == 9:  # only boards of 9x9 cells
             self.found.counts[0] += 1
+        return goes_on
 
-    monkeypatch.setattr(Launch, "again", miscounted)
-    sizes = replace(TINY, first=("box2x2-empty", "1a", "no-place"))
-    monkeypatch.setattr(gpu, "REHEARSAL", sizes)
+    monkeypatch.setattr(DeviceSearch, "launch", miscounted)
+    searched = {"searched": ("box2x2-empty", "1a", "no-place")}
+    monkeypatch.setattr(gpu_steps, "REHEARSAL", gpu_steps.REHEARSAL | searched)
     done, results = rehearse()
     assert done.exit_code == 1
     assert "search of @1a: 1a: 2 solutions counted, 1 are right" in line_of(done)
@@ -124,33 +133,34 @@ def test_a_wrong_count_ends_it_and_what_was_right_before_is_kept(
 
 
 def test_every_check_finds_a_gpu_out_that_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def all_done(launch: Launch) -> None:
-        launch.work.cursor[0] = launch.boards
-        launch.stacks.state[...] = -1
+    def all_done(search: DeviceSearch) -> bool:
+        search._taken, search._busy = search._filled, 0
+        return False
 
-    monkeypatch.setattr(Launch, "again", all_done)
-    bench = gpu_bench.Bench(gpu_bench.Clock(1e9), TINY, gpu_bench.own_puzzles())
-    for step in gpu_checks.steps(bench):
-        if not step.name.startswith(("contraction", "search of @no-place", "a board of")):
+    monkeypatch.setattr(DeviceSearch, "launch", all_done)
+    bench = gpu_steps.Bench(gpu_steps.REHEARSAL, None)
+    bench.end = float("inf")
+    for _, name, function, *arguments in gpu_steps.checks(bench):
+        if not name.startswith(("contraction", "search of @no-place", "a board of")):
             with pytest.raises(MismatchError):
-                list(step.run())
+                function(bench, *arguments)
 
 
 def test_no_time_at_all(rehearse: Rehearse) -> None:
     done, results = rehearse("--minutes", "1e-9")
     assert (done.exit_code, results["correctness"]) == (0, [])
-    assert {"search of @box2x2-empty", "start-up"} <= set(results["left out"])
+    assert {"search of @box2x2-empty", "start-up", "prices"} <= set(results["left out"])
     assert "No count was checked." in done.stdout
 
 
 def test_ctrl_c_keeps_what_was_found(
     rehearse: Rehearse, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted() -> Iterator[dict[str, int]]:
+    def interrupted(_: Any) -> Iterator[dict[str, int]]:
         yield {"number": 1}
         raise KeyboardInterrupt
 
-    replaced_steps(monkeypatch, interrupted, lambda: [{"number": 2}])
+    replaced_steps(monkeypatch, interrupted, lambda _: [{"number": 2}])
     done, results = rehearse()
     assert done.exit_code == 1
     assert f"interrupted; what was found is in {path}" in line_of(done)
@@ -160,10 +170,10 @@ def test_ctrl_c_keeps_what_was_found(
 def test_a_step_that_fails(rehearse: Rehearse, monkeypatch: pytest.MonkeyPatch) -> None:
     """The others are done all the same; the script says so in the end."""
 
-    def fails() -> list[Any]:
+    def fails(_: Any) -> list[Any]:
         raise RuntimeError("cudaErrorMemoryAllocation:\n out of memory")
 
-    replaced_steps(monkeypatch, fails, lambda: [{"number": 1}])
+    replaced_steps(monkeypatch, fails, lambda _: [{"number": 1}])
     done, results = rehearse()
     assert done.exit_code == 1
     assert "1 of 2 steps failed, first of all step 0: cudaErr" in line_of(done)
@@ -188,11 +198,68 @@ def test_what_cannot_be_done_loses_nothing(
     assert reason in line_of(done)
 
 
+def test_prices_are_computed_and_saved(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the kernels the slowest counts, and of the contractions the biggest."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(path.parent))
+    nodes = {box: 100 / node_seconds(shape_of(box, box)) for box in (3, 4)}
+    kernel = [{"box": "3x3", "nodes": factor * nodes[3]} for factor in (1.5, 2.0)]
+    contraction = [
+        {"device": device, "estimate": estimate, "seconds": SUM_SECONDS + seconds}
+        for device, estimate, seconds in [("cuda", 1.0, 1.0), ("cuda", 4.0, 0.5), ("cpu", 9.0, 1.0)]
+    ]
+    results = {"kernel": kernel, "contraction": contraction}
+    with pytest.raises(gpu_steps.OutOfTime, match="it needs the kernel on 9x9 and larger boards"):
+        gpu_steps.prices_of_figures(results)
+    kernel.append({"box": "4x4", "nodes": nodes[4]})
+    bench = gpu_steps.Bench(gpu_steps.FULL, None)
+    [run] = gpu_steps.price(bench, results)
+    assert run == pytest.approx({"gpu": "simulator", "nine": 150.0, "larger": 100.0, "sums": 8.0})
+    assert prices_of(SIMULATED) == Prices(run["nine"], run["larger"], run["sums"])
+    contraction[1]["seconds"] = 100.0
+    assert gpu_steps.prices_of_figures(results).sums == 1.0
+
+
+def test_batches_are_counted_on_both_and_fit_into_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boards = [puzzle("3x3", 40, 1), puzzle("3x3", 34, 2), spoilt(puzzle("3x3", 40, 3), 0)]
+    path = tmp_path / "puzzles.txt"
+    path.write_text("".join(f"{board}\n" for board in boards))
+    cuda, cpu, core = searching.batch("some", searching.puzzles(path), 6, CudaEngine())
+    assert [run["number"] for run in (cuda, cpu, core)] == [6, 3, 1]
+    assert min(cuda["seconds"], cuda["transfer"], cpu["seconds"], core["seconds"]) > 0
+    monkeypatch.setattr(Gpu, "free_bytes", lambda self: 5 * searching.PUZZLE_BYTES)
+    assert next(searching.batch("some", SPARSE, 100, CudaEngine()))["number"] == 5
+
+
+def test_a_wrong_count_of_a_batch_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    count_on_gpu = searching.count_on_gpu
+
+    def miscounted(*arguments: Any) -> Any:
+        counts, times = count_on_gpu(*arguments)
+        counts[4] += 1
+        return counts, times
+
+    monkeypatch.setattr(searching, "count_on_gpu", miscounted)
+    message = f"puzzle 4 of 6, made from {puzzle('3x3', 60, 0)}"[:99]
+    with pytest.raises(MismatchError, match=message):
+        list(searching.batch("some", SPARSE, 6, CudaEngine()))
+
+
+def test_launches() -> None:
+    """All solutions are found in some of them, and they are not counted twice."""
+    board = puzzle("3x3", 32, 4)
+    with searching.search_of(board, CudaEngine()) as search:
+        launches = list(searching.launches(search))
+    assert sum(each.solutions for each in launches) == count(board, device="cpu").count
+    assert (launches[-1].boards, launches[-1].busy) == (0, 0.0)
+
+
 @pytest.mark.slow
 def test_a_gpu_that_does_not_answer_is_given_up(path: Path) -> None:
     folder = Path(gpu.__file__).parent
     program = f"import sys; sys.path[:0] = {[str(folder), str(folder.parent)]}; import gpu, time"
-    program += f"; gpu.give_up(0.1, {str(path)!r}); time.sleep(500)"
+    program += f"; gpu.threading.Timer(0.1, gpu.give_up, [{str(path)!r}]).start(); time.sleep(500)"
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1

@@ -9,7 +9,7 @@ import pytest
 computers = pytest.importorskip("tests.ptx.driver.computer")
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
-PARTS = ["kernel", "search", "puzzles", "contraction", "tuning"]
+PARTS = ["correctness", "kernel", "search", "puzzles", "contraction", "few clues", "profile"]
 SCRIPT = """
 sys.path.insert(0, sys.argv[1])
 import gpu

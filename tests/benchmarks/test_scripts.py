@@ -35,10 +35,10 @@ def assert_refused(done: Result, name: str, *words: str) -> None:
     assert all(word in done.stderr for word in words), done.stderr
 
 
-@pytest.mark.parametrize("name", [*SHOWING, "tune_gpu"])
+@pytest.mark.parametrize("name", SHOWING)
 def test_only_its_own_results_are_shown(name: str, tmp_path: Path) -> None:
     path = tmp_path / "some.json"
-    words = ["--show", path] if name == "tune_gpu" else ["--show", "--output", path]
+    words = ["--show", "--output", path]
     missing = f"{path}: No such file or directory, expected a file of results"
     assert_refused(run(name, *words), name, missing)
     for text in ("", '{"machine": {}}', '{"machine": [], "runs": [{}]}'):
