@@ -61,8 +61,6 @@ UNDER_LOAD = ("clocks.sm", "power.draw", "temperature.gpu")
 """What the driver's own program is asked."""
 REPEATS, LONG_SECONDS = 3, 5.0
 """A count is timed so often, but once if it takes longer than this."""
-LEAST_SECONDS = 1e-3
-"""No sum is taken to be quicker than this."""
 ROOT = Path(__file__).resolve().parents[1]
 
 Steps = list[tuple[Any, ...]]
@@ -362,7 +360,7 @@ def prices_of_figures(results: dict[str, Any]) -> Prices:
     if not (nine and larger and sums):
         raise OutOfTime("it needs the kernel on 9x9 and larger boards, and a contraction")
     estimate, seconds = max(sums)
-    cores = estimate / max(seconds - SUM_SECONDS, LEAST_SECONDS)
+    cores = estimate / max(seconds - SUM_SECONDS, SUM_SECONDS / 4)
     return Prices(min(nine), min(larger), max(1.0, cores))
 
 
@@ -398,7 +396,7 @@ def taken_by(gpu: Gpu, box: Geometry) -> Run:
         run: Run = {"box": str(box), "threads of a block": threads, "blocks at once": blocks}
         if not gpu.simulated:
             [built] = compiled.overloads.values()
-            most = cuda.get_current_device().MAX_THREADS_PER_MULTI_PROCESSOR
+            most = cuda.get_current_device().MAX_THREADS_PER_MULTIPROCESSOR
             run["registers of a thread"] = built.regs_per_thread
             run["local bytes of a thread"] = built.local_mem_per_thread
             run["shared bytes of a block"] = built.shared_mem_per_block

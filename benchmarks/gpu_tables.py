@@ -81,14 +81,14 @@ def show_kernel(runs: list[Run], gpu: dict[str, Any]) -> None:
 
 
 def show_devices(head: str, runs: list[Run]) -> None:
-    """Print the seconds, and rates, of a GPU beside those of all cores and one."""
+    """Print seconds, and rates, of a GPU beside those of all cores and one."""
     cells: dict[str, dict[str, str]] = {}
     for run in runs:
-        text = f"{run['seconds']:.4g} s"
-        if run.get("number", 0) >= RATED:
-            text += f", {run['number'] / run['seconds'] / 1e6:,.4g} M/s"
+        text, number = f"{run['seconds']:.4g} s", run.get("number", 0)
+        if number >= RATED:
+            text = f"{number / run['seconds'] / 1e6:,.4g} M/s: {number:,} in {text}"
         if "transfer" in run:
-            text += f", and transfers {run['transfer']:.4g} s"
+            text += f", and {run['transfer']:.4g} s of transfers"
         cells.setdefault(run["case"], {}).setdefault(run["device"], text)
     rows = [[case, *(of.get(device, "") for device in DEVICES)] for case, of in cells.items()]
     table([head, *DEVICES.values()], rows)

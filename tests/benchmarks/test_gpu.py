@@ -82,7 +82,7 @@ def test_everything(rehearse: Rehearse, path: Path) -> None:
     assert f"{len(results['correctness'])} checks, and all counts right." in done.stdout
     assert len({run["check"] for run in results["correctness"]}) > 20
     assert "Prices: simulator does the work of" in done.stdout
-    assert not (path.parent / "gpusudoku/gpus.json").exists(), "its prices would mean nothing, either"
+    assert not (path.parent / "gpusudoku/gpus.json").exists(), "its prices mean nothing"
     profile = json.loads((path.parent / "gpu-profile.json").read_text())
     assert profile["search"]["launches"][-1]["boards"] == 0
     assert profile["search"]["threads"] == np.prod(
