@@ -51,7 +51,7 @@ DEVICES = ("cuda", "cpu", "core")
 """All GPUs, all cores, and one core."""
 SCARCE: dict[str, dict[str, Any]] = {
     "as usual": {"FIRST_ROUNDS": search.FIRST_ROUNDS},
-    "one round a launch": {"FIRST_ROUNDS": 1, "LAUNCH_SECONDS": 1e-9, "SHORTEST_SECONDS": 1e-9},
+    "one round a launch": {"FIRST_ROUNDS": 1, "LAUNCH_SECONDS": 1e-9},
     "hardly any memory": {"MEMORY_SHARE": 1e-5},
     "little room": {"ROOM_BYTES": 1000},
 }
