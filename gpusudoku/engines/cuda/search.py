@@ -1,7 +1,7 @@
 """A search in a GPU's memory: its boards, the stacks of all threads, and what they find.
 
-The kernel is launched again and again, each time for so many rounds: in one, every thread takes two
-steps of its board, and may split it. A few boards become many on the GPU itself. While the pool
+The kernel is launched again and again, each time for so many rounds: in one, every thread takes a
+step of its board, and may split it. A few boards become many on the GPU itself. While the pool
 holds fewer boards than there are threads, every thread that has several gives it some at the end
 of a launch, and those that have none take them in the next one. The first launches are short, so
 boards nearly double with each. Then they get longer, up to a share of the time that the search has
