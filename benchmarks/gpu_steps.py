@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from itertools import product
@@ -47,8 +47,8 @@ from gpusudoku.results import Count
 from gpusudoku.search.frontier import node_seconds
 
 CHECKS = "correctness"
-DEVICES = ("cuda", "cpu", "core")
-"""All GPUs, all cores, and one core."""
+DEVICES = {"cuda": "GPU", "cpu": "all cores", "core": "one core"}
+"""What counts, as it is recorded and as it is shown; all GPUs."""
 SCARCE: dict[str, dict[str, Any]] = {
     "as usual": {"FIRST_ROUNDS": search.FIRST_ROUNDS},
     "one round a launch": {"FIRST_ROUNDS": 1, "LAUNCH_SECONDS": 1e-9},
@@ -224,9 +224,8 @@ def figures(bench: Bench, results: dict[str, Any], profile: Path) -> Steps:
         found.append(("kernel", f"the kernel alone on @{name}", time_kernel, name, clues))
     for name, clues, count in sizes.long:
         board, case = without(name, clues)
-        for device in DEVICES[:count]:
-            step = f"search of {case} on {device}", time_count, f"{case}, solutions", board
-            found.append(("search", *step, "search", [device]))
+        step = f"search of {case}", time_count, f"{case}, solutions", board
+        found.append(("search", *step, "search", list(DEVICES)[:count]))
     found.append(("puzzles", f"a batch of {bench.source} puzzles", time_puzzles))
     boards = {f"@{name}": collection.load(name) for name in sizes.contracted}
     for board in [expensive_boards(number + 1)[number] for number in sizes.expensive]:
@@ -245,8 +244,8 @@ def asked(gpu: Gpu, names: Sequence[str]) -> dict[str, str]:
     """Ask the driver's own program about a GPU; nothing if it cannot tell, as in a simulator."""
     try:
         place = gpu.xp.cuda.Device(gpu.number).pci_bus_id
-        command = ["nvidia-smi", "-i", place, f"--query-gpu={','.join(names)}"]
-        command.append("--format=csv,noheader")
+        fields = f"--query-gpu={','.join(names)}"
+        command = ["nvidia-smi", "-i", place, fields, "--format=csv,noheader"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
         [values] = csv.reader(done.stdout.splitlines(), skipinitialspace=True)
     except Exception:  # CuPy's, or of a program that is not ours: figures do without
@@ -285,7 +284,7 @@ def time_kernel(bench: Bench, name: str, clues: int) -> Iterator[Run]:
 
 
 def time_count(
-    bench: Bench, case: str, board: Board, method: str, devices: Sequence[str]
+    bench: Bench, case: str, board: Board, method: str, devices: Iterable[str]
 ) -> Iterator[Run]:
     """Time a method from board to count, which is compared with that of another way."""
     other = "contraction" if board.geometry == NINE else "search"

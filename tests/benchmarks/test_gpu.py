@@ -11,7 +11,6 @@ from typing import Any
 
 import gpu
 import gpu_steps
-import gpu_tables
 import numpy as np
 import pytest
 import searching
@@ -60,7 +59,7 @@ def replaced_steps(patch: pytest.MonkeyPatch, *functions: Callable[[Any], Any]) 
     steps = [("kernel", f"step {number}", each) for number, each in enumerate(functions)]
     patch.setattr(gpu_steps, "checks", lambda bench: [])
     patch.setattr(gpu_steps, "figures", lambda *_: steps)
-    patch.setattr(gpu_tables, "show_kernel", lambda runs, gpu: None)
+    patch.setattr(gpu, "show_kernel", lambda runs, gpu: None)
 
 
 def line_of(done: Result) -> str:

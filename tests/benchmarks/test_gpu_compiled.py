@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,13 @@ print(json.dumps({"status": done.exit_code, "out": done.stdout, "err": done.stde
 @pytest.mark.slow
 @pytest.mark.timeout(2000)
 def test_two_cards(tmp_path: Path) -> None:
-    """The figures; checks are the same launches, of more kernels."""
+    """All but new processes and prices."""
     options = [str(FOLDER), str(tmp_path / "gpu.json"), *(f"--part={part}" for part in PARTS)]
     text = f"sys.argv[1:] = {options!r}\n{SCRIPT}"
     [done] = computers.Computer(tmp_path).script(text, cards=[[9, 0], [9, 0]])
     assert done["status"] == 0, done["err"]
     assert "Stand-in 9.0, Stand-in 9.0" in done["out"]
     assert "Failed" not in done["out"]
+    for kernel in json.loads((tmp_path / "gpu-profile.json").read_text())["kernels"]:
+        assert 0 < kernel["occupancy"] <= 1
+        assert kernel["registers of a thread"] > 0

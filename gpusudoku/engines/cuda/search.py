@@ -58,6 +58,9 @@ FULL_LAUNCH, DRY_LAUNCH = 8.0, 2.0
 most threads are busy, and while most have nothing to do until others give them boards."""
 FIRST_ROUNDS = 4
 """Rounds of the first launches: in so many, most boards are simplified and split."""
+MOST_ROUNDS = 1 << 14
+"""Some 0.2 s on an H100: launches that end early, as threads wait for room, do not tell how long the
+next one may be."""
 GROWTH = 1.25
 """While a launch makes so many times as many boards, and there are fewer than threads, the next one
 is as short."""
@@ -153,7 +156,6 @@ class DeviceSearch:
     def launch(self) -> bool:
         """Launch the kernel and wait for it; return False if nothing can go on here."""
         gpu, waiting, before = self.gpu, self._filled - self._taken, self.boards
-        room = len(self.found.solutions)
         begin = time.perf_counter()
         # So many boards from each thread that has some are enough for those that have none.
         gives = max(0, -(-(self.threads - waiting) // max(1, self._busy)))
@@ -167,13 +169,14 @@ class DeviceSearch:
         self._taken, self._filled, self._busy = taken, min(seen[GIVEN], end), seen[BUSY]
         if self._taken >= self._capacity:
             self._taken, self._filled = self._taken - self._capacity, self._filled - self._capacity
-        used = self._take_solutions() if room else 0
+        if len(self.found.solutions):
+            self._take_solutions()
         now = time.perf_counter()
-        self._pace(now - begin, now - self._start, before, crowded=used > 0 and used >= room)
+        self._pace(now - begin, now - self._start, before)
         self.launches += 1
         return has_gone_on
 
-    def _pace(self, seconds: float, elapsed: float, before: int, *, crowded: bool) -> None:
+    def _pace(self, seconds: float, elapsed: float, before: int) -> None:
         """Set the length of the next launch by the time that this one took."""
         self._least = min(self._least, seconds)
         grows = before * GROWTH < self.boards < self.threads
@@ -183,18 +186,16 @@ class DeviceSearch:
             most = min(LAUNCH_SECONDS, max(FULL_LAUNCH * self._least, LAUNCH_SHARE * elapsed))
         if seconds > most:
             self._rounds = max(FIRST_ROUNDS, self._rounds // 2)
-        elif seconds < most / 2 and not (grows or crowded):  # a crowded launch ends early
-            self._rounds *= 2
+        elif seconds < most / 2 and not grows:
+            self._rounds = min(2 * self._rounds, MOST_ROUNDS)
 
-    def _take_solutions(self) -> int:
-        """Empty the buffer of solutions for the next launch; return how many were claimed."""
-        used = int(self.gpu.host(self.found.used)[0])
-        rows = min(used, len(self.found.solutions))
+    def _take_solutions(self) -> None:
+        """Empty the buffer of solutions for the next launch."""
+        rows = min(int(self.gpu.host(self.found.used)[0]), len(self.found.solutions))
         if rows:
             some = self.found.solutions[:rows], self.found.roots[:rows]
             self._solutions.append((self.gpu.host(some[0]), self.gpu.host(some[1])))
             self.gpu.write(self.found.used, np.zeros(1, np.int64))
-        return used
 
     @property
     def is_due(self) -> bool:

@@ -149,7 +149,16 @@ def test_quick_launches_do_not_get_longer_without_end(
     found = streamed(Board.empty(Geometry(2, 2)), device="cuda", limit=70)
     assert len(found) == 70
     assert len(launches) >= 64
-    assert max(launched.rounds for launched in launches) < 2**40
+    assert max(launched.rounds for launched in launches) <= search.MOST_ROUNDS
+
+
+def test_nor_do_launches_that_full_stacks_end(
+    monkeypatch: pytest.MonkeyPatch, launches: list[Launched]
+) -> None:
+    limit_memory(0, HARD.geometry, monkeypatch)
+    monkeypatch.setattr(search, "LAUNCH_SECONDS", 1e9)
+    assert counted(HARD, cutoff=1e30) == naive.count(HARD)
+    assert max(launched.rounds for launched in launches) <= search.MOST_ROUNDS
 
 
 @pytest.mark.parametrize(("levels", "threads", "depth"), [(0, 2, 2), (9, 4, 2), (250, 8, 31)])
