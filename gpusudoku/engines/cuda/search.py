@@ -59,8 +59,8 @@ most threads are busy, and while most have nothing to do until others give them 
 FIRST_ROUNDS = 4
 """Rounds of the first launches: in so many, most boards are simplified and split."""
 MOST_ROUNDS = 1 << 14
-"""Some 0.2 s on an H100: launches that end early, as threads wait for room, do not tell how long the
-next one may be."""
+"""Some 0.2 s on an H100: launches that end early, as threads wait for room, do not tell how long
+the next one may be."""
 GROWTH = 1.25
 """While a launch makes so many times as many boards, and there are fewer than threads, the next one
 is as short."""
