@@ -6,50 +6,59 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from importlib.metadata import distributions
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from numba import config
 
-from gpusudoku.engines.cuda.device import Multiprocessor
-
 KIB = 1 << 10
+WARP, REGISTERS, UNIT, PARTS = 32, 1 << 16, 256, 4
+"""Threads of a warp; registers of a multiprocessor, of which warps get multiples of a unit; and its
+parts, each of which has its share of them and warps of its own."""
+
+
+class Multiprocessor(NamedTuple):
+    """What the threads on a multiprocessor share."""
+
+    threads: int
+    blocks: int
+    shared: int
+    """Bytes of shared memory."""
+    reserved: int = 0
+    """Bytes of it that every block takes in addition to its own."""
+
+    def blocks_of(self, threads: int, registers: int, shared: int) -> int:
+        """Return the blocks that run at once, by their threads, registers and shared bytes."""
+        warps = -(-threads // WARP)
+        of_warp = -(-registers * WARP // UNIT) * UNIT
+        with_registers = REGISTERS // PARTS // of_warp * PARTS // warps
+        most = min(self.blocks, self.threads // (warps * WARP), with_registers)
+        return min(most, self.shared // (shared + self.reserved)) if shared else most
+
+
 MULTIPROCESSORS = {
-    (7, 5): Multiprocessor(threads=1024, blocks=16, shared=64 * KIB),
-    (8, 0): Multiprocessor(threads=2048, blocks=32, shared=164 * KIB, reserved=KIB),
-    (8, 9): Multiprocessor(threads=1536, blocks=24, shared=100 * KIB, reserved=KIB),
-    (9, 0): Multiprocessor(threads=2048, blocks=32, shared=228 * KIB, reserved=KIB),
-    (10, 0): Multiprocessor(threads=2048, blocks=32, shared=228 * KIB, reserved=KIB),
+    "7.5": Multiprocessor(threads=1024, blocks=16, shared=64 * KIB),
+    "8.0": Multiprocessor(threads=2048, blocks=32, shared=164 * KIB, reserved=KIB),
+    "8.9": Multiprocessor(threads=1536, blocks=24, shared=100 * KIB, reserved=KIB),
+    "9.0": Multiprocessor(threads=2048, blocks=32, shared=228 * KIB, reserved=KIB),
+    "10.0": Multiprocessor(threads=2048, blocks=32, shared=228 * KIB, reserved=KIB),
 }
 """By compute capability, from the table of technical specifications in the CUDA C++ guide."""
-
-
-@dataclass
-class Resources:
-    """The resources of a kernel, as the assembler reports them."""
-
-    registers: int
-    """Registers of a thread."""
-    stack: int
-    """Bytes of local memory of a thread, for arrays that are indexed at run time."""
-    spill_stores: int
-    """Bytes that are written to local memory because registers did not suffice."""
-    spill_loads: int
-    """Bytes that are read back."""
-    shared: int
-    """Bytes of shared memory of a block."""
-    constant: int
-    """Bytes of constant memory."""
-    barriers: int
-    """Barriers of a block."""
+PACKAGES = {"numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink", "nvidia-cuda-nvdisasm"}
+FIGURES = {
+    "registers": r"used (\d+) registers",
+    "local bytes": r"(\d+) bytes stack frame",
+    "spilled bytes": r"(\d+) bytes spill stores",
+    "shared bytes": r"(\d+) bytes smem",
+}
+"""The figures in the assembler's report: of a thread, and shared memory of a block."""
 
 
 def missing() -> str | None:
-    """Why nothing can be compiled here; None if kernels can be."""
+    """Return why no kernel can be compiled and disassembled here; None if they can be."""
     if config.ENABLE_CUDASIM:
         return "the CUDA simulator is on, which compiles nothing: unset NUMBA_ENABLE_CUDASIM"
     try:
@@ -60,40 +69,69 @@ def missing() -> str | None:
         nvjitlink.version()
     except Exception:  # whatever the loaders of NVIDIA's libraries raise
         return "NVIDIA's compiler is missing: pip install 'numba-cuda[cu13]'"
+    if disassembler() is None:
+        return "NVIDIA's disassembler is missing: pip install nvidia-cuda-nvdisasm"
     return None
 
 
-def compile_ptx(kernel: Callable[..., None], types: Any, capability: tuple[int, int]) -> str:
-    """The PTX of a kernel for GPUs of a compute capability; ``types`` is its signature."""
+def disassembler() -> str | None:
+    """Find NVIDIA's nvdisasm, on the path or in the package nvidia-cuda-nvdisasm."""
+    spec = find_spec("nvidia")
+    folders = [Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
+    found = (str(path) for folder in folders for path in folder.glob("*/bin/nvdisasm"))
+    return shutil.which("nvdisasm") or next(found, None)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the compilers that are installed."""
+    return {each.name: each.version for each in distributions() if each.name in PACKAGES}
+
+
+def build(
+    architecture: str, function: Callable[..., None], types: Any, most_registers: int | None = None
+) -> tuple[str, dict[str, int]]:
+    """Compile a kernel of a signature, assemble and disassemble it; also return its FIGURES.
+
+    A thread has no more than ``most_registers``, if they are limited.
+    """
+    options = [f"-arch=sm_{architecture.replace('.', '')}", "-verbose", "-O3"]
+    if most_registers is not None:
+        options.append(f"-maxrregcount={most_registers}")
+    code, log = _assembled(_ptx(function, types, architecture).encode(), options)
+    figures = {}
+    for name, pattern in FIGURES.items():
+        # Of the kernel, if it calls functions.
+        figures[name] = max(map(int, re.findall(pattern, log, re.IGNORECASE)), default=0)
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(code)
+        file.flush()
+        command = [str(disassembler()), "-c", file.name]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return done.stdout, figures
+
+
+def _ptx(kernel: Callable[..., None], types: Any, architecture: str) -> str:
+    """Compile a kernel."""
     from numba import cuda
     from numba.core import sigutils
     from numba.cuda import dispatcher
 
     class Device:
-        compute_capability = capability
+        compute_capability = tuple(map(int, architecture.split(".")))
 
     # Compiling a device function asks for the current device, that is, for a driver.
     dispatcher.get_current_device = lambda: Device
     arguments, _ = sigutils.normalize_signature(types)
-    ptx, _ = cuda.compile_ptx(kernel, arguments, cc=capability)
+    ptx, _ = cuda.compile_ptx(kernel, arguments, cc=Device.compute_capability)
     return str(ptx)
 
 
-def assemble(
-    ptx: str, capability: tuple[int, int], most_registers: int | None = None
-) -> tuple[bytes, str]:
-    """Machine code for an architecture, and the assembler's report.
-
-    A thread has no more than ``most_registers``, if they are limited.
-    """
+def _assembled(source: bytes, options: list[str]) -> tuple[bytes, str]:
+    """Make machine code of PTX; also return the assembler's report."""
     from cuda.bindings import nvjitlink
 
-    options = [f"-arch=sm_{capability[0]}{capability[1]}", "-verbose", "-O3"]
-    if most_registers is not None:
-        options.append(f"-maxrregcount={most_registers}")
     handle = nvjitlink.create(len(options), options)
     try:
-        source = ptx.encode()
         nvjitlink.add_data(handle, nvjitlink.InputType.PTX, source, len(source), "kernel")
         nvjitlink.complete(handle)
         log = bytearray(nvjitlink.get_info_log_size(handle))
@@ -102,83 +140,4 @@ def assemble(
         nvjitlink.get_linked_cubin(handle, code)
     finally:
         nvjitlink.destroy(handle)
-    return bytes(code), log.decode().rstrip("\0")
-
-
-def parse_log(log: str) -> Resources:
-    """The figures in the assembler's report; those of the kernel, if it calls functions."""
-
-    def figures(pattern: str) -> list[int]:
-        return [int(figure) for figure in re.findall(pattern, log, re.IGNORECASE)]
-
-    registers = figures(r"used (\d+) registers")
-    if not registers:
-        raise ValueError(f"the assembler's report is not understood: {log}")
-    return Resources(
-        registers=max(registers),
-        stack=max(figures(r"(\d+) bytes stack frame"), default=0),
-        spill_stores=max(figures(r"(\d+) bytes spill stores"), default=0),
-        spill_loads=max(figures(r"(\d+) bytes spill loads"), default=0),
-        shared=max(figures(r"(\d+) bytes smem"), default=0),
-        constant=max(figures(r"(\d+) bytes cmem\[0\]"), default=0),
-        # The linker's line also counts those that the hardware reserves.
-        barriers=(figures(r"used (\d+) barriers") or [0])[0],
-    )
-
-
-def disassembler() -> str | None:
-    """NVIDIA's nvdisasm, from the path or from the package nvidia-cuda-nvdisasm."""
-    spec = find_spec("nvidia")
-    folders = [Path(folder) for folder in (spec.submodule_search_locations or [])] if spec else []
-    found = (str(path) for folder in folders for path in folder.glob("*/bin/nvdisasm"))
-    return shutil.which("nvdisasm") or next(found, None)
-
-
-def disassemble(code: bytes, program: str) -> str:
-    """The instructions of machine code (SASS) as text."""
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(code)
-        file.flush()
-        command = [program, "-c", file.name]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
-PTX = re.compile(r"^\s*(?:@!?%p\d+\s+)?([a-z][\w.:]*)[^;]*;")
-SASS = re.compile(r"^\s*/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)[^;]*;")
-LABEL = re.compile(r"^\s*[.$]?\w+:")
-ENDS = re.compile(r"bra|brx|ret|exit|BRA|BRX|EXIT|RET")
-
-CLASSES = {
-    "local": r"(ld|st)\.local|LDL|STL",
-    "shared": r"(ld|st|atom)\.shared|LDS|STS",
-    "memory": r"ld|st\b|atom|red|LD|ST|ATOM|RED|CCTL",
-    "branch": r"bra|brx|ret|exit|bar|BRA|BRX|EXIT|RET|BSSY|BSYNC|BREAK|BAR|WARPSYNC",
-    "64-bit": r".*\.[busf]64$|mul\.wide|.*\.WIDE",
-    "multiplier": r"IMAD|IDP|HFMA|FFMA",
-    "32-bit": r".*\.[busf]32$|[A-TV-Z]",
-    "other": r".",
-}
-"""Classes of instructions by the beginning of their names; the first that matches counts. IMAD,
-which SASS also uses to move and shift, runs on separate units; U... runs once for a warp."""
-
-
-def blocks(text: str) -> list[list[str]]:
-    """The names of a program's instructions, PTX or SASS, cut wherever it may jump."""
-    pattern = PTX if ".visible .entry" in text else SASS
-    pieces: list[list[str]] = [[]]
-    for line in text.splitlines():
-        if LABEL.match(line):
-            pieces.append([])
-        elif match := pattern.match(line):
-            pieces[-1].append(match[1])
-            if ENDS.match(match[1]):
-                pieces.append([])
-    return [piece for piece in pieces if piece]
-
-
-def by_class(names: list[str]) -> dict[str, int]:
-    """How many instructions of each class."""
-    counts = Counter(
-        next(kind for kind, pattern in CLASSES.items() if re.match(pattern, name)) for name in names
-    )
-    return {kind: counts[kind] for kind in CLASSES}
+    return bytes(code), log.decode()

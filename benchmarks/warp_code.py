@@ -1,178 +1,105 @@
-"""Machine code (SASS) of compute capability 9.0, as nvdisasm prints it, made into rows of numbers.
+"""Machine code (SASS) of compute capability 9.0: a listing of nvdisasm, made into rows of numbers.
 
-NVIDIA does not document these instructions beyond their names. What they do is known from what the
-assembler makes of PTX, which is documented, and is proven by whole boards whose counts come out
-right. Whatever is not in FORMS, down to the last modifier, is refused.
+NVIDIA documents no more than the names of these instructions. Their meaning is known from what the
+assembler makes of PTX, which is documented, and is checked by counts of whole boards. Code with an
+instruction that is not in FORMS, down to the last modifier, is refused.
 
-All that an instruction can read has a row in one table, of 32 values: registers, uniform registers
-(the same value 32 times), special registers, immediates and the constant bank. ``warp_lanes`` does
-what instructions say.
+All that an instruction can read is a row of one table of 32 values, a value a thread: registers,
+uniform registers (the same value 32 times), special registers, immediates and the constant bank.
+Numba compiles what reads it: two million instructions of a warp take a second.
 """
 
 from __future__ import annotations
 
 import re
-import struct
-from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from itertools import product
+from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.errors import GpusudokuError
 
-# Operations; warp_lanes.result says what each does.
-OPERATIONS = (
-    *("CONTROL", "NOTHING", "LOGIC", "ADD", "MULTIPLY", "HIGH", "LEFT", "RIGHT", "RIGHT_PAIR"),
-    *("EXTEND", "SCALE", "SCALE_HIGH", "SELECT", "PERMUTE", "MOVE", "REVERSE", "HIGHEST", "COUNT"),
-    *("COMPARE", "LOAD", "STORE", "ATOMIC", "PREDICATES", "VOTE", "SHUFFLE"),
-)
-NUMBER = {name: number for number, name in enumerate(OPERATIONS)}
-COMPARISONS = ("LT", "LE", "GT", "GE", "EQ", "NE")
-COMBINATIONS = ("AND", "OR", "XOR")
+THREADS = 32
+EVERYONE = WORD = (1 << 32) - 1
+POISON = 0xA5
+"""What registers and local memory hold before they are written."""
+SECTOR = 32
+"""The fewest bytes of global memory that are moved at once."""
 
-# Rows of the table of values.
-ZERO = 255
-"""RZ, and three more: it may stand for up to four words."""
-UNIFORM = 259
+# Rows of the table of values. RZ, and what is written to it, may stand for up to four words.
+ZERO, UNIFORM, NOWHERE, LITERALS = 255, 259, 327, 331
 SPECIALS = {"SR_TID.X": 323, "SR_CTAID.X": 324, "SR_LANEID": 325, "SR_LTMASK": 326}
-NOWHERE = 327
-"""What is written to RZ goes here, up to four words."""
-LITERALS = 331
-COMPLEMENT, NEGATIVE = 1 << 16, 1 << 17
-"""Added to the row of a source of which all bits are flipped, or which is negated."""
+SIGNS = {"~": (1 << 16, r"U?(IADD3|IMAD)\.X"), "-": (3 << 16, r"U?(IADD3|IMAD(\.MOV)?|LEA)")}
+"""What is added to the row of a source with a sign, and the instructions that may have some."""
 
-# Predicates: P0 to P6 and PT, UP0 to UP6 and UPT, each a bit a thread.
 TRUE, FALSE, NOT = 7, 7 + 16, 16
+"""PT, its opposite, and what is added to a predicate that is negated. P0 to PT are 0 to 7, UP0 to
+UPT 8 to 15; each is a bit a thread."""
 
-FIELDS = {
-    "op": NUMBER["NOTHING"],
-    "guard": TRUE,  # the predicate of the threads that do it
-    "uniform": 0,  # 1 if it is done once for a warp
-    "d": NOWHERE,  # destination
-    **{"a": ZERO, "b": ZERO, "c": ZERO},  # sources
-    **{"p": FALSE, "q": FALSE, "r": FALSE},  # predicates that are read
-    **{"P": TRUE, "Q": TRUE},  # predicates that are written; PT is not
-    "number": 0,  # a table of truth, a shift, an offset in memory
-    "other": 0,  # another table of truth
-    "plus": 0,  # added to a sum
-    "wide": 0,  # 1 if c and d are two words
-    "signed": 0,
-    "high": 0,  # 1 if the high word of the result is wanted
-    "comparison": 0,
-    "combination": 0,
-    "extended": 0,  # 1 if p says how the low words compare
-    "size": 4,  # bytes in memory
-    "local": 0,  # 1 if in a thread's local memory
+CONTROL, LOAD, STORE, ADD = range(4)
+FORMS = {
+    r"NOP|YIELD": ("", "0"),
+    r"LOP3\.LUT": ("Pdabc#p", "tested(logic({n}, a, b, c), p)"),
+    r"IADD3(\.X)?|VIADD": ("dPQabcpq", "a + b + c + p + q"),
+    r"IMAD(\.X|\.IADD|(\.MOV|\.SHL)?\.U32|\.MOV)?": ("dabcp", "a * b + c + p"),
+    r"IMAD\.WIDE\.U32": ("DabC", "a * b + c"),
+    r"IMAD\.WIDE": ("DabC", "signed(a) * signed(b) + c"),
+    r"IMAD\.HI\.U32": ("dabc", "(a * b >> 32 & WORD) + c"),
+    r"SHF\.L\.U32": ("dabc", "(c << 32 | a) << b if b < 64 else 0"),
+    r"SHF\.L\.U64\.HI": ("dabc", "(c << 32 | a) << b >> 32 & WORD if b < 64 else 0"),
+    r"SHF\.L\.W\.U32\.HI": ("dabc", "(c << 32 | a) << (b & 31) >> 32 & WORD"),
+    r"SHF\.R\.U32\.HI": ("dabc", "c >> min(b, 63)"),
+    r"SHF\.R\.S32\.HI": ("dabc", "signed(c) >> min(b, 63)"),
+    r"SHF\.R\.U64": ("dabc", "a >> b | c << 32 - b if b < 32 else c >> min(b - 32, 63)"),
+    r"SGXT\.U32": ("dab", "a & (1 << min(b, 32)) - 1"),
+    r"LEA": ("dPab#", "(a << {n} & WORD) + b"),
+    r"LEA\.HI(\.X)?": ("dPabc#p", "((c << 32 | a) << {n} >> 32 & WORD) + b + p"),
+    r"SEL": ("dabp", "a if p else b"),
+    r"PRMT": ("dabc", "permute(c << 32 | a, b)"),
+    r"BREV": ("da", "reverse(a)"),
+    r"FLO\.U32": ("da", "int(np.log2(a)) if a else -1"),
+    r"POPC": ("da", "bits(a)"),
+    r"MOV|LDC|S2R|S2UR": ("dc", "c"),
+    r"LDC\.64|CS2R": ("DC", "c"),
+    r"HFMA2\.MMA": ("dc", "c"),  # of zeros and two halves of a constant
+    r"PLOP3\.LUT": ("Ptpqr#_", "({n} >> 4 * p + 2 * q + r & 1) << 32"),
+    r"VOTEU?\.ANY": ("dPp", "tested(ballot, 0)"),
+    r"SHFL\.IDX": ("tdab*", "given[0, b & 31]"),
+    r"LD[GL]?(\.E)?(\.U8|\.64|\.128)?": ("dm", LOAD),
+    r"ST[GL]?(\.E)?(\.U8|\.64|\.128)?": ("mc", STORE),
+    r"ATOMG\.E\.ADD\.64\.STRONG\.GPU": ("tdmc", ADD),
+    r"BRA(\.DIV)?|BSSY|BSYNC|BREAK|EXIT|WARPSYNC\.COLLECTIVE|ENDCOLLECTIVE": ("", CONTROL),
 }
-"""The fields of a row, with their defaults."""
-ROW = np.dtype([(name, np.int64) for name in FIELDS])
+"""For names of instructions, with all their modifiers: the operands, in order, and the value.
 
+d is the destination; a, b and c are sources, m one in memory; D and C are of two words. P and Q are
+predicates to write, p, q and r to read, t is PT; # is a number, _ one without effect, * the whole
+warp. Predicates tell themselves from the rest, so any that is not there is passed over.
 
-class CodeError(GpusudokuError):
-    """The machine code has an instruction that is not known, or does what is not expected."""
-
-
-class Form(NamedTuple):
-    """What instructions of some names do.
-
-    The operands, in order: d is the destination; a, b and c are sources, m is one in memory; P and
-    Q are predicates to write, p, q and r to read; # and $ are whole numbers, * is WHOLE_WARP.
-    Predicates tell themselves from the rest, so any that is not there is passed over.
-    """
-
-    names: str
-    """A regular expression for the whole name with its modifiers."""
-    operation: str
-    operands: str
-    fields: dict[str, int] = {}  # noqa: RUF012
-
-
-WIDE, SIGNED, HIGH = {"wide": 1}, {"signed": 1}, {"high": 1}
-FORMS = [
-    Form(r"NOP|YIELD", "NOTHING", ""),
-    Form(r"LOP3\.LUT", "LOGIC", "Pdabc#p"),
-    Form(r"IADD3(\.X)?", "ADD", "dPQabcpq"),
-    Form(r"VIADD", "ADD", "dab"),
-    Form(r"IMAD(\.X|\.IADD|(\.MOV|\.SHL)?\.U32|\.MOV)?", "MULTIPLY", "dabcp"),
-    Form(r"IMAD\.WIDE\.U32", "MULTIPLY", "dabc", WIDE),
-    Form(r"IMAD\.WIDE", "MULTIPLY", "dabc", WIDE | SIGNED),
-    Form(r"IMAD\.HI\.U32", "HIGH", "dabc"),
-    Form(r"SHF\.L\.U32", "LEFT", "dabc"),
-    Form(r"SHF\.L\.U64\.HI", "LEFT", "dabc", HIGH),
-    Form(r"SHF\.R\.U32\.HI", "RIGHT", "dabc"),
-    Form(r"SHF\.R\.S32\.HI", "RIGHT", "dabc", SIGNED),
-    Form(r"SHF\.R\.U64", "RIGHT_PAIR", "dabc"),
-    Form(r"SGXT\.U32", "EXTEND", "dab"),
-    Form(r"LEA", "SCALE", "dPab#"),
-    Form(r"LEA\.HI(\.X)?", "SCALE_HIGH", "dPabc#p"),
-    Form(r"SEL", "SELECT", "dabp"),
-    Form(r"PRMT", "PERMUTE", "dabc"),
-    Form(r"BREV", "REVERSE", "da"),
-    Form(r"FLO\.U32", "HIGHEST", "da"),
-    Form(r"POPC", "COUNT", "da"),
-    Form(r"MOV|LDC|S2R", "MOVE", "dc"),
-    Form(r"S2UR", "MOVE", "dc", {"uniform": 1}),
-    Form(r"LDC\.64|CS2R", "MOVE", "dc", WIDE),
-    Form(r"HFMA2\.MMA", "MOVE", "dc"),  # makes a constant; see ``_halves``
-    Form(r"ISETP\.(?P<comparison>LT|LE|GT|GE|EQ|NE)(?P<unsigned>\.U32)?"
-         r"\.(?P<combination>AND|OR|XOR)(?P<extended>\.EX)?", "COMPARE", "PQabqp"),
-    Form(r"PLOP3\.LUT", "PREDICATES", "PQpqr#$"),
-    Form(r"VOTEU?\.ANY", "VOTE", "dPp"),
-    Form(r"SHFL\.IDX", "SHUFFLE", "Pdab*"),
-    Form(r"LDG?(\.E)?(?P<size>\.U8|\.64|\.128)?", "LOAD", "dm"),
-    Form(r"STG?(\.E)?(?P<size>\.U8|\.64|\.128)?", "STORE", "mc"),
-    Form(r"LDL(?P<size>\.U8|\.64|\.128)?", "LOAD", "dm", {"local": 1}),
-    Form(r"STL(?P<size>\.U8|\.64|\.128)?", "STORE", "mc", {"local": 1}),
-    Form(r"ATOMG\.E\.ADD(?P<size>\.64)\.STRONG\.GPU", "ATOMIC", "Pdmc"),
-    Form(r"BRA(\.DIV)?|BSSY|BSYNC|BREAK|EXIT|WARPSYNC\.COLLECTIVE|ENDCOLLECTIVE", "CONTROL", ""),
-]  # fmt: skip
-WHOLE_WARP = "0x1f"
-SIZES = {None: 4, ".U8": 1, ".64": 8, ".128": 16}
-
-
-class Instruction(NamedTuple):
-    """An instruction, as it is written."""
-
-    guard: str
-    """A predicate, which may begin with !; PT if all threads do it."""
-    name: str
-    """With its modifiers."""
-    operands: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"@{self.guard} {self.name} {', '.join(self.operands)}"
-
-
-@dataclass
-class Code:
-    """A kernel."""
-
-    instructions: list[Instruction]
-    labels: dict[str, int]
-    """The number of the instruction at every label."""
-    rows: NDArray[Any] = field(init=False)
-    """The same as rows of FIELDS."""
-    literals: dict[tuple[str, int], int] = field(default_factory=dict)
-    """The row of every immediate, ("", value), and word of the constant bank, ("c", offset)."""
-
-    def __post_init__(self) -> None:
-        decoded = [_decoded(one, self) for one in self.instructions]
-        self.rows = np.array([tuple(row.values()) for row in decoded], ROW)
-        control = self.rows["op"] == NUMBER["CONTROL"]
-        starts = {len(decoded), *self.labels.values(), *np.flatnonzero(control).tolist()}
-        starts |= set((np.flatnonzero(control) + 1).tolist())
-        self.ends = [0] * len(decoded)
-        """Where the instructions end that are taken together, from each that they may begin at."""
-        ordered = sorted(starts | {0})
-        for start, end in pairwise(ordered):
-            self.ends[start] = end
-
-    def literal(self, kind: str, value: int) -> int:
-        """The row of a literal. The next is its high half."""
-        return self.literals.setdefault((kind, value), LITERALS + 2 * len(self.literals))
-
+The value is that of a thread, from its words a, b, c, its bits p, q, r, the number n, the ballot
+of the threads for which p holds, and what is given to others. P is set if it is above a word, Q if
+it is above two. Of branches, and of what is done in memory, it is the number of an operation.
+"""
+COMPARISONS = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
+for (name, sign), (way, join) in product(COMPARISONS.items(), {"AND": "&", "OR": "|"}.items()):
+    for kind, holds in {"": f"signed(a) {sign} signed(b)", r"\.U32": f"a {sign} b"}.items():
+        form = rf"ISETP\.{name}{kind}\.{way}"
+        FORMS[form] = "Ptabq", f"(int({holds}) {join} q) << 32"
+        FORMS[rf"{form}\.EX"] = "Ptabqp", f"((p if a == b else int({holds})) {join} q) << 32"
+FIXED = {"t": ("PT", "UPT"), "*": ("0x1f",)}
+SIZES = {".U8": 0, ".64": 2, ".128": 4}
+"""Words in memory, if not one. Bytes are solutions, which are not written here."""
+FIELDS = {
+    **dict.fromkeys(("op", "uniform", "local", "n", "size"), 0),
+    **dict.fromkeys("de", NOWHERE),  # e is the upper word of d
+    **dict.fromkeys("abch", ZERO),  # h is the upper word of c
+    **dict.fromkeys("pqr", FALSE),
+    **dict.fromkeys(("guard", "P", "Q"), TRUE),  # PT is not written
+}
+"""The fields of an instruction as a row of numbers, with their defaults."""
 
 LINE = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z][\w.]*)\s*([^;]*);")
 LABEL = re.compile(r"^\s*(\.L_x_\d+):")
@@ -183,118 +110,253 @@ ADDRESS = re.compile(r"(?:desc\[UR\d+\])?\[(R\w+)(\.64)?(?:\+(-?0x[0-9a-f]+))?\]
 CONSTANT = re.compile(r"c\[0x0\]\[(?:(0x[0-9a-f]+)|RZ)\]")
 
 
-def parse(text: str) -> Code:
-    """Read a kernel from a disassembler's listing.
-
-    Raises
-    ------
-    CodeError
-        If it has an instruction that is not known.
-    """
-    instructions: list[Instruction] = []
-    labels = {}
-    for line in text.splitlines():
-        if label := LABEL.match(line):
-            labels[label[1]] = len(instructions)
-        elif found := LINE.match(line):
-            plain = found[3].replace(".reuse", "").strip()
-            operands = tuple(each.strip() for each in plain.split(",")) if plain else ()
-            instructions.append(Instruction(found[1] or "PT", found[2], operands))
-    return Code(instructions, labels)
+class CodeError(GpusudokuError):
+    """The machine code has an instruction that is not known, or does what is not expected."""
 
 
 def predicate(text: str) -> int:
-    """The number of a predicate; NOT is added if it begins with ``!``."""
+    """Return the number of a predicate; NOT is added if it begins with ``!``."""
     negated, uniform, number = PREDICATE.findall(text)[0]
     return NOT * bool(negated) + 8 * bool(uniform) + (7 if number == "T" else int(number))
 
 
-def _decoded(instruction: Instruction, code: Code) -> dict[str, int]:
-    """The fields of an instruction."""
-    for name in (instruction.name, instruction.name.removeprefix("U")):
-        for form in FORMS:
-            if match := re.fullmatch(form.names, name):
-                row = FIELDS | form.fields | {"op": NUMBER[form.operation]}
-                row["guard"] = predicate(instruction.guard)
-                row["uniform"] |= int(name != instruction.name)
-                _modify(row, match.groupdict())
+class Code:
+    """A kernel as rows of numbers; CodeError is raised if it has an unknown instruction."""
+
+    def __init__(self, listing: str, frame: int) -> None:
+        self.frame = -(-frame // 16) * 16
+        """Bytes of local memory of a thread."""
+        self.instructions: list[tuple[str, str, list[str]]] = []
+        """Their guards, which are predicates, names with modifiers, and operands, as written."""
+        self.labels: dict[str, int] = {}
+        """The number of the instruction at each."""
+        self._expressions: dict[str, int] = {}
+        self._literals: dict[tuple[str, int], int] = {}
+        """The row of every immediate, ("", value), and word of the constant bank, ("c", offset)."""
+        rows = []
+        for line in listing.splitlines():
+            if label := LABEL.match(line):
+                self.labels[label[1]] = len(rows)
+            elif found := LINE.match(line):
+                operands = re.findall(r"[^,\s][^,]*", found[3].replace(".reuse", "").strip())
+                self.instructions.append((found[1] or "PT", found[2], operands))
                 try:
-                    _place(row, instruction, form, code)
-                except CodeError as error:
-                    raise CodeError(f"{error}: {instruction}") from None
-                return row
-    raise CodeError(f"unknown instruction: {instruction}")
+                    rows.append(tuple(self._decoded(*self.instructions[-1]).values()))
+                except (AttributeError, LookupError, TypeError, ValueError):
+                    raise CodeError(f"unknown instruction: {line.strip()}") from None
+        self.rows = np.array(rows, [(name, np.int64) for name in FIELDS])
+        """The instructions, as rows of FIELDS."""
+        self.ends = list(range(len(rows) + 1))
+        """Where the instructions end that are taken together, from each that is no branch."""
+        for at in reversed(np.flatnonzero(self.rows["op"] != CONTROL).tolist()):
+            self.ends[at] = self.ends[at + 1]
+        lines = ["def calculate(op, given, ballot):"]
+        for text, number in self._expressions.items():
+            lines += [f"    if op == {number}:", "        for i in range(THREADS):"]
+            lines += ["            a, b, c = given[0, i], given[1, i], given[2, i]"]
+            lines += ["            p, q, r = given[3, i], given[4, i], given[5, i]"]
+            lines += [f"            given[6, i] = {text}"]
+        space: dict[str, Any] = dict(globals())
+        exec("\n".join(lines), space)
+        self.calculate: Callable[..., None] = numba.njit(space["calculate"])
+        """Writes the values of an operation below its operands, compiled."""
 
+    def table(self, bank: NDArray[np.uint32], block: int) -> NDArray[np.int64]:
+        """Make the table of values, of a warp that is a block, with words of the constant bank."""
+        values = np.full((LITERALS + 2 * len(self._literals), THREADS), POISON, np.int64)
+        lanes = np.arange(THREADS)
+        values[ZERO:UNIFORM] = 0
+        for name, value in zip(SPECIALS, (lanes, block, lanes, (1 << lanes) - 1), strict=True):
+            values[SPECIALS[name]] = value
+        for (kind, number), row in self._literals.items():
+            pair = bank[number // 4 :] if kind else (number & WORD, number >> 32 & WORD)
+            values[row], values[row + 1] = pair[:2]
+        return values
 
-def _modify(row: dict[str, int], modifiers: dict[str, str | None]) -> None:
-    """Set the fields for which a form names modifiers."""
-    if "size" in modifiers:
-        row["size"] = SIZES[modifiers["size"]]
-    if (comparison := modifiers.get("comparison")) is not None:
-        row["comparison"] = COMPARISONS.index(comparison)
-        row["combination"] = COMBINATIONS.index(str(modifiers["combination"]))
-        row["signed"] = int(modifiers["unsigned"] is None)
-        row["extended"] = int(modifiers["extended"] is not None)
+    def _decoded(self, guard: str, name: str, operands: list[str]) -> dict[str, int]:
+        """Return the fields of an instruction."""
+        form = next((form for form in FORMS if re.fullmatch(f"U?({form})", name)), "")
+        roles, value = FORMS[form]
+        row = FIELDS | {"guard": predicate(guard)}
+        row["uniform"] = int(bool(operands) and operands[0].startswith("U"))
+        row["size"] = next((SIZES[each] for each in SIZES if each in name), 1)
+        row["local"] = int(name.startswith(("LDL", "STL")))
+        given = list(operands) if value != CONTROL else []
+        if name == "HFMA2.MMA":
+            halves = np.array(given[:2:-1], float).astype(np.float16)
+            given[1:] = [str(halves.view(np.uint32)[0])] if given[1:3] == ["-RZ", "RZ"] else given
+        for role in roles:
+            if given and bool(PREDICATE.fullmatch(given[0])) == (role in "PQpqrt"):
+                self._place(row, name, role, given.pop(0))
+        if given:
+            raise ValueError
+        row["d"] = NOWHERE if row["d"] == ZERO else row["d"]
+        row["e"] = row["d"] + 1 if "D" in roles else NOWHERE
+        row["h"] = row["c"] + 1 if "C" in roles else ZERO
+        if isinstance(value, str):
+            text = value.format(n=row["n"])
+            value = self._expressions.setdefault(text, ADD + 1 + len(self._expressions))
+        row["op"] = value
+        return row
 
-
-def _place(row: dict[str, int], instruction: Instruction, form: Form, code: Code) -> None:
-    """Set the fields of an instruction's operands."""
-    given = [] if form.operation == "CONTROL" else list(instruction.operands)
-    if instruction.name.startswith("HFMA2"):
-        given = [given[0], _halves(given)]
-    for role in form.operands:
-        if not given or (role in "PQpqrd" and bool(PREDICATE.fullmatch(given[0])) == (role == "d")):
-            continue
-        text = given.pop(0)
+    def _place(self, row: dict[str, int], name: str, role: str, text: str) -> None:
+        """Set the fields of an operand."""
         if role in "PQpqr":
             row[role] = predicate(text)
-        elif role in "#$" and WHOLE.fullmatch(text):
-            row["number" if role == "#" else "other"] = int(text, 0)
         elif role == "m":
-            row["a"], row["number"] = _address(text, bool(row["local"]), code)
-        elif role == "d":
-            row["d"] = NOWHERE if text in ("RZ", "URZ") else _row(text, code)
-        elif role in "abc":
-            row[role] = _row(text, code)
-        elif role != "*" or text != WHOLE_WARP:
-            raise CodeError(f"unknown operand {text}")
-        if form.operation == "ADD" and role in "abc" and row[role] & NEGATIVE:
-            row[role] += COMPLEMENT - NEGATIVE  # as the adder does it: then the carry is right, too
-            row["plus"] += 1
-    signs = any(row[source] >= COMPLEMENT for source in "abc")
-    one_word = not row["wide"] and form.operation not in ("LOAD", "STORE", "ATOMIC", "SHUFFLE")
-    if given or (signs and not one_word) or (row["plus"] and ".X" in instruction.name):
-        raise CodeError("unknown operands")
+            register, wide, offset = ADDRESS.fullmatch(text).groups()
+            row["a"], row["n"] = self._row(register, name), int(offset or "0", 16)
+            row["b"] = row["a"] + 1 if wide else ZERO
+        elif role == "#":
+            row["n"] = int(text, 0)
+        elif role in FIXED:
+            FIXED[role].index(text)
+        elif role != "_":
+            row[role.lower()] = self._row(text, name)
+
+    def _row(self, text: str, name: str) -> int:
+        """Return the row of a source or destination of an instruction."""
+        if text in SPECIALS:
+            return SPECIALS[text]
+        if found := REGISTER.fullmatch(text):
+            return ZERO if found[2] == "Z" else UNIFORM * (found[1] == "U") + int(found[2])
+        key = "", 0
+        if constant := CONSTANT.fullmatch(text):
+            key = "c", int(constant[1] or "0", 16)
+        elif WHOLE.fullmatch(text):
+            key = "", int(text, 0)
+        else:
+            number, names = SIGNS[text[0]]
+            return number + self._row(text[1:], re.fullmatch(names, name)[0])
+        # The next row is its upper half.
+        return self._literals.setdefault(key, LITERALS + 2 * len(self._literals))
 
 
-def _row(text: str, code: Code) -> int:
-    """The row of a source or destination."""
-    if WHOLE.fullmatch(text):
-        return code.literal("", int(text, 0))
-    sign = {"-": NEGATIVE, "~": COMPLEMENT}.get(text[0], 0)
-    plain = text[1:] if sign else text
-    if plain in SPECIALS:
-        return SPECIALS[plain]
-    if found := CONSTANT.fullmatch(plain):
-        return sign + code.literal("c", int(found[1] or "0", 16))
-    if found := REGISTER.fullmatch(plain):
-        first = UNIFORM if found[1] == "U" else 0
-        return sign + (ZERO if found[2] == "Z" else first + int(found[2]))
-    raise CodeError(f"unknown operand {text}")
+@numba.njit
+def signed(x):  # type: ignore[no-untyped-def]
+    """Return a word as a number with a sign."""
+    return x - ((x & 0x80000000) << 1)
 
 
-def _address(text: str, local: bool, code: Code) -> tuple[int, int]:
-    """Where in memory: the row of a register, and an offset. Global addresses are two words."""
-    found = ADDRESS.fullmatch(text)
-    if not found or (found[2] is None) != local:
-        raise CodeError(f"unknown address {text}")
-    return _row(found[1], code), int(found[3] or "0", 16)
+@numba.njit
+def logic(table, a, b, c):  # type: ignore[no-untyped-def]
+    """Return the bits that a truth table has for three words: bit 4a + 2b + c of it."""
+    found = 0
+    for k in range(8):
+        if table >> k & 1:
+            found |= ~(a ^ -(k >> 2)) & ~(b ^ -(k >> 1 & 1)) & ~(c ^ -(k & 1))
+    return found & WORD
 
 
-def _halves(operands: list[str]) -> str:
-    """The constant that a product of zeros plus two numbers of 16 bits is, as a whole number."""
-    _, zero, other_zero, *numbers = operands
-    if (zero, other_zero) != ("-RZ", "RZ"):
-        raise CodeError("unknown product of half precision")
-    high, low = (struct.unpack("<H", struct.pack("<e", float(each)))[0] for each in numbers)
-    return hex(high << 16 | low)
+@numba.njit
+def tested(x, p):  # type: ignore[no-untyped-def]
+    """Return a word, with a bit above it that says whether it is not 0, or p is set."""
+    return x | (p | int(x != 0)) << 32
+
+
+@numba.njit
+def permute(pair, selector):  # type: ignore[no-untyped-def]
+    """Return the bytes of two words that a selector names, or their signs."""
+    found = 0
+    for k in range(4):
+        which = selector >> 4 * k & 15
+        byte = pair >> 8 * (which & 7) & 255
+        found |= (255 * (byte >> 7) if which & 8 else byte) << 8 * k
+    return found
+
+
+@numba.njit
+def reverse(x):  # type: ignore[no-untyped-def]
+    """Return a word with its bits in reverse order."""
+    found = 0
+    for k in range(32):
+        found |= (x >> k & 1) << 31 - k
+    return found
+
+
+@numba.njit
+def bits(x):  # type: ignore[no-untyped-def]
+    """Return how many bits are set."""
+    found = 0
+    while x:
+        found, x = found + 1, x & x - 1
+    return found
+
+
+@numba.njit
+def mask_of(predicates, number):  # type: ignore[no-untyped-def]
+    """Return the threads for which a predicate holds, as bits."""
+    found = predicates[number & NOT - 1]
+    return ~found & EVERYONE if number & NOT else found
+
+
+@numba.njit
+def word(values, source, lane):  # type: ignore[no-untyped-def]
+    """Return a thread's word of a source. That of 0, negated, has a carry."""
+    return (values[source & 0xFFFF, lane] ^ WORD * (source >> 16 & 1)) + (source >> 17)
+
+
+@numba.njit
+def transfer(row, values, memory, spaces, threads):  # type: ignore[no-untyped-def]
+    """Let some threads load or store; return the sectors of global memory, -1 if one may not."""
+    first, size, start, frame = spaces[row.local]
+    seen, sectors = np.empty(THREADS, np.int64), 0
+    for lane in range(THREADS):
+        if threads >> lane & 1 == 0:
+            continue
+        offset = (values[row.a, lane] | values[row.b, lane] << 32) + row.n - first
+        if row.size == 0 or offset < 0 or offset + 4 * row.size > size or offset % (4 * row.size):
+            return -1
+        place = start + (lane * frame + offset) // 4
+        given = values[row.c, lane] | values[row.c + 1, lane] << 32
+        for k in range(row.size):
+            if row.op == STORE:
+                memory[place + k] = values[row.c + k, lane]
+            else:
+                values[row.d + k, lane] = memory[place + k]
+        if row.op == ADD:
+            memory[place : place + 2].view(np.int64)[0] += given
+        if not row.local and place // 8 not in seen[:sectors]:
+            seen[sectors] = place // 8
+            sectors += 1
+    return sectors
+
+
+@numba.njit
+def execute(calculate, rows, state, start, end, party):  # type: ignore[no-untyped-def]
+    """Let a party of threads take some instructions; return where one went wrong, or ``end``."""
+    values, predicates, memory, spaces, counts = state
+    given = np.empty((7, THREADS), np.int64)
+    for at in range(start, end):
+        row = rows[at]
+        guard = mask_of(predicates, row.guard)
+        threads = guard if row.uniform else guard & party
+        counts[at, 0] += 1
+        counts[at, 1] += bits(guard & party)
+        if threads == 0:
+            continue
+        if row.op == LOAD or row.op == STORE or row.op == ADD:
+            sectors = transfer(row, values, memory, spaces, threads)
+            if sectors < 0:
+                return at
+            counts[at, 2] += sectors
+            continue
+        a, b, c, h = row.a, row.b, row.c, row.h
+        p, q = mask_of(predicates, row.p), mask_of(predicates, row.q)
+        r = mask_of(predicates, row.r)
+        for i in range(THREADS):
+            given[0, i], given[1, i] = word(values, a, i), word(values, b, i)
+            given[2, i] = word(values, c, i) | values[h, i] << 32
+            given[3, i], given[4, i], given[5, i] = p >> i & 1, q >> i & 1, r >> i & 1
+        calculate(row.op, given, p & guard & party)
+        one = two = 0
+        for i in range(THREADS):
+            if threads >> i & 1:
+                found = given[6, i]
+                values[row.d, i], values[row.e, i] = found & WORD, found >> 32 & WORD
+                one |= int(found >> 32 > 0) << i
+                two |= int(found >> 32 > 1) << i
+        for number, mask in ((row.P, one), (row.Q, two)):
+            if number & 7 != TRUE:
+                predicates[number] = predicates[number] & ~threads | mask & threads
+    return end

@@ -33,10 +33,10 @@ PACK_SECONDS, EXPAND_SECONDS, RUN_SECONDS = 0.3, 1.2, 1.4
 """What compiling each takes."""
 
 
-def _claim(counter):
-    """Return the number of the next row, and count it."""
-    value = counter[0]
-    counter[0] = value + 1
+def _claim(array, i):
+    """Return an entry, the number of the next row, and raise it."""
+    value = array[i]
+    array[i] = value + 1
     return value
 
 

@@ -30,8 +30,8 @@ WHOLE_WARP = 0xFFFFFFFF
 """All 32 threads of a warp, as bits."""
 
 
-def _claim(counter):
-    return cuda.atomic.add(counter, 0, 1)
+def _claim(array, i):
+    return cuda.atomic.add(array, i, 1)
 
 
 def _add(array, i, value):

@@ -37,8 +37,8 @@ def build_run(
 ) -> Callable[..., None]:
     """Make the loop of one thread, ``run(work, stack, found, budget, limit, lanes)``.
 
-    ``claim(counter)`` returns counter[0] and raises it by 1; ``add(array, i, value)`` adds to
-    array[i]. ``arguments`` says what the groups hold; the others are
+    ``claim(array, i)`` returns array[i] and raises it by 1; ``add(array, i, value)`` adds to it.
+    ``arguments`` says what the groups hold; the others are
 
     budget   int       nodes to look at; then the function returns
     limit    uint64    boards of a root with this count are not taken or split any more
@@ -75,7 +75,7 @@ def build_run(
                         continue
                     load(memory, lane, stack.boards, height)
                 else:
-                    index = claim(work.cursor)
+                    index = claim(work.cursor, 0)
                     if index >= work.boards.shape[0]:
                         break
                     root = work.roots[index]
@@ -106,7 +106,7 @@ def build_run(
                 solved &= solved - ONE
                 root = lanes.roots[lane]
                 if listing:
-                    row = claim(found.used)
+                    row = claim(found.used, 0)
                     if row >= found.solutions.shape[0]:  # other threads took the last ones
                         nodes -= 1
                         continue

@@ -254,7 +254,7 @@ def build_run(
                     if unreported != ZERO:
                         add(counts, root, unreported)
                         unreported = ZERO
-                    place_taken = claim(pool.state[TAKEN:])
+                    place_taken = claim(pool.state, TAKEN)
                     more = place_taken < filled
                     if more:
                         row = place_taken - capacity * (place_taken >= capacity)
@@ -278,7 +278,7 @@ def build_run(
                     ends = np.uint32(ends << 1 | 1)
                     has_board = False
                 elif unsolved == ZERO:
-                    row = claim(found.used) if room > 0 else 0
+                    row = claim(found.used, 0) if room > 0 else 0
                     if room == 0 or row < room:  # else other threads took the last ones
                         if room > 0:
                             write(memory, 0, found.solutions[row])
@@ -307,7 +307,7 @@ def build_run(
             gives = max(gives, 1)
         given, more = 0, True
         while more and given < gives and height - given + has_board > 1:
-            place_given = claim(pool.state[GIVEN:])
+            place_given = claim(pool.state, GIVEN)
             more = place_given < pool.state[END]
             if more:
                 row = place_given - capacity * (place_given >= capacity)
@@ -323,7 +323,7 @@ def build_run(
             put(memory, stack.boards, height)
             height += 1
         if height > 0 and height + 1 <= depth:
-            claim(pool.state[BUSY:])
+            claim(pool.state, BUSY)
         for row in range(height):
             stack.roots[row] = root
         stack.state[TOP], stack.state[ENDS] = height - 1, np.int64(ends)

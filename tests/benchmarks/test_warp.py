@@ -1,52 +1,60 @@
-"""What kernels take, and the bounds by their machine code: what is read, computed and said."""
+"""Bounds of the search's speed by its machine code, and the resources of kernels."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import compiling
-import kernel_resources
 import pytest
 import warp
+import warp_code
 from click.testing import CliRunner
-from machine import RESULTS
 
 from tests.compiler import need_compiler, need_numba_cuda, said
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
-def test_what_is_recorded_is_shown() -> None:
-    runs = json.loads((RESULTS / "kernels.json").read_text("utf-8"))["runs"]
-    done = CliRunner().invoke(kernel_resources.main, ["--show"])
-    rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
-    assert (done.exit_code, len(rows)) == (0, 1 + len(runs))
-    assert "PREDICTION, NOT MEASURED" in done.stdout
+def test_recorded_results_are_shown() -> None:
     done = CliRunner().invoke(warp.main, ["--show"])
     assert (done.exit_code, done.stdout.count("| @")) == (0, 2 * len(warp.BOARDS))
     assert "computed and not measured" in done.stdout
 
 
 @pytest.mark.parametrize(
-    ("there", "options", "message"),
+    ("options", "status", "message"),
     [
-        (True, ["--board", "nobody"], "nobody"),
-        (True, ["--board", "box2x2-empty"], "@box2x2-empty: expected a board of 9x9 or 16x16"),
-        (True, [], "NVIDIA's disassembler is missing: pip install nvidia-cuda-nvdisasm"),
-        (False, [], "no compiler"),
+        (["--board", "nobody"], 2, "nobody"),
+        (["--board", "box2x2-empty"], 2, "@box2x2-empty: expected a board of 9x9 or 16x16"),
+        (["--architecture", "1.0"], 2, "'1.0' is not one of"),
+        ([], 1, "no compiler"),
     ],
 )
 def test_what_is_missing_or_bad_is_one_line(
-    there: bool, options: list[str], message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    options: list[str], status: int, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Nothing is compiled, and nothing written."""
-    monkeypatch.setattr(compiling, "missing", lambda: None if there else "no compiler")
-    monkeypatch.setattr(compiling, "disassembler", lambda: None)
+    monkeypatch.setattr(compiling, "missing", lambda: "no compiler")
     done = CliRunner().invoke(warp.main, [*options, "--output", str(tmp_path / "warp.json")])
-    assert (done.exit_code, done.stdout) == (2, "")
+    assert (done.exit_code, done.stdout) == (status, "")
     assert message in done.stderr.splitlines()[-1]
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "IMAD.WIDE.U64 R2, R2, R4, R6",
+        "IADD3.X R2, -R3, R4, RZ, P0, !PT",
+        "ISETP.NE.AND P0, P1, R2, RZ, PT",
+        "SHFL.IDX PT, R2, R3, R4, 0x1c1f",
+        "LDG.E R2, [R4.64+UR4]",
+        "LOP3.LUT R2, R3, R4, R5, 0xc0, !PT, R6",
+    ],
+)
+def test_unknown_instructions_are_refused(text: str) -> None:
+    with pytest.raises(warp_code.CodeError, match="unknown instruction"):
+        warp_code.Code(f"        /*0000*/                   {text} ;", 0)
 
 
 COUNT = """
@@ -57,22 +65,25 @@ sys.path.insert(0, str(folder))
 import compiling, warp
 from gpusudoku.errors import InputError
 
-if compiling.disassembler() is None:
-    print(json.dumps({"missing": "no disassembler"}))
+if reason := compiling.missing():
+    print(json.dumps({"missing": reason}))
     sys.exit()
-kernel = warp.compiled()
-warp.check_counts(kernel, ["1b"])
+for jumpers_first in True, False:
+    warp.check_count("1b", jumpers_first)
 warp.WARM_UP, warp.BUDGET = 10, 40
-run = warp.measure(kernel, "2c", "deep")
+run = warp.measure("2c", "deep")
 try:
-    warp.measure(kernel, "conflict-row", "deep")
+    warp.measure("conflict-row", "deep")
 except InputError as error:
     assert str(error) == "@conflict-row: too few solutions"
 else:
     sys.exit("@conflict-row is measured")
-puzzles = warp.measure_puzzles(kernel, folder.parent / "boards" / "1b.txt", 9)
+puzzles = warp.measure_puzzles(folder.parent / "boards" / "1b.txt")
 for each in run, puzzles:
     print(json.dumps({"cycles": warp.cycles(each), **each}))
+warp.SEARCHES = [(2, "singles")]
+for each in warp.resources("9.0"):
+    print(json.dumps(each))
 """
 
 
@@ -82,7 +93,16 @@ def test_boards_are_counted_by_the_machine_code_of_the_kernel() -> None:
     need_numba_cuda()
     lines = said(COUNT, str(FOLDER))
     need_compiler(lines)
-    board, puzzles = lines
+    board, puzzles, search, *sums = lines
     assert board["number"] > 100
     assert 0 < max(board["cycles"].values()) < 200
+    # A solution's board is written to a stack and read again, but few are.
+    row = 4 * 28
+    assert row < board["bytes"]["stored"] / board["number"] < 6 * row
     assert (puzzles["of"], puzzles["number"], puzzles["boards"]) == ("puzzles", 1, 1)
+    assert 0 < search["registers"] < 255
+    assert search["shared bytes"] == 0 < search["instructions"]
+    for each in sums:
+        assert 0 < each["occupancy"] <= 1
+        assert each["registers"] <= 64
+        assert each["shared bytes"] > 0
