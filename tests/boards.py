@@ -154,9 +154,9 @@ def _uncompiled_expand(shape: Shape, settings: SearchSettings) -> Uncompiled:
 
 
 def _uncompiled_run(shape: Shape, settings: SearchSettings) -> Uncompiled:
-    def claim(counter: NDArray[np.int64]) -> int:
-        counter[0] += 1
-        return int(counter[0]) - 1
+    def claim(array: NDArray[np.int64], i: int) -> int:
+        array[i] += 1
+        return int(array[i]) - 1
 
     def add(array: NDArray[np.uint64], i: int, value: np.uint64) -> None:
         array[i] += value
