@@ -119,7 +119,8 @@ def race(board: Board, jobs: int, cutoff: float, right: int) -> Iterator[list[st
     }
     engines = {f"-j {threads}": make_engine(device="cpu", jobs=threads) for threads in (1, jobs)}
     if availability.unusable_because() is None:
-        engines["GPU"] = make_engine(device="cuda")
+        name = "simulated GPU" if availability.simulated() else "GPU"
+        engines[name] = make_engine(device="cuda")
     for name, engine in engines.items():
         ways[f"gpusudoku, {name}"] = partial(count, board, engine=engine, method="search")
     for way, counter in ways.items():

@@ -157,4 +157,5 @@ def _affordable(result: Count, options: Options, seconds: float, engine: Engine)
     except TooExpensive:
         return None
     tried = plan.method == "search" and options.limit is not None
-    return plan if tried or plan.seconds / engine.threads <= seconds else None
+    expected = engine.seconds(plan.seconds, plan.method, result.board.geometry)
+    return plan if tried or expected <= seconds else None

@@ -56,7 +56,7 @@ class Options:
     Parameters
     ----------
     device
-        ``auto`` (CUDA if it can be used), ``cpu`` or ``cuda``.
+        ``auto`` (CUDA where that is quicker), ``cpu`` or ``cuda``.
     method
         ``search`` visits solutions, ``contraction`` counts without visiting, ``auto`` takes the one
         that should take less time.

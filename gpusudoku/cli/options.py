@@ -147,7 +147,7 @@ devices = compose(
         "--device",
         type=Choice(DEVICES),
         default="auto",
-        help="The device to use; auto takes CUDA if it is usable.",
+        help="The device to use; auto takes CUDA where that is quicker.",
     ),
     option(
         "-j",
@@ -160,7 +160,7 @@ devices = compose(
         "gpus",
         callback=_gpus,
         metavar="NUMBERS",
-        help="GPUs to use, such as 0,1.  [default: all]",
+        help="GPUs to use, such as 0,1; with --device cuda or alone.  [default: all]",
     ),
 )
 """The options of the device, and of its threads."""
@@ -402,8 +402,11 @@ def start_engine(options: Options) -> Engine:
         note(f"device cuda ({', '.join(gpu.card.name for gpu in gpus)})")
     else:
         from gpusudoku.engines.auto import AutoEngine
+        from gpusudoku.engines.cuda import availability
 
         too = "; cuda where that is quicker" if isinstance(engine, AutoEngine) else ""
+        if availability.cards() and not too:  # the GPU is there, and something else is not
+            too = f"; cuda not usable: {availability.unusable_because()}"
         note(f"device cpu, {several(engine.workers, 'thread')}{too}")
     return engine
 

@@ -310,8 +310,8 @@ def expect_solutions(
 def _on_workers(seconds: float, method: str, board: Board, engine: Engine) -> tuple[float, str]:
     """Return the seconds of the workers for so much work of one core, and name them."""
     here, own = engine.seconds(seconds, method, board.geometry), seconds / engine.threads
-    if here < own:
-        return here, "on GPUs"
+    if engine.name == "cuda" or here < own:
+        return here, "with the GPU"
     return here, f"on {several(engine.threads, 'thread')}"
 
 

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -145,7 +145,7 @@ def show_plan(plan: Plan, board: Board, engine: Engine) -> None:
 
     if isinstance(engine, AutoEngine):
         there = engine.gpu_seconds(plan.seconds, plan.method, board.geometry)
-        said = "cannot do this" if there is None else f"{duration(there)}, with its start"
+        said = "cannot do this" if there == inf else f"{duration(there)}, with its start"
         lines["device estimate"] = f"cpu {duration(plan.seconds / engine.threads)}; cuda {said}"
     _show(lines)
 
@@ -193,6 +193,7 @@ class Totals:
             self._deepest = max(self._deepest, stats.deepest)
         else:
             self._contractions["products"] += stats.products
+            self._contractions["on_gpu"] += boards * stats.on_gpu
             self._contractions["seconds"] += stats.seconds
 
     def show(self) -> None:
@@ -220,7 +221,7 @@ class Totals:
                 {
                     "contracted": several(self._boards["contraction"], "board"),
                     "products": f"{sums['products']:,}",
-                    **({"summed by": "the CPU"} if self._engine.name == "cuda" else {}),
+                    **self._summed_by(int(sums["on_gpu"])),
                     "seconds of blocks": f"{sums['seconds']:.6f}",
                 }
             )
@@ -231,6 +232,12 @@ class Totals:
                     "seconds": f"{self._listing_seconds:.6f}",
                 }
             )
+
+    def _summed_by(self, on_gpu: int) -> dict[str, str]:
+        """Tell what the GPU and the CPU did of the contractions, if there was a GPU."""
+        if on_gpu == 0 and self._engine.name == "cpu":
+            return {}
+        return {"summed by": f"the GPU for {several(on_gpu, 'board')}, else the CPU"}
 
 
 def _workers(device: str, number: int) -> str:

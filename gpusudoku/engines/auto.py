@@ -8,6 +8,8 @@ writing bounds what a GPU could do.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
+from typing import TYPE_CHECKING
 from warnings import warn
 
 from gpusudoku.board.geometry import NINE, Geometry
@@ -16,6 +18,9 @@ from gpusudoku.engines.cuda.availability import cards
 from gpusudoku.engines.cuda.prices import START_SECONDS, prices_of_all
 from gpusudoku.engines.engine import Engine, Priced
 from gpusudoku.errors import DeviceError
+
+if TYPE_CHECKING:
+    from gpusudoku.engines.cuda.engine import CudaEngine
 
 
 class AutoEngine(CpuEngine):
@@ -29,28 +34,32 @@ class AutoEngine(CpuEngine):
     ) -> None:
         super().__init__(jobs)
         self._fallback = fallback or (lambda error: warn(str(error), RuntimeWarning, stacklevel=2))
-        self._gpus: Engine | None = None
+        self._prices = prices_of_all(cards())
+        self._gpus: CudaEngine | None = None
         self._unusable = False
 
-    def gpu_seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float | None:
-        """Return the expected seconds on the GPUs, starting them included; None if they cannot."""
-        if self._unusable or (method == "contraction" and geometry != NINE):
-            return None
-        if self._gpus is not None:
-            return self._gpus.seconds(core_seconds, method, geometry)
-        return START_SECONDS + prices_of_all(cards()).seconds(core_seconds, method, geometry)
+    def gpu_seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
+        """Return the expected seconds on the GPUs, starting them included; inf if they cannot."""
+        if not self._usable or (method == "contraction" and geometry != NINE):
+            return inf
+        start = START_SECONDS if self._gpus is None else 0.0
+        return start + self._prices.seconds(core_seconds, method, geometry)
 
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         own = super().seconds(core_seconds, method, geometry)
-        there = self.gpu_seconds(core_seconds, method, geometry)
-        return own if there is None else min(own, there)
+        return min(own, self.gpu_seconds(core_seconds, method, geometry))
 
-    def best(self, work: Priced, geometry: Geometry) -> Engine:
-        asked = work.seconds, work.method, geometry
-        there = self.gpu_seconds(*asked)
-        if there is None or super().seconds(*asked) <= there:
+    def best(self, work: Priced, geometry: Geometry, share: float = 1.0) -> Engine:
+        if not self._usable:  # so that nothing is estimated in vain
             return self
-        return self.gpus() or self
+        asked = work.seconds * share, work.method, geometry
+        quicker = self.gpu_seconds(*asked) < super().seconds(*asked)
+        return (self.gpus() if quicker else None) or self
+
+    @property
+    def _usable(self) -> bool:
+        """False once the GPUs could not be started, or the last one was lost."""
+        return not (self._unusable or (self._gpus is not None and self._gpus.is_lost))
 
     def gpus(self) -> Engine | None:
         """Start the GPUs, unless they are; None if they cannot be used."""

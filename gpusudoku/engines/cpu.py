@@ -87,7 +87,7 @@ class CpuEngine:
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         return core_seconds / self.workers
 
-    def best(self, work: Priced, geometry: Geometry) -> Engine:
+    def best(self, work: Priced, geometry: Geometry, share: float = 1.0) -> Engine:
         return self
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:

@@ -76,8 +76,8 @@ class Engine(Protocol):
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         """Return the expected seconds of work that takes one core of 2024 so many."""
 
-    def best(self, work: Priced, geometry: Geometry) -> Engine:
-        """Return the engine for some work: this one, unless it stands for several devices."""
+    def best(self, work: Priced, geometry: Geometry, share: float = 1.0) -> Engine:
+        """Return the engine for a share of some work: this one, unless it stands for several."""
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         """Compile, so that ``explore`` only explores; return the boards that keep it busy."""

@@ -44,6 +44,12 @@ def engine_for(
     if engine is not None:
         if not hasattr(engine, "explore"):
             raise InputError(f"engine {described(engine)}: expected one that make_engine gives")
+        from gpusudoku.engines.auto import AutoEngine
+
+        if isinstance(engine, AutoEngine) and options.device != "auto":
+            raise InputError(
+                f"an engine for all devices: give device={options.device!r} to make_engine"
+            )
         if options.device not in ("auto", engine.name):
             raise InputError(
                 f"an engine for {engine.name}: give device={options.device!r} to make_engine"
@@ -54,7 +60,8 @@ def engine_for(
         from gpusudoku.engines.cuda.engine import CudaEngine
 
         return CudaEngine(options.gpus, on_loss=fallback)
-    if options.device == "auto" and availability.cards() and not availability.unusable_because():
+    has_gpu = bool(availability.cards()) and not availability.simulated()
+    if options.device == "auto" and has_gpu and availability.unusable_because() is None:
         from gpusudoku.engines.auto import AutoEngine
 
         return AutoEngine(options.jobs, fallback)

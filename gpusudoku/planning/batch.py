@@ -94,7 +94,8 @@ def count_block(
         found = search_block(block, options, searcher)
         yield counts_of(block, found, options, engine)
     else:
-        visits = options.method == "search" or engine.name == "cuda"  # which is not to be idle
+        # A GPU that was asked for is not to be idle.
+        visits = options.method == "search" or engine.name == "cuda"
         few = FEW_SOLUTIONS if visits else SEARCHED_SOLUTIONS
         searched = search_block(block, replace(options, limit=few), searcher)
         many = searched.numbers >= few
@@ -226,7 +227,8 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
                 plan.seconds / engine.threads,
             )
         current_watch().planned(plan, board)
-        engine = engine.best(plan, board.geometry)
+        if options.limit is None or options.limit > FEW_SOLUTIONS:  # else it is short
+            engine = engine.best(plan, board.geometry)
         return run_plan(plan, board, options, engine)
     except KeyboardInterrupt:
         raise interrupted(0 if begun is None else begun.found) from None

@@ -105,7 +105,8 @@ def count_in_tasks(
         if isinstance(machine, Cluster):
             work = machine.steps(plan, make, options, store, limit)
         else:
-            machine = machine.best(plan, board.geometry)
+            if not store.state.finished:
+                machine = machine.best(plan, board.geometry, (1 - store.state.done) / parts)
             work = steps(plan, machine, store)
         with patient_interrupts(PATIENCE_SECONDS), closing(work):
             for unit, step in work:
@@ -370,8 +371,10 @@ def merged(parts: list[PartRecord]) -> Count:
             facts["boards_explored"] += done.guesses
             facts["nodes"] += done.nodes
             facts["deepest"] = max(facts["deepest"], done.deepest)
+            facts["launches"] = done.launches
         else:
             facts["products"] += done.products
+            facts["on_gpu"] = done.on_gpu
         return Count(
             board=board_of_identity(first.identity.boards),
             count=sum(cast("int", part.found) for part in parts),

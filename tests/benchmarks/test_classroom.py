@@ -75,7 +75,7 @@ class TestOnAGpu:
     def test_it_races_last(self) -> None:
         done = raced("box2x2-few", "-j", 1)
         assert done.exit_code == 0, (done.output, done.exception)
-        assert done.stdout.splitlines()[-1].startswith("| gpusudoku, GPU | ")
+        assert done.stdout.splitlines()[-1].startswith("| gpusudoku, simulated GPU | ")
 
 
 def test_a_wrong_count_ends_the_race(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from warnings import warn
 
 from gpusudoku.board.geometry import NINE, Geometry
@@ -15,7 +16,7 @@ from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cpu import WIDTH, contract_on_threads, group_tasks
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import Gpu, one_line_errors
-from gpusudoku.engines.cuda.prices import prices_of_all
+from gpusudoku.engines.cuda.prices import Prices, prices_of_all
 from gpusudoku.engines.cuda.worker import GpuSumWorker, GpuWorker
 from gpusudoku.engines.engine import Engine, Priced, Sums, WorkCounters
 from gpusudoku.errors import DeviceError, InputError
@@ -59,6 +60,8 @@ class CudaEngine:
         self.threads = usable_cores()
         self._on_loss = on_loss or (lambda error: warn(str(error), RuntimeWarning, stacklevel=2))
         self._losing = threading.Lock()
+        self.is_lost = False
+        """True once the last GPU was lost: whoever counts next tries it again."""
 
     @property
     def workers(self) -> int:
@@ -71,9 +74,13 @@ class CudaEngine:
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         if method == "contraction" and geometry != NINE:
             return core_seconds / self.threads
-        return prices_of_all(gpu.card for gpu in self.gpus).seconds(core_seconds, method, geometry)
+        return self._prices.seconds(core_seconds, method, geometry)
 
-    def best(self, work: Priced, geometry: Geometry) -> Engine:
+    @cached_property
+    def _prices(self) -> Prices:
+        return prices_of_all(gpu.card for gpu in self.gpus)
+
+    def best(self, work: Priced, geometry: Geometry, share: float = 1.0) -> Engine:
         return self
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
@@ -85,7 +92,7 @@ class CudaEngine:
         return WIDTH * len(self.gpus)
 
     def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:
-        workers = [GpuWorker(gpu, settings, job, self._lose) for gpu in self.gpus]
+        workers = [GpuWorker(gpu, settings, self._lose) for gpu in self.gpus]
         # A part of the frontier for each GPU; later, sharing evens out differences.
         parts = pieces(range(len(frontier)), len(workers))
         tasks = [Task(frontier.part(p.start, p.stop), len(p) / len(frontier)) for p in parts]
@@ -112,7 +119,8 @@ class CudaEngine:
         with self._losing:
             others = [other for other in self.gpus if other is not gpu]
             if not others:
-                return  # it is tried again by whoever counts next
+                self.is_lost = True
+                return
             self.gpus = others
         numbers = ", ".join(str(other.number) for other in others)
         who = f"GPU {numbers} goes on" if len(others) == 1 else f"GPUs {numbers} go on"

@@ -70,8 +70,8 @@ HAUL_SHARE = 0.02
 be done again by other GPUs if this one is lost."""
 HELD_BYTES = 256 << 20
 """Bytes of solutions that wait on the host for the boards left, at most."""
-GATHERED_BOARDS = 1 << 20
-"""Boards brought back from a GPU at a time: it may have little memory left."""
+GATHERED_BYTES = 128 << 20
+"""Bytes of boards brought back from a GPU at a time: it may have little memory left."""
 
 
 class Haul(NamedTuple):
@@ -82,6 +82,7 @@ class Haul(NamedTuple):
     solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]]
     """Blocks of solutions, uint8 (k, n * n), and their roots, int64 (k)."""
     tally: WorkCounters
+    """Of the whole search."""
     left: Frontier
     """Boards on the stacks, which come first, having been split most, and those of the pool."""
 
@@ -104,7 +105,7 @@ class DeviceSearch:
             xp.full((STATES, self.threads), -1, np.int64),
             xp.zeros((TALLIES, self.threads), np.uint64),
         )
-        # Threads only give boards while the pool has fewer than there are threads.
+        # Threads give boards while the pool has fewer than there are threads, or stacks are full.
         boards = len(frontier)
         self._capacity = max(boards, 2 * self.threads)
         self.pool = Pool(
@@ -209,7 +210,8 @@ class DeviceSearch:
         start = time.perf_counter()
         counts, tally = self.gpu.host(self.found.counts), self.gpu.host(self.stacks.tally)
         nodes, guesses = tally[[NODES, GUESSES]].sum(axis=1).tolist()
-        work = WorkCounters(nodes, guesses, int(tally[DEEPEST].max()))
+        deepest = int(tally[DEEPEST].max())
+        work = WorkCounters(nodes, guesses, deepest, launches=self.launches)
         haul = Haul(counts - self._hauled, self._solutions, work, self._left())
         self._hauled, self._solutions = counts, []
         self._last_haul = time.perf_counter()
@@ -233,8 +235,8 @@ class DeviceSearch:
 
     def _gathered(self, array: Any, *indices: NDArray[np.int64]) -> list[NDArray[Any]]:
         """Bring the rows at some indices, in pieces."""
-        xp, found = self.gpu.xp, []
-        for start in range(0, len(indices[0]), GATHERED_BOARDS):
-            some = slice(start, start + GATHERED_BOARDS)
+        xp, found, most = self.gpu.xp, [], max(1, GATHERED_BYTES // self.shape.row_bytes)
+        for start in range(0, len(indices[0]), most):
+            some = slice(start, start + most)
             found.append(self.gpu.host(array[tuple(xp.asarray(each[some]) for each in indices)]))
         return found

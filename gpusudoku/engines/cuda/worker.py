@@ -52,18 +52,17 @@ def drive(gpu: Gpu, job: Job, lose: Lose, work: Callable[[Task], Any]) -> float:
 class GpuWorker(Worker):
     """The thread that searches on one GPU."""
 
-    def __init__(self, gpu: Gpu, settings: SearchSettings, job: Job, lose: Lose) -> None:
+    def __init__(self, gpu: Gpu, settings: SearchSettings, lose: Lose) -> None:
         self.gpu, self.tally = gpu, WorkCounters()
-        self._settings, self._job, self._lose = settings, job, lose
+        self._settings, self._lose = settings, lose
 
     def __call__(self, job: Job) -> float:
-        return drive(self.gpu, job, self._lose, self._search)
+        return drive(self.gpu, job, self._lose, lambda task: self._search(task, job))
 
-    def _search(self, task: Task) -> None:
+    def _search(self, task: Task, job: Job) -> None:
         """Search all boards of a task, or leave those that are left when the job ends."""
-        job = self._job
         while len(task.payload) and not job.ending:
-            self._explore(task)
+            self._explore(task, job)
             if job.idle_workers > 0 and len(task.payload) > 1:
                 boards, half = task.payload, len(task.payload) // 2
                 task.payload, task.weight = boards.part(half, len(boards)), task.weight / 2
@@ -73,9 +72,9 @@ class GpuWorker(Worker):
         else:
             job.report([], task.weight)
 
-    def _explore(self, task: Task) -> None:
+    def _explore(self, task: Task, job: Job) -> None:
         """Launch until nothing is left, or others wait for boards, or the job ends."""
-        job, over, done = self._job, False, WorkCounters()
+        over, done = False, WorkCounters()
         with self.gpu.errors():
             search = DeviceSearch(self.gpu, task.payload, self._settings, job)
         while not over:
@@ -84,14 +83,12 @@ class GpuWorker(Worker):
                 over = not goes_on or job.idle_workers > 0 or job.ending
                 haul = search.haul() if over or search.is_due else None
             if haul is not None:  # this does not need the GPU
-                task.payload = haul.left
-                for rows, roots in haul.solutions:
-                    if job.on_solutions:
+                task.payload, done = haul.left, haul.tally
+                if job.on_solutions:
+                    for rows, roots in haul.solutions:
                         job.on_solutions(rows, roots)
                 job.report_all(haul.counts)
-                done = haul.tally
         self.tally.add(done)
-        self.tally.launches += search.launches
 
 
 class GpuSumWorker(SumWorker):
