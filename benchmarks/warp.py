@@ -56,7 +56,7 @@ FEW, MANY, TAKEN = 128, 675_000, 4000
 """Boards of the frontier of threads that are deep in a board, and of that of a full card, ten for
 each of its threads; of the latter so many in a row are taken. Boards of fewer solutions than MANY
 have the first only."""
-WARM_UP, COUNTED, TO_THE_END = 500, 7000, 1 << 40
+WARM_UP, COUNTED, TO_THE_END = 400, 7000, 1 << 40
 """Rounds before and while instructions are counted, some 200 and 3000 nodes of a thread; and more
 than any search takes."""
 MOST_PUZZLES = 1500

@@ -17,9 +17,9 @@ from typing import Any
 from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.engines.cuda.availability import Card
 
-SEARCH_SECONDS, SUM_SECONDS = 5e-3, 4e-3
-"""What it takes to begin: on an H100 some twenty launches until all threads are busy, which are
-computed; and the tensors of a contraction, which the CPU makes."""
+SEARCH_SECONDS, SUM_SECONDS = 12e-3, 4e-3
+"""What comes on top: of a search some thirty launches, most of which make boards for all threads or
+share the last ones (computed: benchmarks/pipeline.py); of a sum the tensors, which the CPU makes."""
 START_SECONDS = 3.0
 """What it takes to import CuPy and Numba, and to load kernels: 1.7 s beside an H100, and more where
 something is to be compiled."""
