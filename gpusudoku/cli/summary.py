@@ -237,7 +237,8 @@ class Totals:
         """Tell what the GPU and the CPU did of the contractions, if there was a GPU."""
         if on_gpu == 0 and self._engine.name == "cpu":
             return {}
-        return {"summed by": f"the GPU for {several(on_gpu, 'board')}, else the CPU"}
+        gpu = f"the GPU for {several(on_gpu, 'board')}, else " if on_gpu else ""
+        return {"summed by": f"{gpu}the CPU"}
 
 
 def _workers(device: str, number: int) -> str:

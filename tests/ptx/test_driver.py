@@ -245,7 +245,7 @@ def test_what_is_beside_the_program(computer: Computer) -> None:
     known, count, checked, numbers, outputs, right, wrong, after = computer.script(BESIDES, **TWO)
     assert known == [0, 1]  # before its threads ask for one
     assert count == [collection.entry("1c").count, 1, 1]
-    assert checked == "device cpu, method contraction"  # so it was searched
+    assert checked == "device cpu, method search"  # so it was contracted
     assert (numbers, outputs) == ([1, [12, 288], 12], [True, True])
     assert right == [0, 0, 0, 7]
     assert "CUDA_ERROR_ILLEGAL_ADDRESS" in wrong
