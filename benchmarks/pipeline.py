@@ -146,7 +146,7 @@ def show(path: Path) -> None:
         cells = [f"{1000 * each:.1f}" for each in (run["seconds"], run["cpu_seconds"], pure)]
         rows.append([run["board"], *cells, f"{len(run['launches'])}", f"{full + 1}"])
     heads = ["board", "ms", "CPU's part, ms", "nodes alone, ms", "launches"]
-    table([*heads, "until all are busy"], rows)
+    table([*heads, "until boards for all"], rows)
 
 
 if __name__ == "__main__":

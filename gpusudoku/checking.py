@@ -146,7 +146,7 @@ def _working(result: Count, device: str, method: str) -> str:
 
 
 def _affordable(result: Count, options: Options, seconds: float, engine: Engine) -> Plan | None:
-    """Make a plan that should not take longer, on a GPU no longer than on the CPU; else None.
+    """Make a plan that should not take longer; else None.
 
     The time of a search up to a limit cannot be estimated: it is tried.
     """

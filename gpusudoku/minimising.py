@@ -103,7 +103,7 @@ def minimise(
     clues = np.flatnonzero(puzzle.cells)
     uniform = Uniform(seed, max(1, len(clues)))
     order = chain.from_iterable(clues[some].tolist() for some in uniform.distinct(len(clues)))
-    engine = engine_for(Options(device="cpu"), engine)
+    engine = engine_for(Options(device="cpu" if engine is None else "auto"), engine)
     given, any_digit = puzzle.given_candidates, puzzle.geometry.all_digits
     cells, removed = puzzle.cells.copy(), list[int]()
     masks = None if given is None else given.copy()

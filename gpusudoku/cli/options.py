@@ -405,8 +405,9 @@ def start_engine(options: Options) -> Engine:
         from gpusudoku.engines.cuda import availability
 
         too = "; cuda where that is quicker" if isinstance(engine, AutoEngine) else ""
-        if availability.cards() and not too:  # the GPU is there, and something else is not
-            too = f"; cuda not usable: {availability.unusable_because()}"
+        reason = availability.unusable_because()
+        if availability.cards() and reason:  # the GPU is there, and something else is not
+            too = f"; cuda not usable: {reason}"
         note(f"device cpu, {several(engine.workers, 'thread')}{too}")
     return engine
 

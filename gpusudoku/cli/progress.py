@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import NINE
 from gpusudoku.cli.messages import CLEAR, is_quiet, naming, note, several
 from gpusudoku.cli.summary import show_plan
 from gpusudoku.errors import TooExpensive
@@ -277,11 +278,13 @@ def _other_method(plan: Plan, board: Board, options: Options) -> tuple[Plan | No
 
 def expect_listing(board: Board, options: Options, engine: Engine, place: str) -> float:
     """Announce the number of solutions of a long search, and its time, as ``expect_count``."""
+    from gpusudoku.engines.cpu import CpuEngine
     from gpusudoku.planning.search import SearchPlan
     from gpusudoku.search.frontier import Frontier
 
     plan = SearchPlan(Frontier.of([board]), options)
-    seconds, where = _on_workers(plan.seconds, plan.method, board, engine)
+    lister = engine if engine.name == "cuda" else CpuEngine(engine.threads)
+    seconds, where = _on_workers(plan.seconds, plan.method, board, lister)
     if not _is_long(seconds, options):
         return 0.0
     number = f"about {plan.estimate.solutions:.1e} solutions".replace("e+", "e")
@@ -310,7 +313,8 @@ def expect_solutions(
 def _on_workers(seconds: float, method: str, board: Board, engine: Engine) -> tuple[float, str]:
     """Return the seconds of the workers for so much work of one core, and name them."""
     here, own = engine.seconds(seconds, method, board.geometry), seconds / engine.threads
-    if engine.name == "cuda" or here < own:
+    on_gpu = engine.name == "cuda" and (method == "search" or board.geometry == NINE)
+    if on_gpu or here < own:
         return here, "with the GPU"
     return here, f"on {several(engine.threads, 'thread')}"
 

@@ -1,8 +1,9 @@
 """The engine of ``--device auto`` beside a GPU: the CPU, and the GPUs where these are quicker.
 
 To import CuPy and Numba, and to load kernels, takes seconds. So the GPUs are only started for work
-that the CPU would take longer for than that. Batches and lists stay on the CPU: there, reading and
-writing bounds what a GPU could do.
+that the CPU would take longer for than that. Lists stay on the CPU, and batches begin there, where
+reading and writing bound what a GPU could do; of these, only a board that alone is worth it goes to
+the GPUs.
 """
 
 from __future__ import annotations
@@ -34,16 +35,17 @@ class AutoEngine(CpuEngine):
     ) -> None:
         super().__init__(jobs)
         self._fallback = fallback or (lambda error: warn(str(error), RuntimeWarning, stacklevel=2))
-        self._prices = prices_of_all(cards())
         self._gpus: CudaEngine | None = None
         self._unusable = False
 
     def gpu_seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         """Return the expected seconds on the GPUs, starting them included; inf if they cannot."""
+        asked = core_seconds, method, geometry
         if not self._usable or (method == "contraction" and geometry != NINE):
             return inf
-        start = START_SECONDS if self._gpus is None else 0.0
-        return start + self._prices.seconds(core_seconds, method, geometry)
+        if self._gpus is not None:
+            return self._gpus.seconds(*asked)
+        return START_SECONDS + prices_of_all(cards()).seconds(*asked)
 
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         own = super().seconds(core_seconds, method, geometry)
@@ -53,8 +55,9 @@ class AutoEngine(CpuEngine):
         if not self._usable:  # so that nothing is estimated in vain
             return self
         asked = work.seconds * share, work.method, geometry
-        quicker = self.gpu_seconds(*asked) < super().seconds(*asked)
-        return (self.gpus() if quicker else None) or self
+        if super().seconds(*asked) <= self.gpu_seconds(*asked):
+            return self
+        return self.gpus() or self
 
     @property
     def _usable(self) -> bool:
@@ -62,8 +65,8 @@ class AutoEngine(CpuEngine):
         return not (self._unusable or (self._gpus is not None and self._gpus.is_lost))
 
     def gpus(self) -> Engine | None:
-        """Start the GPUs, unless they are; None if they cannot be used."""
-        if self._gpus is None and not self._unusable:
+        """Start the GPUs, unless they are; None if they cannot be used, or no more."""
+        if self._gpus is None and self._usable:
             # Imported here because CuPy takes a second to import.
             from gpusudoku.engines.cuda.engine import CudaEngine
 
@@ -72,4 +75,4 @@ class AutoEngine(CpuEngine):
             except DeviceError as error:
                 self._unusable = True
                 self._fallback(error)
-        return self._gpus
+        return self._gpus if self._usable else None

@@ -46,22 +46,17 @@ def engine_for(
             raise InputError(f"engine {described(engine)}: expected one that make_engine gives")
         from gpusudoku.engines.auto import AutoEngine
 
-        if isinstance(engine, AutoEngine) and options.device != "auto":
-            raise InputError(
-                f"an engine for all devices: give device={options.device!r} to make_engine"
-            )
-        if options.device not in ("auto", engine.name):
-            raise InputError(
-                f"an engine for {engine.name}: give device={options.device!r} to make_engine"
-            )
+        of = "all devices" if isinstance(engine, AutoEngine) else engine.name
+        if options.device not in ("auto", of):
+            raise InputError(f"an engine for {of}: give device={options.device!r} to make_engine")
         return engine
     if options.device == "cuda" or options.gpus is not None:
         # Imported here because CuPy takes a second to import.
         from gpusudoku.engines.cuda.engine import CudaEngine
 
         return CudaEngine(options.gpus, on_loss=fallback)
-    has_gpu = bool(availability.cards()) and not availability.simulated()
-    if options.device == "auto" and has_gpu and availability.unusable_because() is None:
+    can_use = options.device == "auto" and not availability.simulated()
+    if can_use and availability.unusable_because() is None:
         from gpusudoku.engines.auto import AutoEngine
 
         return AutoEngine(options.jobs, fallback)

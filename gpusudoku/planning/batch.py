@@ -278,9 +278,10 @@ def counts_of(
 
 def worked_on(stats: Stats, engine: Engine) -> tuple[str, int]:
     """Name the device that did some work of an engine, and tell how many workers it had."""
-    if isinstance(stats, ContractionStats) and engine.name == "cuda" and not stats.on_gpu:
-        return "cpu", len(stats.utilisation) or engine.threads
-    return engine.name, len(stats.utilisation) or engine.workers
+    device, workers = engine.name, engine.workers
+    if isinstance(stats, ContractionStats) and device == "cuda" and not stats.on_gpu:
+        device, workers = "cpu", engine.threads
+    return device, len(stats.utilisation) or workers
 
 
 def interrupted(least: int) -> Interrupted:

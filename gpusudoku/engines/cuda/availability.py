@@ -71,9 +71,12 @@ def unusable_because() -> str | None:
     """Return the reason why CUDA cannot be used here, in a few words; None if it can."""
     if simulated():
         return None
-    _, reason = _asked()
-    if reason is not None:
-        return reason
+    return _asked()[1] or _lacking()
+
+
+@cache
+def _lacking() -> str | None:
+    """Return which packages are missing or too old, in a few words; None if all are there."""
     missing = [name for name in ("cupy", "numba_cuda") if find_spec(name) is None]
     if missing:
         return f"{' and '.join(missing)} not installed: {_INSTALL}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from warnings import warn
 
 from gpusudoku.board.geometry import NINE, Geometry
@@ -16,7 +15,7 @@ from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cpu import WIDTH, contract_on_threads, group_tasks
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import Gpu, one_line_errors
-from gpusudoku.engines.cuda.prices import Prices, prices_of_all
+from gpusudoku.engines.cuda.prices import prices_of_all
 from gpusudoku.engines.cuda.worker import GpuSumWorker, GpuWorker
 from gpusudoku.engines.engine import Engine, Priced, Sums, WorkCounters
 from gpusudoku.errors import DeviceError, InputError
@@ -61,7 +60,7 @@ class CudaEngine:
         self._on_loss = on_loss or (lambda error: warn(str(error), RuntimeWarning, stacklevel=2))
         self._losing = threading.Lock()
         self.is_lost = False
-        """True once the last GPU was lost: whoever counts next tries it again."""
+        """True once the last GPU was lost; it is tried again by a search that has no other."""
 
     @property
     def workers(self) -> int:
@@ -74,11 +73,7 @@ class CudaEngine:
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         if method == "contraction" and geometry != NINE:
             return core_seconds / self.threads
-        return self._prices.seconds(core_seconds, method, geometry)
-
-    @cached_property
-    def _prices(self) -> Prices:
-        return prices_of_all(gpu.card for gpu in self.gpus)
+        return prices_of_all(gpu.card for gpu in self.gpus).seconds(core_seconds, method, geometry)
 
     def best(self, work: Priced, geometry: Geometry, share: float = 1.0) -> Engine:
         return self

@@ -18,8 +18,8 @@ from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.engines.cuda.availability import Card
 
 SEARCH_SECONDS, SUM_SECONDS = 12e-3, 4e-3
-"""What comes on top: of a search some thirty launches, most of which make boards for all threads or
-share the last ones (computed: benchmarks/pipeline.py); of a sum the tensors, which the CPU makes."""
+"""What comes on top: of a search some thirty launches, most of which make boards for all threads
+or share the last ones (computed: benchmarks/pipeline.py); of a sum the CPU's part, its tensors."""
 START_SECONDS = 3.0
 """What it takes to import CuPy and Numba, and to load kernels: 1.7 s beside an H100, and more where
 something is to be compiled."""
@@ -58,7 +58,7 @@ def prices_of(card: Card) -> Prices:
         values = [float(recorded[name]) for name in asdict(Prices())]
         if all(value > 0 for value in values):
             return Prices(*values)
-    except (OSError, RuntimeError, ValueError, KeyError, TypeError):
+    except (OSError, RuntimeError, ValueError, KeyError, TypeError, OverflowError):
         pass
     usual = Prices()
     size = card.multiprocessors * card.hertz / (MEASURED.multiprocessors * MEASURED.hertz)

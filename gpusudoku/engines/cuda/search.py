@@ -58,7 +58,7 @@ FULL_LAUNCH, DRY_LAUNCH = 8.0, 2.0
 most threads are busy, and while most have nothing to do until others give them boards."""
 FIRST_ROUNDS = 4
 """Rounds of the first launches: in so many, most boards are simplified and split."""
-MOST_ROUNDS = 1 << 14
+MOST_ROUNDS = 1 << 15
 """Some 0.2 s on an H100: launches that end early, as threads wait for room, do not tell how long
 the next one may be."""
 GROWTH = 1.25
@@ -82,7 +82,6 @@ class Haul(NamedTuple):
     solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]]
     """Blocks of solutions, uint8 (k, n * n), and their roots, int64 (k)."""
     tally: WorkCounters
-    """Of the whole search."""
     left: Frontier
     """Boards on the stacks, which come first, having been split most, and those of the pool."""
 
@@ -127,7 +126,7 @@ class DeviceSearch:
         self._kernel = gpu.configured(compiled, -(-self.threads // block), block)
         self._taken, self._filled, self._busy = 0, boards, 0
         self._rounds, self._least, self._limit = FIRST_ROUNDS, inf, limit_of(job.limit)
-        self.launches = 0
+        self._launches = 0
         self._solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
         self._hauled = np.zeros(len(job.numbers), np.uint64)
         # It takes much the same time to bring boards there and to bring them back. But a listing
@@ -174,7 +173,7 @@ class DeviceSearch:
             self._take_solutions()
         now = time.perf_counter()
         self._pace(now - begin, now - self._start, before)
-        self.launches += 1
+        self._launches += 1
         return has_gone_on
 
     def _pace(self, seconds: float, elapsed: float, before: int) -> None:
@@ -210,10 +209,10 @@ class DeviceSearch:
         start = time.perf_counter()
         counts, tally = self.gpu.host(self.found.counts), self.gpu.host(self.stacks.tally)
         nodes, guesses = tally[[NODES, GUESSES]].sum(axis=1).tolist()
-        deepest = int(tally[DEEPEST].max())
-        work = WorkCounters(nodes, guesses, deepest, launches=self.launches)
+        work = WorkCounters(nodes, guesses, int(tally[DEEPEST].max()), launches=self._launches)
         haul = Haul(counts - self._hauled, self._solutions, work, self._left())
-        self._hauled, self._solutions = counts, []
+        self.gpu.write(self.stacks.tally, np.zeros_like(tally))
+        self._hauled, self._solutions, self._launches = counts, [], 0
         self._last_haul = time.perf_counter()
         self._haul_seconds = self._last_haul - start
         return haul

@@ -74,7 +74,7 @@ class GpuWorker(Worker):
 
     def _explore(self, task: Task, job: Job) -> None:
         """Launch until nothing is left, or others wait for boards, or the job ends."""
-        over, done = False, WorkCounters()
+        over = False
         with self.gpu.errors():
             search = DeviceSearch(self.gpu, task.payload, self._settings, job)
         while not over:
@@ -83,12 +83,12 @@ class GpuWorker(Worker):
                 over = not goes_on or job.idle_workers > 0 or job.ending
                 haul = search.haul() if over or search.is_due else None
             if haul is not None:  # this does not need the GPU
-                task.payload, done = haul.left, haul.tally
+                task.payload = haul.left
                 if job.on_solutions:
                     for rows, roots in haul.solutions:
                         job.on_solutions(rows, roots)
                 job.report_all(haul.counts)
-        self.tally.add(done)
+                self.tally.add(haul.tally)
 
 
 class GpuSumWorker(SumWorker):

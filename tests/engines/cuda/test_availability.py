@@ -32,6 +32,12 @@ class Driver:
         self.cuGetErrorString = lambda code, text: set_to(WORDS.get(code))(text)
 
 
+def _forget() -> None:
+    """Let the driver be asked, and packages be looked for, once more."""
+    availability._asked.cache_clear()
+    availability._lacking.cache_clear()
+
+
 @pytest.fixture
 def insert(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Let a driver be there; None: no driver."""
@@ -46,10 +52,10 @@ def insert(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
             return driver
 
         monkeypatch.setattr(ctypes, "CDLL", load)
-        availability._asked.cache_clear()
+        _forget()
 
     yield inserted
-    availability._asked.cache_clear()
+    _forget()
 
 
 @pytest.mark.parametrize(
@@ -86,8 +92,10 @@ def test_the_oldest_numba_cuda(insert: Any, monkeypatch: pytest.MonkeyPatch) -> 
     too_old = f"numba-cuda 0.20.1 is too old, 0.21 or newer is needed: {INSTALL}"
     assert availability.unusable_because() == too_old
     for found in ("0.21.1", "0.100.0", "1.0rc1", "unknown"):
+        _forget()
         assert availability.unusable_because() is None, found
     found = "0.4"
+    _forget()
     assert str(availability.unusable_because()).startswith("numba-cuda 0.4 is too old")
 
 
