@@ -285,8 +285,9 @@ class Slice:
             raise MemoryError(f"{number} solutions do not fit in memory: take them in blocks")
         found = out if out is not None else np.empty(shape, np.uint8)
         target = writable(found, shape, np.uint8)
+        destination = Destination.of(target)
         for block in blocks:
-            Destination.of(target).put(target, start, block)
+            destination.put(target, start, block)
             start += len(block)
         return found
 

@@ -401,10 +401,9 @@ def start_engine(options: Options) -> Engine:
         gpus = cast("CudaEngine", engine).gpus
         note(f"device cuda ({', '.join(gpu.card.name for gpu in gpus)})")
     else:
-        from gpusudoku.engines.auto import AutoEngine
         from gpusudoku.engines.cuda import availability
 
-        too = "; cuda where that is quicker" if isinstance(engine, AutoEngine) else ""
+        too = "; cuda where that is quicker" if engine.device == "auto" else ""
         reason = availability.unusable_because()
         if availability.cards() and reason:  # the GPU is there, and something else is not
             too = f"; cuda not usable: {reason}"

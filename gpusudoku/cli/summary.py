@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -20,6 +20,7 @@ from gpusudoku.options import is_integer
 from gpusudoku.results import ContractionStats, Count, ResultBlock, SearchStats, Stats
 
 if TYPE_CHECKING:
+    from gpusudoku.engines.auto import AutoEngine
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan
 
@@ -141,10 +142,8 @@ def show_plan(plan: Plan, board: Board, engine: Engine) -> None:
         lines["contraction est."] = reason
     if estimates.contraction_seconds is not None:
         lines["contraction est."] = f"{duration(estimates.contraction_seconds)} on one core"
-    from gpusudoku.engines.auto import AutoEngine  # most commands do without it
-
-    if isinstance(engine, AutoEngine):
-        there = engine.gpu_seconds(plan.seconds, plan.method, board.geometry)
+    if engine.device == "auto":
+        there = cast("AutoEngine", engine).gpu_seconds(plan.seconds, plan.method, board.geometry)
         said = "cannot do this" if there == inf else f"{duration(there)}, with its start"
         lines["device estimate"] = f"cpu {duration(plan.seconds / engine.threads)}; cuda {said}"
     _show(lines)

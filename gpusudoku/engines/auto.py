@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING
-from warnings import warn
 
 from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.cuda.availability import cards
 from gpusudoku.engines.cuda.prices import START_SECONDS, prices_of_all
-from gpusudoku.engines.engine import Engine, Priced
+from gpusudoku.engines.engine import Engine, Priced, warn_of
 from gpusudoku.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -30,11 +29,13 @@ class AutoEngine(CpuEngine):
     By default that is a RuntimeWarning.
     """
 
+    device = "auto"
+
     def __init__(
         self, jobs: int | None, fallback: Callable[[DeviceError], None] | None = None
     ) -> None:
         super().__init__(jobs)
-        self._fallback = fallback or (lambda error: warn(str(error), RuntimeWarning, stacklevel=2))
+        self._fallback = fallback or warn_of
         self._gpus: CudaEngine | None = None
         self._unusable = False
 

@@ -75,7 +75,7 @@ Runs = tuple[NDArray[Any], NDArray[Any]]
 class CpuEngine:
     """``jobs`` threads of this process."""
 
-    name = "cpu"
+    name = device = "cpu"
     most_boards = 1 << 14
 
     def __init__(self, jobs: int | None = None) -> None:

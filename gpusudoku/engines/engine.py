@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from warnings import warn
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.protocol import Contraction
+from gpusudoku.errors import DeviceError
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
@@ -44,6 +46,11 @@ Sums = list[tuple[range, int]]
 """Runs of a contraction's tasks, and the sum of each."""
 
 
+def warn_of(error: DeviceError) -> None:
+    """Warn of a GPU that cannot be used, or is lost while others go on."""
+    warn(str(error), RuntimeWarning, stacklevel=2)
+
+
 class Priced(Protocol):
     """What is to be done, such as a plan."""
 
@@ -60,7 +67,9 @@ class Engine(Protocol):
     """A device that searches and contracts."""
 
     name: str
-    """``cpu`` or ``cuda``."""
+    """What works unless ``best`` says otherwise: ``cpu`` or ``cuda``."""
+    device: str
+    """The device that it was made for, of those of the options; ``auto`` for an ``AutoEngine``."""
     threads: int
     """The CPU threads that do the work for which the device has no kernel."""
     most_boards: int

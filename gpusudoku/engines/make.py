@@ -44,11 +44,10 @@ def engine_for(
     if engine is not None:
         if not hasattr(engine, "explore"):
             raise InputError(f"engine {described(engine)}: expected one that make_engine gives")
-        from gpusudoku.engines.auto import AutoEngine
-
-        of = "all devices" if isinstance(engine, AutoEngine) else engine.name
-        if options.device not in ("auto", of):
-            raise InputError(f"an engine for {of}: give device={options.device!r} to make_engine")
+        if options.device not in ("auto", engine.device):
+            raise InputError(
+                f"an engine for {engine.device}: give device={options.device!r} to make_engine"
+            )
         return engine
     if options.device == "cuda" or options.gpus is not None:
         # Imported here because CuPy takes a second to import.

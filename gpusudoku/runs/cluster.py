@@ -123,6 +123,7 @@ class Cluster:
         """For every worker the share of the last run in which it worked."""
         self._client, self._note = client, note
         self._devices = set[str]()
+        self.device = "cluster"
 
     @property
     def name(self) -> str:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from gpusudoku.options import Options
 
 if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
+    from gpusudoku.engines.auto import AutoEngine
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan, Portion, StepResult
     from gpusudoku.results import ResultBlock
@@ -129,8 +130,7 @@ def _plan(run: ClusterRun) -> Plan:
 @lru_cache(maxsize=1)
 def _engine(options: Options) -> Engine:
     """Make the engine; with ``auto`` the GPU, if there is one: what a cluster does takes long."""
-    from gpusudoku.engines.auto import AutoEngine
     from gpusudoku.engines.make import engine_for
 
     engine = engine_for(options)
-    return engine.gpus() or engine if isinstance(engine, AutoEngine) else engine
+    return cast("AutoEngine", engine).gpus() or engine if engine.device == "auto" else engine

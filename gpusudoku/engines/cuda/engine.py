@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from warnings import warn
 
 from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.contraction.protocol import Contraction
@@ -17,7 +16,7 @@ from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import Gpu, one_line_errors
 from gpusudoku.engines.cuda.prices import prices_of_all
 from gpusudoku.engines.cuda.worker import GpuSumWorker, GpuWorker
-from gpusudoku.engines.engine import Engine, Priced, Sums, WorkCounters
+from gpusudoku.engines.engine import Engine, Priced, Sums, WorkCounters, warn_of
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, pieces
@@ -35,7 +34,7 @@ class CudaEngine:
     thread; by default that is a RuntimeWarning.
     """
 
-    name = "cuda"
+    name = device = "cuda"
     most_boards = 1 << 20
     side_by_side = 1
 
@@ -57,7 +56,7 @@ class CudaEngine:
             with one_line_errors(f"GPU {number}"):
                 self.gpus.append(Gpu(number))
         self.threads = usable_cores()
-        self._on_loss = on_loss or (lambda error: warn(str(error), RuntimeWarning, stacklevel=2))
+        self._on_loss = on_loss or warn_of
         self._losing = threading.Lock()
         self.is_lost = False
         """True once the last GPU was lost; it is tried again by a search that has no other."""
