@@ -148,7 +148,7 @@ def test_a_worker_of_another_version_is_refused_and_gets_no_work_later(client, w
         looks.append(None)
         found = info(n_workers)
         if len(looks) < 3:
-            del found["workers"][first]
+            found["workers"].pop(first, None)  # the client may give the same dict twice
         else:
             odd[:] = [first]
         return found
