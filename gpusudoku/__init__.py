@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from gpusudoku.jobs.cancel import CancelToken
     from gpusudoku.listing import Slice, Solutions, solutions
     from gpusudoku.logic import Explained, Simplified, explain, simplify
-    from gpusudoku.minimising import Minimised, minimise
-    from gpusudoku.minimising import minimize as minimize
     from gpusudoku.options import Options
+    from gpusudoku.puzzles.minimising import Minimised, minimise, minimise_many
+    from gpusudoku.puzzles.minimising import minimize as minimize
     from gpusudoku.results import (
         BadBoard,
         ContractionStats,
@@ -79,7 +79,7 @@ _LAZY = {
     "Estimates": "results",
     "Explained": "logic",
     "Geometry": "board.geometry",
-    "Minimised": "minimising",
+    "Minimised": "puzzles.minimising",
     "Options": "options",
     "PartRecord": "runs.records",
     "ResultBlock": "results",
@@ -97,8 +97,9 @@ _LAZY = {
     "explain": "logic",
     "make_engine": "engines.make",
     "merge": "runs.counting",
-    "minimise": "minimising",
-    "minimize": "minimising",  # as others spell it
+    "minimise": "puzzles.minimising",
+    "minimise_many": "puzzles.minimising",
+    "minimize": "puzzles.minimising",  # as others spell it
     "parse": "formats",
     "resume": "runs.counting",
     "simplify": "logic",
@@ -148,6 +149,7 @@ __all__ = [
     "make_engine",
     "merge",
     "minimise",
+    "minimise_many",
     "parse",
     "resume",
     "simplify",

@@ -128,6 +128,12 @@ class TooExpensive(GpusudokuError):  # noqa: N818 - the board is not wrong
         self.seconds = seconds
 
 
+class GaveUp(GpusudokuError):  # noqa: N818 - nothing is wrong
+    """No more random puzzles as they were wanted were found in time."""
+
+    exit_status = 5
+
+
 class Interrupted(GpusudokuError):  # noqa: N818 - as KeyboardInterrupt
     """The work was stopped from outside; ``count`` is the number found so far, a lower bound.
 

@@ -17,6 +17,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for, refuse_both
+from gpusudoku.errors import InputError
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.iterating import Results, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, cancelling
@@ -120,13 +121,21 @@ def solve_board(board: Board, options: Options, engine: Engine) -> Solution:
     return Solution(board, found, is_unique(number, options.limit), stats)
 
 
+def not_one(number: int) -> InputError | None:
+    """Return the error of a board that has not one solution, but so many; None if it has one."""
+    if number == 1:
+        return None
+    found = "several solutions" if number else "no solution"
+    return InputError(f"the board has {found}, expected exactly one")
+
+
 def solve_batches(
     batches: Iterable[Batch], options: Options, engine: Engine
 ) -> Generator[ResultBlock, None, None]:
     """Solve boards in blocks, in their order; the limit is as for ``solve_board``."""
 
     def solve(block: Batch, alone: bool) -> Generator[ResultBlock, None, None]:
-        yield _solve_block(block, options, CpuEngine(1) if alone else engine)
+        yield solve_block(block, options, CpuEngine(1) if alone else engine)
 
     return in_blocks(batches, engine.most_boards, solve, engine.side_by_side)
 
@@ -151,17 +160,18 @@ def solve_each(
     """Solve every board by itself, so that its statistics are its own."""
     for batch in batches:
         for board in batch.singles():
-            yield _solve_block(board, options, engine, watched=True)
+            yield solve_block(board, options, engine, watched=True)
 
 
 def _solve_whole(block: Batch, options: Options, engine: Engine) -> list[ResultBlock]:
     """Solve a block in a worker of a cluster."""
-    return [_solve_block(block, options, engine)]
+    return [solve_block(block, options, engine)]
 
 
-def _solve_block(
+def solve_block(
     block: Batch, options: Options, engine: Engine, *, watched: bool = False
 ) -> ResultBlock:
+    """Solve boards of one geometry together; the limit is 1 or 2."""
     rows, roots, stats = find_solutions(block, options, engine, watched=watched)
     solutions = np.zeros_like(block.cells)
     solutions[roots[::-1]] = rows[::-1]  # the last to be written, the first found, remains

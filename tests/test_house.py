@@ -26,7 +26,7 @@ ROOMS = [
     {"planning"},
     {"orders"},
     {
-        *("checking", "counting", "listing", "logic", "minimising", "runs", "solving"),
+        *("checking", "counting", "listing", "logic", "puzzles", "runs", "solving"),
     },
     {"bench", "web"},
     {"cli"},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import threading
-import time
 import traceback
 from collections.abc import Callable
 from functools import cache, lru_cache
@@ -16,7 +15,6 @@ from gpusudoku import __version__, collection
 from gpusudoku.board.board import Board
 from gpusudoku.board.text import write_cells
 from gpusudoku.counting import count
-from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Cancelled, GpusudokuError, InputError, TooExpensive, printable
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling
@@ -24,11 +22,11 @@ from gpusudoku.jobs.watch import Progress
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.listing import Solutions
 from gpusudoku.logic import explain
-from gpusudoku.minimising import minimise
 from gpusudoku.options import Options
 from gpusudoku.orders.sampling import SEED_BITS
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import search_kernels
+from gpusudoku.puzzles.minimising import minimise
 from gpusudoku.results import decimal_digits
 from gpusudoku.web.questions import Question
 
@@ -206,16 +204,7 @@ class Answerer:
         return explain(question.board()).as_dict()
 
     def _minimise(self, question: Question, tell: Tell) -> Json:
-        start = time.perf_counter()
-
-        def progress(done: int, clues: int) -> None:
-            tell({"done": done / clues, "seconds": time.perf_counter() - start})
-
-        # Most searches take less than a millisecond: a GPU would take longer to begin.
-        engine = CpuEngine(self._engine.threads)
-        seed = question.fields["seed"]
-        result = minimise(question.board(), seed=seed, engine=engine, progress=progress)
-        return result.as_dict()
+        return minimise(question.board(), seed=question.fields["seed"]).as_dict()
 
     def _solutions(self, board: Board) -> Solutions:
         """Return the solutions of a board, which are kept for the next question about it."""

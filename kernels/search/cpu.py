@@ -29,7 +29,7 @@ from gpusudoku.kernels.signature import (
     uint64,
 )
 
-PACK_SECONDS, EXPAND_SECONDS, RUN_SECONDS = 0.3, 1.2, 1.4
+PACK_SECONDS, EXPAND_SECONDS, RUN_SECONDS, MINIMISE_SECONDS = 0.3, 1.2, 1.4, 1.7
 """What compiling each takes."""
 
 
@@ -68,6 +68,16 @@ def run(shape: Shape, settings: SearchSettings) -> Kernel:
     groups = Work.empty(shape), Stack.empty(0, shape), Found.empty(0, 0, shape.n**2)
     signature = *map(kind_of, groups), int64, uint64, kind_of(Lanes.empty(shape))
     return _kernel(run, signature, _build_run, shape, settings, seconds=RUN_SECONDS)
+
+
+@cache
+def minimise(shape: Shape, settings: SearchSettings) -> Kernel:
+    """The kernel of ``minimise.build_minimise``."""
+    from gpusudoku.kernels.search.minimise import Puzzles, Trials
+
+    signature = kind_of(Puzzles.empty(shape)), kind_of(Trials.empty(shape, 0)), *[int64] * 3
+    build, seconds = _build_minimise, MINIMISE_SECONDS
+    return _kernel(minimise, signature, build, shape, settings, seconds=seconds, returns=boolean)
 
 
 def _kernel(
@@ -112,3 +122,9 @@ def _build_run(shape: Shape, settings: SearchSettings) -> Callable[..., Any]:
     from gpusudoku.kernels.search.lanes import build_run
 
     return build_run(shape, settings, inlined, inlined(_claim), inlined(_add))
+
+
+def _build_minimise(shape: Shape, settings: SearchSettings) -> Callable[..., Any]:
+    from gpusudoku.kernels.search.minimise import build_minimise
+
+    return build_minimise(shape, settings, inlined)

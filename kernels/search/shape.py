@@ -210,16 +210,17 @@ class Shape:
         """The rows of a memory."""
         return self.CHANGED + self.plane_words
 
-    def memory(self, lanes: int) -> NDArray[Any]:
-        """Make the memory of some lanes, (memory_rows, lanes), without boards.
+    def memory(self, lanes: int, more: int = 0) -> NDArray[Any]:
+        """Make the memory of some lanes, (memory_rows + more, lanes), without boards.
 
         It begins with a cache line. Where NumPy's memory begins within a line, which is a matter of
         luck, every vector of 512 bits takes two: a search was 8% slower.
         """
         size = np.dtype(self.word).itemsize
-        room = np.zeros(self.memory_rows * lanes + CACHE_LINE // size, self.word)
+        words = (self.memory_rows + more) * lanes
+        room = np.zeros(words + CACHE_LINE // size, self.word)
         start = -room.ctypes.data % CACHE_LINE // size
-        return room[start : start + self.memory_rows * lanes].reshape(-1, lanes)
+        return room[start : start + words].reshape(-1, lanes)
 
     # Cells.
 

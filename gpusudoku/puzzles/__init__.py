@@ -1,0 +1,1 @@
+"""Puzzles: made from random grids, reduced to minimal ones, and rated."""

@@ -1,0 +1,400 @@
+"""Random puzzles: made from random grids, each a function of a seed and its number.
+
+A puzzle is made by *attempts*: a random grid loses clues, or all outside of a pattern, and what is
+left may be refused. Attempt t of number k depends on the seed, t and k alone, and the first that is
+not refused is puzzle k. So puzzles can be made in any order, by any number of threads or machines.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import NINE, Geometry
+from gpusudoku.board.text import draw
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.errors import Cancelled, GaveUp, InputError, described, shown
+from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
+from gpusudoku.jobs.job import Pace
+from gpusudoku.jobs.ordered import ordered_map
+from gpusudoku.options import Options, is_integer
+from gpusudoku.orders.sampling import SEED_BITS
+from gpusudoku.planning.batch import search_block
+from gpusudoku.puzzles.difficulty import LEVELS, Ratings, rate_batch
+from gpusudoku.puzzles.grids import Grids
+from gpusudoku.puzzles.minimising import interruptible
+from gpusudoku.puzzles.patterns import pattern_of, symmetric_units, twin_of
+from gpusudoku.puzzles.reducing import order_seeds, reduced
+
+SECONDS = 60.0
+"""Time without another puzzle after which there is no hope."""
+PIECE_SECONDS = 0.05
+"""A thread makes so many puzzles at a time that this takes about so long."""
+MOST_PUZZLES = 1 << 12
+"""Puzzles that are made, or attempted, together."""
+FEW_CELLS = 36
+"""Boards of no more cells have so few puzzles that some come again: those are refused."""
+LEAST_CLUES = 17
+"""No 9x9 puzzle has fewer (McGuire, Tugemann and Civario, There is no 16-clue Sudoku, 2014)."""
+PROVEN_DIGITS, MOST_GUESSES = 16, 100
+"""On boards of more digits a clue stays, unless the puzzle is to be minimal, if so many guesses do
+not tell whether it is redundant."""
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """A random puzzle."""
+
+    board: Board
+    """The puzzle, with exactly one solution."""
+    solution: Board
+    """The solution."""
+    difficulty: str
+    """How hard it is: see ``rate``."""
+    guesses: int
+    """The guesses of a search: see ``rate``."""
+    seed: int
+    """The seed of the run: with it and the same wishes the number gives the same puzzle again."""
+    number: int
+    """The number in the run, from 0."""
+
+    def __str__(self) -> str:
+        return str(self.board)
+
+    def _repr_html_(self) -> str:
+        board = self.board
+        return draw(board.geometry, board.cells, caption=f"{board.clues} clues, {self.difficulty}")
+
+
+@dataclass(frozen=True)
+class PuzzleBlock:
+    """Random puzzles of one run, in columns of k rows."""
+
+    geometry: Geometry
+    seed: int
+    numbers: NDArray[np.int64]
+    """int64 (k): their numbers in the run, ascending."""
+    puzzles: NDArray[np.uint8]
+    """uint8 (k, cells): the puzzles, 0 for an empty cell."""
+    solutions: NDArray[np.uint8]
+    """uint8 (k, cells): their solutions."""
+    whole: bool = True
+    """False if the run gave up before it found all of them."""
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        """How hard they are: levels, indices into ``LEVELS``, and guesses."""
+        return rate_batch(Batch(self.geometry, self.puzzles))
+
+    def __len__(self) -> int:
+        return len(self.puzzles)
+
+    def __iter__(self) -> Iterator[Puzzle]:
+        levels, guesses = (column.tolist() for column in self.ratings)
+        for i, number in enumerate(self.numbers.tolist()):
+            board, solution = (
+                Board.of_digits(rows[i].copy(), self.geometry)
+                for rows in (self.puzzles, self.solutions)
+            )
+            yield Puzzle(board, solution, LEVELS[levels[i]], guesses[i], self.seed, number)
+
+
+class Wishes:
+    """The puzzles that are wanted, checked; parameters and errors as of ``generate``."""
+
+    def __init__(
+        self,
+        box: Geometry | str | None = None,
+        *,
+        minimal: bool = False,
+        clues: int | tuple[int, int] | None = None,
+        symmetry: str | Iterable[str] | None = None,
+        pattern: Any = None,
+        difficulty: str | Iterable[str] | None = None,
+    ) -> None:
+        geometry = Geometry.of(box)
+        self.pattern = None if pattern is None else pattern_of(pattern, geometry)
+        if geometry is None:
+            cells = NINE.cells if self.pattern is None else len(self.pattern)
+            geometry = Geometry.of_cells(cells)
+        assert geometry is not None
+        self.geometry, self.minimal = geometry, minimal
+        self.least, self.most = _bounds(clues, geometry)
+        self.units = None if symmetry is None else symmetric_units(geometry, symmetry)
+        self.levels = None if difficulty is None else _levels(difficulty)
+        if self.pattern is not None:
+            for name, other in (("clues", clues), ("symmetry", symmetry)):
+                if other is not None:
+                    raise InputError(f"{name} and a pattern: a pattern has all clues already")
+            if (why := twin_of(self.pattern, geometry)) is not None:
+                raise InputError(f"no puzzle has this pattern: {why}")
+            _bounds(int(self.pattern.sum()), geometry)
+
+
+def _bounds(clues: int | tuple[int, int] | None, geometry: Geometry) -> tuple[int, int]:
+    """Return the least and the most clues."""
+    if clues is None:
+        return 0, geometry.cells
+    least, most = (clues, clues) if is_integer(clues) else clues  # type: ignore[misc]
+    if not (is_integer(least) and is_integer(most) and 0 <= least <= most <= geometry.cells):
+        raise InputError(
+            f"clues {described(clues)}: expected a number from 0 to {geometry.cells}, or the least"
+            " and the most"
+        )
+    if geometry == NINE and most < LEAST_CLUES:
+        raise InputError(f"{most} clues: no 9x9 puzzle has fewer than {LEAST_CLUES}")
+    return least, most
+
+
+def _levels(difficulty: str | Iterable[str]) -> list[int]:
+    """Return the indices of levels."""
+    words = difficulty.split(",") if isinstance(difficulty, str) else [*difficulty]
+    for word in words:
+        if word.strip() not in LEVELS:
+            raise InputError(f"difficulty {shown(str(word))}: expected {', '.join(LEVELS)}")
+    return [LEVELS.index(word.strip()) for word in words]
+
+
+class _Hope(CancelToken):
+    """A token that is cancelled once some seconds have passed without a puzzle."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._seconds = seconds
+        self.renew()
+
+    def renew(self) -> None:
+        """Note that there is another puzzle."""
+        self._end = time.monotonic() + self._seconds
+
+    @property
+    def cancelled(self) -> bool:
+        """True if the time is over."""
+        return time.monotonic() > self._end
+
+
+class Puzzles:
+    """An iterator over the puzzles of a run; see ``generate``.
+
+    ``blocks`` gives the same as arrays, without an object for each.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        wishes: Wishes,
+        seed: int | None = None,
+        *,
+        first: int = 0,
+        seconds: float = SECONDS,
+        threads: int = 1,
+        cancel: CancelToken | None = None,
+    ) -> None:
+        if not is_integer(n) or n < 0:
+            raise InputError(f"{described(n)} puzzles: expected an integer from 0 up")
+        self.seed = secrets.randbits(SEED_BITS) if seed is None else seed
+        self.grids = Grids(wishes.geometry, self.seed)
+        self._wishes, self._numbers = wishes, range(first, n)
+        self._hope, self._threads, self._cancel = _Hope(seconds), threads, cancel
+        self._seconds = seconds
+        self._seen: set[bytes] | None = set() if wishes.geometry.cells <= FEW_CELLS else None
+        """The puzzles that there were, if one could come again."""
+        self._puzzles = self._one_by_one()
+
+    def __iter__(self) -> Iterator[Puzzle]:
+        return self
+
+    def __next__(self) -> Puzzle:
+        return next(self._puzzles)
+
+    def close(self) -> None:
+        """Stop the work."""
+        self._puzzles.close()
+
+    def _one_by_one(self) -> Generator[Puzzle, None, None]:
+        with closing(self.blocks()) as blocks:
+            for block in blocks:
+                yield from block
+
+    def blocks(self) -> Generator[PuzzleBlock, None, None]:
+        """Yield the puzzles in blocks of several; a GaveUp as ``generate`` raises."""
+        return made_in(lambda: interruptible(self._cancel), self._blocks())
+
+    def _blocks(self) -> Generator[PuzzleBlock, None, None]:
+        found, numbers, repeats = 0, self._numbers, self._seen is not None
+        pace = Pace(1, PIECE_SECONDS, 1 if repeats else MOST_PUZZLES)
+
+        def some() -> Iterator[range]:
+            start = 0 if repeats else numbers.start  # which are refused is up to all before
+            while start < numbers.stop:
+                end = min(start + pace.size, numbers.stop)
+                yield range(start, end)
+                start = end
+
+        self._hope.renew()
+        with closing(ordered_map(some(), self._make, 1 if repeats else self._threads)) as made:
+            for done in made:
+                block = done.result
+                assert block is not None
+                if len(done.item) == pace.size:
+                    pace.took(done.seconds, full=True)
+                if done.item.start >= numbers.start and len(block):
+                    found += len(block)
+                    yield block
+                if not block.whole:
+                    raise GaveUp(
+                        f"gave up after {self._seconds:g} s without another puzzle:"
+                        f" {found} of {len(numbers)} found"
+                    )
+
+    def _make(self, numbers: range) -> PuzzleBlock:
+        """Make the puzzles of some numbers, as far as there is hope."""
+        left, geometry = np.arange(numbers.start, numbers.stop), self._wishes.geometry
+        empty = np.empty((0, geometry.cells), np.uint8)
+        found = [(left[:0], empty, empty)]
+        first, spare = 0, 1  # attempts that all had, and that may be in vain
+        with suppress_hopeless(self._hope):
+            while len(left):
+                start = time.monotonic()
+                each = max(1, spare // len(left))
+                attempts = np.tile(np.arange(first, first + each), len(left))
+                grids = self.grids.at(np.repeat(left, each), attempts)
+                puzzles, good = self._attempt(grids)
+                good = good.reshape(len(left), each)
+                there = good.any(axis=1)
+                rows = (np.arange(len(left)) * each + good.argmax(axis=1))[there]
+                found.append((left[there], puzzles[rows], grids[rows]))
+                if len(rows):
+                    self._hope.renew()
+                    if self._seen is not None:
+                        self._seen.update(map(bytes, puzzles[rows]))
+                left, first = left[~there], first + each
+                if time.monotonic() - start < PIECE_SECONDS:
+                    spare = min(2 * spare, MOST_PUZZLES)
+        columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+        order = np.argsort(columns[0])
+        ordered = [column[order] for column in columns]
+        return PuzzleBlock(geometry, self.seed, *ordered, whole=not len(left))
+
+    def _attempt(self, grids: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+        """Make puzzles of grids, uint8 (B, cells); return them, and which are as wanted."""
+        wishes, geometry = self._wishes, self._wishes.geometry
+        seeds = order_seeds(grids, self.seed)
+        if wishes.pattern is not None:
+            puzzles = grids * wishes.pattern
+            counts = search_block(Batch(geometry, puzzles), Options(limit=2), CpuEngine(1)).numbers
+            good = counts == 1
+        else:
+            proven = wishes.minimal or geometry.n <= PROVEN_DIGITS
+            puzzles = reduced(
+                Batch(geometry, grids),
+                grids,
+                seeds,
+                units=wishes.units,
+                least=0 if wishes.minimal else wishes.least,
+                most=-1 if proven else MOST_GUESSES,
+            )
+            clues = np.count_nonzero(puzzles, axis=1)
+            good = (wishes.least <= clues) & (clues <= wishes.most)
+        if wishes.minimal and (wishes.pattern is not None or wishes.units is not None):
+            these = Batch(geometry, puzzles[good])
+            good[good] = (reduced(these, grids[good], seeds[good]) == these.cells).all(axis=1)
+        if wishes.levels is not None:
+            levels = rate_batch(Batch(geometry, puzzles[good])).levels
+            good[good] = np.isin(levels, wishes.levels)
+        if self._seen is not None:
+            good &= [bytes(puzzle) not in self._seen for puzzle in puzzles]
+        return puzzles, good
+
+
+@contextmanager
+def suppress_hopeless(hope: _Hope) -> Iterator[None]:
+    """End the block without an error once there is no hope."""
+    try:
+        with cancelling(hope):
+            yield
+    except Cancelled:
+        check_cancelled()  # by the caller, not for want of hope
+
+
+def generate(
+    n: int = 1,
+    *,
+    box: Geometry | str | None = None,
+    seed: int | None = None,
+    minimal: bool = False,
+    clues: int | tuple[int, int] | None = None,
+    symmetry: str | Iterable[str] | None = None,
+    pattern: Any = None,
+    difficulty: str | Iterable[str] | None = None,
+    seconds: float = SECONDS,
+    jobs: int | None = None,
+    cancel: CancelToken | None = None,
+) -> Puzzles:
+    """Make random puzzles, each with exactly one solution, and no two of them equal.
+
+    A random grid loses its clues in a random order, as ``minimise`` does it, to the last that is
+    redundant. The grids are exactly uniform where ``Solutions.sample`` can draw them; larger ones
+    are filled by search: see ``Puzzles.grids.uniform``. Puzzle k depends on the options, the seed
+    and k alone: more puzzles begin with the same ones.
+
+    Parameters
+    ----------
+    n
+        The number of puzzles.
+    box
+        The boxes of the board, 3x3 by default.
+    seed
+        From 0 to below 2^128; by default a new one every time.
+    minimal
+        True if every clue is to be necessary. Without ``clues``, ``symmetry`` and ``pattern`` it
+        always is, on boards of up to 16x16 cells; on larger ones only with this.
+    clues
+        The number of clues, or the least and the most: clues stay once there are no more than the
+        least, and puzzles with more than the most are refused.
+    symmetry
+        Names, in a list or separated by commas, out of ``rotational`` (half a turn),
+        ``quarter-turn``, ``left-right``, ``top-bottom``, ``diagonal``, ``antidiagonal``, or ``all``
+        of them. Cells that these make one of each other lose their clues together.
+    pattern
+        The cells that have clues, all of them and no others: a text or a ``pathlib.Path`` with a
+        character for each cell, a ``.`` for an empty one, or truth values. All puzzles with this
+        pattern have the same chance where grids are uniform.
+    difficulty
+        Levels, in a list or separated by commas, of those of ``rate``.
+    seconds
+        The time without another puzzle after which it gives up.
+    jobs
+        Threads; by default as many as there are usable cores.
+    cancel
+        Stops it, whichever thread cancels it.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range, or no puzzle can be as wanted.
+    GaveUp
+        In the place of the first puzzle that was not found in time.
+    Interrupted, Cancelled
+        After Ctrl-C, or once ``cancel`` is cancelled.
+    """
+    wishes = Wishes(
+        box,
+        minimal=minimal,
+        clues=clues,
+        symmetry=symmetry,
+        pattern=pattern,
+        difficulty=difficulty,
+    )
+    threads = CpuEngine(Options(jobs=jobs).jobs).threads
+    return Puzzles(n, wishes, seed, seconds=seconds, threads=threads, cancel=cancel)

@@ -1,0 +1,132 @@
+"""Where clues stand: symmetries of the cells of a board, and patterns that name some of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.errors import InputError, described, shown
+
+SYMMETRIES: dict[str, Callable[[int, Any, Any], tuple[Any, Any]]] = {
+    "rotational": lambda last, row, column: (last - row, last - column),
+    "quarter-turn": lambda last, row, column: (column, last - row),
+    "left-right": lambda last, row, column: (row, last - column),
+    "top-bottom": lambda last, row, column: (last - row, column),
+    "diagonal": lambda last, row, column: (column, row),
+    "antidiagonal": lambda last, row, column: (last - column, last - row),
+}
+"""Where each of them moves a cell, of rows and columns from 0 to ``last``."""
+ALL = "all"
+"""The name of all of them together."""
+
+_EMPTY = ".0_-*"
+_BETWEEN = re.compile(r"[\s|+,;]+")
+"""What may stand between the cells of a pattern."""
+_CELL = re.compile(r"r(\d+)c(\d+)", re.IGNORECASE)
+
+
+def symmetric_units(geometry: Geometry, names: str | Iterable[str]) -> NDArray[np.int64]:
+    """Return the cells that symmetries make one of each other: int64 (U, most cells), then -1.
+
+    Raises
+    ------
+    InputError
+        If a symmetry is unknown.
+    """
+    if not isinstance(names, Iterable):
+        raise InputError(f"symmetry {described(names)}: expected names, separated by commas")
+    words = [str(w).strip() for w in (names.split(",") if isinstance(names, str) else names)]
+    if ALL in words:
+        words = [*SYMMETRIES]
+    row, column = np.divmod(np.arange(geometry.cells), geometry.n)
+    first = np.arange(geometry.cells)
+    """The first cell of each one's unit."""
+    for _ in range(geometry.cells):
+        before = first
+        for word in words:
+            if word not in SYMMETRIES:
+                known = ", ".join([*SYMMETRIES, ALL])
+                raise InputError(f"unknown symmetry {shown(word)}: expected {known}")
+            to_row, to_column = SYMMETRIES[word](geometry.n - 1, row, column)
+            moved = to_row * geometry.n + to_column
+            first = np.minimum(first, first[moved])
+            np.minimum.at(first, moved, first)
+        if (first == before).all():
+            break
+    members = [np.flatnonzero(first == cell) for cell in np.unique(first)]
+    units = np.full((len(members), max(map(len, members))), -1, np.int64)
+    for unit, cells in zip(units, members, strict=True):
+        unit[: len(cells)] = cells
+    return units
+
+
+def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.bool_]:
+    """Return the cells of a pattern, bool (cells).
+
+    A pattern is a text, or a ``pathlib.Path`` of a file, with a character for each cell: ``.``,
+    ``0``, ``_``, ``-`` or ``*`` for those that are not in it, any other for those that are; blanks,
+    commas and lines between cells do not count. Or it is an array or list of truth values.
+
+    Raises
+    ------
+    InputError
+        If it has not as many cells as the geometry, or as any square board.
+    """
+    if isinstance(pattern, Path):
+        try:
+            pattern = pattern.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise InputError(f"{pattern}: cannot be read: {error.strerror}") from None
+    if isinstance(pattern, str):
+        text = _BETWEEN.sub("", pattern)
+        cells = np.array([character not in _EMPTY for character in text], np.bool_)
+    else:
+        cells = np.asarray(pattern).astype(np.bool_).ravel()
+    if geometry is None:
+        if Geometry.of_cells(len(cells)) is None:
+            raise InputError(f"the pattern has {len(cells)} cells, expected those of a square")
+    elif len(cells) != geometry.cells:
+        raise InputError(f"the pattern has {len(cells)} cells, expected {geometry.cells}")
+    return cells
+
+
+def cells_of(names: str, geometry: Geometry) -> list[int]:
+    """Return the numbers of cells named as ``r1c9,r5c5``, or of those of a pattern."""
+    words = names.replace(",", " ").split()
+    found = [_CELL.fullmatch(word) for word in words]
+    if not any(found):
+        return np.flatnonzero(pattern_of(names, geometry)).tolist()
+    cells = []
+    for word, match in zip(words, found, strict=True):
+        row, column = (int(match[1]), int(match[2])) if match else (0, 0)
+        if not (1 <= row <= geometry.n and 1 <= column <= geometry.n):
+            last = f"r{geometry.n}c{geometry.n}"
+            raise InputError(f"cell {shown(word)}: expected one from r1c1 to {last}")
+        cells.append((row - 1) * geometry.n + column - 1)
+    return cells
+
+
+def twin_of(pattern: NDArray[np.bool_], geometry: Geometry) -> str | None:
+    """Say why no puzzle has clues in these cells alone, if that is plain; else None.
+
+    Two lines of a band that are both empty can change places in any solution.
+    """
+    grid, n = pattern.reshape(geometry.n, geometry.n), geometry.n
+    for lines, size, word in (
+        (grid, geometry.box_rows, "rows"),
+        (grid.T, geometry.box_columns, "columns"),
+    ):
+        for start in range(0, n, size):
+            empty = [start + i + 1 for i in range(size) if not lines[start + i].any()]
+            if len(empty) > 1:
+                return (
+                    f"{word} {empty[0]} and {empty[1]} are empty, and could change places in any"
+                    " solution"
+                )
+    return None
