@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,13 +28,13 @@ from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made
 from gpusudoku.jobs.job import Pace
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import Options, is_integer
-from gpusudoku.orders.sampling import SEED_BITS
+from gpusudoku.orders.sampling import SEED_BITS, keys
 from gpusudoku.planning.batch import search_block
 from gpusudoku.puzzles.difficulty import LEVELS, Ratings, rate_batch
 from gpusudoku.puzzles.grids import Grids
 from gpusudoku.puzzles.minimising import interruptible
 from gpusudoku.puzzles.patterns import pattern_of, symmetric_units, twin_of
-from gpusudoku.puzzles.reducing import order_seeds, reduced
+from gpusudoku.puzzles.reducing import reduced
 
 SECONDS = 60.0
 """Time without another puzzle after which there is no hope."""
@@ -98,6 +98,13 @@ class PuzzleBlock:
 
     def __len__(self) -> int:
         return len(self.puzzles)
+
+    def part(self, start: int, end: int) -> PuzzleBlock:
+        """Return the puzzles from start to before end."""
+        columns = self.numbers, self.puzzles, self.solutions
+        return PuzzleBlock(
+            self.geometry, self.seed, *(column[start:end] for column in columns), self.whole
+        )
 
     def __iter__(self) -> Iterator[Puzzle]:
         levels, guesses = (column.tolist() for column in self.ratings)
@@ -231,25 +238,27 @@ class Puzzles:
         return made_in(lambda: interruptible(self._cancel), self._blocks())
 
     def _blocks(self) -> Generator[PuzzleBlock, None, None]:
-        found, numbers, repeats = 0, self._numbers, self._seen is not None
-        pace = Pace(1, PIECE_SECONDS, 1 if repeats else MOST_PUZZLES)
+        found, numbers = 0, self._numbers
+        pace = Pace(1, PIECE_SECONDS, MOST_PUZZLES)
 
         def some() -> Iterator[range]:
-            start = 0 if repeats else numbers.start  # which are refused is up to all before
+            # Those before the first are needed only to know which may not come again.
+            start = numbers.start if self._seen is None else 0
             while start < numbers.stop:
                 end = min(start + pace.size, numbers.stop)
                 yield range(start, end)
                 start = end
 
         self._hope.renew()
-        with closing(ordered_map(some(), self._make, 1 if repeats else self._threads)) as made:
+        with closing(ordered_map(some(), self._make, self._threads)) as made:
             for done in made:
-                block = done.result
-                assert block is not None
+                assert done.result is not None
+                block = done.result if self._seen is None else self._without_repeats(done.result)
                 if len(done.item) == pace.size:
                     pace.took(done.seconds, full=True)
-                if done.item.start >= numbers.start and len(block):
-                    found += len(block)
+                block = block.part(int(np.searchsorted(block.numbers, numbers.start)), len(block))
+                found += len(block)
+                if len(block):
                     yield block
                 if not block.whole:
                     raise GaveUp(
@@ -257,27 +266,40 @@ class Puzzles:
                         f" {found} of {len(numbers)} found"
                     )
 
-    def _make(self, numbers: range) -> PuzzleBlock:
-        """Make the puzzles of some numbers, as far as there is hope."""
-        left, geometry = np.arange(numbers.start, numbers.stop), self._wishes.geometry
+    def _without_repeats(self, block: PuzzleBlock) -> PuzzleBlock:
+        """Make puzzles anew that were there before, from their next attempts."""
+        assert self._seen is not None
+        for i, number in enumerate(block.numbers.tolist()):
+            if bytes(block.puzzles[i]) in self._seen:
+                again = self._make(range(number, number + 1), self._seen)
+                if not len(again):
+                    return replace(block.part(0, i), whole=False)
+                block.puzzles[i], block.solutions[i] = again.puzzles[0], again.solutions[0]
+            self._seen.add(bytes(block.puzzles[i]))
+        return block
+
+    def _make(self, wanted: range, seen: Collection[bytes] = ()) -> PuzzleBlock:
+        """Make the puzzles of some numbers, as far as there is hope, and none that was seen."""
+        left, geometry = np.arange(wanted.start, wanted.stop), self._wishes.geometry
         empty = np.empty((0, geometry.cells), np.uint8)
         found = [(left[:0], empty, empty)]
         first, spare = 0, 1  # attempts that all had, and that may be in vain
-        with suppress_hopeless(self._hope):
+        with hopeful(self._hope):
             while len(left):
                 start = time.monotonic()
                 each = max(1, spare // len(left))
                 attempts = np.tile(np.arange(first, first + each), len(left))
-                grids = self.grids.at(np.repeat(left, each), attempts)
-                puzzles, good = self._attempt(grids)
+                numbers = np.repeat(left, each)
+                grids = self.grids.at(numbers, attempts)
+                puzzles, good = self._attempt(grids, keys(self.seed, numbers, attempts))
+                if seen:
+                    good &= [bytes(puzzle) not in seen for puzzle in puzzles]
                 good = good.reshape(len(left), each)
                 there = good.any(axis=1)
                 rows = (np.arange(len(left)) * each + good.argmax(axis=1))[there]
                 found.append((left[there], puzzles[rows], grids[rows]))
                 if len(rows):
                     self._hope.renew()
-                    if self._seen is not None:
-                        self._seen.update(map(bytes, puzzles[rows]))
                 left, first = left[~there], first + each
                 if time.monotonic() - start < PIECE_SECONDS:
                     spare = min(2 * spare, MOST_PUZZLES)
@@ -286,10 +308,11 @@ class Puzzles:
         ordered = [column[order] for column in columns]
         return PuzzleBlock(geometry, self.seed, *ordered, whole=not len(left))
 
-    def _attempt(self, grids: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    def _attempt(
+        self, grids: NDArray[np.uint8], seeds: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
         """Make puzzles of grids, uint8 (B, cells); return them, and which are as wanted."""
         wishes, geometry = self._wishes, self._wishes.geometry
-        seeds = order_seeds(grids, self.seed)
         if wishes.pattern is not None:
             puzzles = grids * wishes.pattern
             counts = search_block(Batch(geometry, puzzles), Options(limit=2), CpuEngine(1)).numbers
@@ -312,13 +335,11 @@ class Puzzles:
         if wishes.levels is not None:
             levels = rate_batch(Batch(geometry, puzzles[good])).levels
             good[good] = np.isin(levels, wishes.levels)
-        if self._seen is not None:
-            good &= [bytes(puzzle) not in self._seen for puzzle in puzzles]
         return puzzles, good
 
 
 @contextmanager
-def suppress_hopeless(hope: _Hope) -> Iterator[None]:
+def hopeful(hope: _Hope) -> Iterator[None]:
     """End the block without an error once there is no hope."""
     try:
         with cancelling(hope):
