@@ -1,15 +1,25 @@
-"""Uniform random numbers, each a function of a seed and its index alone.
+"""Uniform random numbers, each a function of a seed, its index and an attempt alone.
 
-The raw bits are those of Philox 4x64, which makes every word of its stream from a key, here the
-seed, and a counter. NumPy promises that these streams never change. The reduction to numbers below
-a count is our own: the remainder of a whole word, or of some words together as one integer, if that
-is less than the largest multiple of the count that fits; else another is drawn. So every number has
-exactly the same chance.
+The raw bits are those of Philox 4x64 with ten rounds (Salmon et al. 2011, "Parallel random numbers:
+as easy as 1, 2, 3"), which makes four words from a key, here the seed, and a counter of four words:
+
+====  ==========================================================================
+word  of the counter
+====  ==========================================================================
+0, 1  the index: that of the number, or of the four words that it is made from
+2     the attempt: 0 for the first object with a number, 1 for the one that replaces it, ...
+3     the round, for numbers; for words of other uses KEYS, or a number after it
+====  ==========================================================================
+
+NumPy promises that these streams never change; ``philox`` computes the same for any counters at
+once. The reduction to numbers below a count is our own: the remainder of a whole word, or of some
+words together as one integer, if that is less than the largest multiple of the count that fits;
+else another is drawn. So every number has exactly the same chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,11 +36,64 @@ WORDS = 4
 """The number of words that Philox makes of one value of its counter."""
 ROUND = 1 << 192
 """The distance of the counter from one round to the next."""
+KEYS = 1 << 63
+"""The last word of the counters of ``keys``. No number needs so many rounds."""
 FIRST, BLOCK = 1 << 10, 1 << 18
 """Numbers that are drawn together, at first and at most: the first solutions come soon, and boards
 with many pairs of partitions take as long for a few as for many."""
 PIECE = 1 << 14
 """Numbers that are made at a time, as an interrupt waits for them."""
+
+ROUNDS = 10
+MULTIPLIERS = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
+KEY_STEPS = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B
+"""The constants of Philox 4x64."""
+WORD = (1 << WORD_BITS) - 1
+HALF, LOW = np.uint64(32), np.uint64((1 << 32) - 1)
+
+Words = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+
+
+def multiply(one: Words, other: np.uint64) -> tuple[Words, Words]:
+    """Multiply words by a word; return the high and the low words of the products."""
+    a, b = one >> HALF, one & LOW
+    c, d = other >> HALF, other & LOW
+    lowest, middle = b * d, a * d
+    middle += lowest >> HALF
+    carried = b * c
+    carried += middle & LOW
+    return a * c + (middle >> HALF) + (carried >> HALF), one * other
+
+
+def philox(seed: int, counter: Sequence[Words]) -> list[Words]:
+    """Make the four words of each counter; all are four uint64 (k), the lowest word first."""
+    x0, x1, x2, x3 = counter
+    keys = seed & WORD, seed >> WORD_BITS
+    for _ in range(ROUNDS):
+        (high0, low0), (high2, low2) = multiply(x0, MULTIPLIERS[0]), multiply(x2, MULTIPLIERS[1])
+        x0, x1 = high2 ^ x1 ^ np.uint64(keys[0]), low2
+        x2, x3 = high0 ^ x3 ^ np.uint64(keys[1]), low0
+        keys = (keys[0] + KEY_STEPS[0]) & WORD, (keys[1] + KEY_STEPS[1]) & WORD
+    return [x0, x1, x2, x3]
+
+
+def random_words(seed: int, numbers: Ints, attempts: Ints, use: int) -> list[Words]:
+    """Draw four random words for each pair of a number and an attempt: four uint64 (k).
+
+    Different uses, from KEYS on, have different words, and none has those of ``Uniform``.
+    """
+    index, zeros = numbers.astype(np.uint64), np.zeros(len(numbers), np.uint64)
+    return philox(seed, (index, zeros, attempts.astype(np.uint64), zeros + np.uint64(use)))
+
+
+def keys(seed: int, numbers: Ints, attempts: Ints) -> Words:
+    """Draw one random word for each pair of a number and an attempt, uint64 (k).
+
+    They come from counters with KEYS as their last word, so they are independent of the numbers
+    that ``Uniform`` draws with the same seed. numbers and attempts are int64 (k), from 0 on.
+    """
+    return random_words(seed, numbers, attempts, KEYS)[0]
 
 
 class Uniform:
@@ -60,12 +123,34 @@ class Uniform:
         if last - first > PIECE:
             parts = (range(first, last)[at : at + PIECE] for at in range(0, last - first, PIECE))
             return np.concatenate([self.numbers(part.start, part.stop) for part in parts])
-        check_cancelled()
-        found = np.zeros(last - first, self._dtype)
-        left, turn = np.arange(last - first), 0
-        while len(left):
+
+        def draw(turn: int, left: Ints) -> NDArray[Any]:
             start, end = int(left[0]), int(left[-1]) + 1
-            drawn = self._drawn(turn, first + start, first + end)[left - start]
+            return self._drawn(turn, first + start, first + end)[left - start]
+
+        return self._reduced(last - first, draw)
+
+    def at(self, numbers: Ints, attempts: Ints) -> NDArray[Any]:
+        """Draw numbers by index and attempt, both int64 (k), from 0 on; see ``numbers``.
+
+        Those of attempt 0 are those of ``numbers``.
+        """
+        if len(numbers) and not attempts.any() and (np.diff(numbers) == 1).all():
+            return self.numbers(int(numbers[0]), int(numbers[-1]) + 1)
+        pieces = [slice(at, at + PIECE) for at in range(0, max(1, len(numbers)), PIECE)]
+        if len(pieces) > 1:
+            return np.concatenate([self.at(numbers[piece], attempts[piece]) for piece in pieces])
+        return self._reduced(
+            len(numbers), lambda turn, left: self._scattered(turn, numbers[left], attempts[left])
+        )
+
+    def _reduced(self, n: int, draw: Callable[[int, Ints], NDArray[Any]]) -> NDArray[Any]:
+        """Make n numbers from values that are drawn for a round and some indices below n."""
+        check_cancelled()
+        found = np.zeros(n, self._dtype)
+        left, turn = np.arange(n), 0
+        while len(left):
+            drawn = draw(turn, left)
             good = (drawn <= self._largest).astype(np.bool_)
             found[left[good]] = drawn[good] % self._count
             left, turn = left[~good], turn + 1
@@ -102,7 +187,25 @@ class Uniform:
         value, skipped = divmod(first * self._words, WORDS)
         size = skipped + (last - first) * self._words
         raw = Philox(counter=turn * ROUND + value, key=self._seed).random_raw(size)
-        words = np.asarray(raw, np.uint64)[skipped:].reshape(last - first, self._words)
+        return self._joined(np.asarray(raw, np.uint64)[skipped:].reshape(-1, self._words))
+
+    def _scattered(self, turn: int, numbers: Ints, attempts: Ints) -> NDArray[Any]:
+        """Draw the same for any indices and attempts."""
+        high, low = multiply(numbers.astype(np.uint64), np.uint64(self._words))
+        place, skipped = high << np.uint64(62) | low >> np.uint64(2), (low % WORDS).astype(np.int64)
+        # So many values of the counter hold the words of a number, wherever in them it begins.
+        values = 1 if WORDS % self._words == 0 else (self._words + WORDS - 2) // WORDS + 1
+        found = list[Words]()
+        for value in range(1, 1 + values):
+            counter = place + np.uint64(value)
+            carry = (high >> np.uint64(2)) + (counter < place)
+            rounds = np.full(len(numbers), turn, np.uint64)
+            found += philox(self._seed, (counter, carry, attempts.astype(np.uint64), rounds))
+        places = skipped[:, None] + np.arange(self._words)
+        return self._joined(np.take_along_axis(np.stack(found, axis=1), places, axis=1))
+
+    def _joined(self, words: Words) -> NDArray[Any]:
+        """Make one integer of each row of words."""
         drawn: NDArray[Any] = words[:, -1].astype(np.uint64 if self._words == 1 else object)
         for word in reversed(range(self._words - 1)):
             drawn = drawn << WORD_BITS | words[:, word].astype(object)
