@@ -27,6 +27,7 @@ SECONDS = 0.5
 SUBJECTS = {
     "contraction.nine.": "the contraction of 9x9 boards",
     "contraction.general.": "the contraction of boards of any shape",
+    "shuffling.": "random grids",
     "text.": "reading",
 }
 """What functions of the kernels' folders do, in messages."""

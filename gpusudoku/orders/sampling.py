@@ -55,6 +55,13 @@ Words = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 
 
+def checked_seed(seed: int) -> int:
+    """Return a seed as a plain integer; InputError if it is out of range."""
+    if not is_integer(seed) or not 0 <= seed < 1 << SEED_BITS:
+        raise InputError(f"seed {described(seed)}: expected an integer from 0 to 2^{SEED_BITS} - 1")
+    return int(seed)
+
+
 def multiply(one: Words, other: np.uint64) -> tuple[Words, Words]:
     """Multiply words by a word; return the high and the low words of the products."""
     a, b = one >> HALF, one & LOW
@@ -104,13 +111,9 @@ class Uniform:
     """
 
     def __init__(self, seed: int, count: int) -> None:
-        if not is_integer(seed) or not 0 <= seed < 1 << SEED_BITS:
-            raise InputError(
-                f"seed {described(seed)}: expected an integer from 0 to 2^{SEED_BITS} - 1"
-            )
+        self._seed, self._count = checked_seed(seed), count
         if count < 1:
             raise InputError("there are no solutions to take samples of")
-        self._seed, self._count = int(seed), count
         self._words = -(-count.bit_length() // WORD_BITS)
         """The number of words of a number."""
         all_values = 1 << WORD_BITS * self._words

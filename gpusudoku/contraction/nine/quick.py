@@ -36,6 +36,12 @@ PLACES = 1 << 14
 """Numbers that are located at a time, as an interrupt waits for them."""
 CALL_NUMBERS = 512
 """Numbers that are worth a call on another thread."""
+KEPT_PAIRS = 8
+"""The sums of pairs are kept if there are no more of them: the empty board has five. A pair takes
+some 5 MB of memory, and a fiftieth of a second to be summed."""
+KEPT_SECONDS, KEPT_NUMBERS = 4e-6, 1 << 14
+"""The time that a number takes then, and the numbers that are worth a call: more at once are
+cheaper, as they share what the caches hold."""
 BLOCK = 1 << 15
 """Solutions in a block: 2.7 MB of text. Larger ones do not stay in a cache until they are read."""
 FIRST_PLACES, MOST_PLACES = 16, 1 << 10
@@ -74,6 +80,8 @@ class QuickOrder:
         self.relabelling = make_relabelling()
         nine.prepare(threads)
         self._scratch: SimpleQueue[Slabs] = SimpleQueue()
+        self._summed: dict[int, Slabs] = {}
+        """The sums of pairs that are kept, by the index in ``Orbits.pairs``."""
         results = self._sum_pairs()
         orbits = nine.workspace.orbits
         self._first = orbits.first[: nine.pairs + 1].astype(np.int64)
@@ -141,7 +149,8 @@ class QuickOrder:
     def at(self, numbers: Sequence[int] | NDArray[Any]) -> NDArray[np.uint8]:
         """Return the solutions with these numbers: uint8 (numbers, 81); see ``locate``.
 
-        Numbers of one pair are best given together: the pair is summed again for each call.
+        Numbers of one pair are best given together: the pair is summed again for each call, unless
+        the board has no more than KEPT_PAIRS.
         """
         place = self.locate(numbers)
         grids = np.empty((len(place.orbit), 81), np.uint8)
@@ -163,9 +172,11 @@ class QuickOrder:
                 chosen, positions, rows, tables(), self.words, self.relabelling, grids
             )
 
-        most = min(CALLS_PER_THREAD * self.threads, -(-len(order) // CALL_NUMBERS))
-        parts = pieces(range(len(order)), most)
-        if len(parts) < 2 and self.nine.seconds * len(order) < SOON_SECONDS * self.nine.pairs:
+        kept = self._summed.keys() >= {*np.unique(place.orbit).tolist()}
+        seconds = KEPT_SECONDS if kept else self.nine.seconds / max(1, self.nine.pairs)
+        calls = -(-len(order) // (KEPT_NUMBERS if kept else CALL_NUMBERS))
+        parts = pieces(range(len(order)), min(CALLS_PER_THREAD * self.threads, calls))
+        if len(parts) < 2 and seconds * len(order) < SOON_SECONDS:
             check_cancelled()
             for part in parts:
                 run(part, None, np.zeros(1, np.int64))
@@ -182,16 +193,50 @@ class QuickOrder:
         (solutions, 4): the entries of A, B and C in ``Operands``, and the number of solutions of
         the cell that come before. It means nothing once ``stop[0]`` is not 0.
         """
-        work, factor = self.nine.workspace, self.nine.factor
+        factor = self.nine.factor
         chosen, start = np.unique(orbits, return_index=True)
-        pairs, ends = work.orbits.pairs[chosen], np.append(start, len(orbits))
-        asked = Asked(pairs, ends, numbers // factor)
+        ends, parts = np.append(start, len(orbits)), numbers // factor
         cells = np.zeros((len(orbits), 4), np.int64)
-        find = stages().find_wide if self.nine.wide else stages().find_narrow
-        with self._slabs() as slabs:
-            find(asked, work.roles, work.operands, work.tensors, stop, slabs, cells)
+        if self.nine.pairs > KEPT_PAIRS:
+            with self._slabs() as slabs:
+                self._find(chosen, ends, parts, stop, slabs, cells)
+        else:
+            for orbit, first, last in zip(chosen.tolist(), ends[:-1], ends[1:], strict=True):
+                slabs = self._sums(orbit, stop)
+                within, some = np.array([0, last - first]), parts[first:last]
+                self._find([orbit], within, some, stop, slabs, cells[first:last], summed=True)
         cells[:, REMAINDER] = cells[:, REMAINDER] * factor + numbers % factor
         return cells
+
+    def _sums(self, orbit: int, stop: NDArray[np.int64]) -> Slabs:
+        """Return the sums of a pair, which are kept; they mean nothing once ``stop[0]`` is not 0.
+
+        Threads that want them at the same time all make them: it is done soon.
+        """
+        if orbit not in self._summed:
+            slabs, nothing = self.nine.scratch(), np.zeros(2, np.int64)
+            self._find([orbit], nothing, nothing[:0], stop, slabs, np.empty((0, 4), np.int64))
+            if stop[0]:
+                return slabs
+            self._summed.setdefault(orbit, slabs)
+        return self._summed[orbit]
+
+    def _find(
+        self,
+        orbits: Sequence[int] | NDArray[np.int64],
+        ends: NDArray[np.int64],
+        numbers: NDArray[np.int64],
+        stop: NDArray[np.int64],
+        slabs: Slabs,
+        cells: NDArray[np.int64],
+        *,
+        summed: bool = False,
+    ) -> None:
+        """Call ``find_cells`` of the width of the slabs; ``ends`` are where numbers of pairs end."""
+        work = self.nine.workspace
+        asked = Asked(work.orbits.pairs[orbits], ends, numbers)
+        find = stages().find_wide if self.nine.wide else stages().find_narrow
+        find(summed, asked, work.roles, work.operands, work.tensors, stop, slabs, cells)
 
 
 class Products:

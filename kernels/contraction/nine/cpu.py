@@ -196,7 +196,7 @@ class NineStages:
         self.relabel = kernel(*moved, seconds=0.1)(relabel)
         numbers, cells, chosen = int64[::1], int64[:, ::1], int32[:, ::1]
         asked = Asked(int32[:, ::1], numbers, numbers)
-        found = asked, roles, operands, tensors, int64[::1]
+        found = boolean, asked, roles, operands, tensors, int64[::1]
         place = f"{__name__}.find_narrow", f"{__name__}.find_wide"
         self.find_narrow = kernel(*found, narrow, cells, seconds=1.3, place=place[0])(find_narrow)
         self.find_wide = kernel(*found, wide, cells, seconds=1.4, place=place[1])(find_wide)

@@ -23,6 +23,8 @@ LOW, HIGH, DOTTED = range(3)
 """Fields of ``Slabs.sums``."""
 LEFT, RIGHT = range(2)
 """The sides of the dot products."""
+LENGTH, TERMS = range(2)
+"""Fields of ``Slabs.held``."""
 
 
 class Slabs(Group):
@@ -52,6 +54,9 @@ class Slabs(Group):
     """int16 (MOST_ENTRIES): which entry of C each of them is, where solutions are looked for."""
     totals: NDArray[np.int64]
     """int64 (MOST_ENTRIES): for each of them, the dot product, where that is to be kept."""
+    held: NDArray[np.int64]
+    """int64 (2): the length of the runs that are gathered, and the number of terms of a pair, where
+    solutions are looked for."""
     slab: NDArray[np.int16] | NDArray[np.int32]
     """(2, 280, TILE): a row for every number of C, over pairs of entries of A and B."""
     slab_words: NDArray[np.int64]
@@ -77,6 +82,7 @@ def make_slabs(wide: bool) -> Slabs:
         factors=(np.int64, (MOST_ENTRIES,)),
         chosen=(np.int16, (MOST_ENTRIES,)),
         totals=(np.int64, (MOST_ENTRIES,)),
+        held=(np.int64, (2,)),
         slab=(entry, (2, n, TILE)),
         slab_words="slab",
         gathered=(entry, (2, n, n, STRIDE)),

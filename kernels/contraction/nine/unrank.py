@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from gpusudoku.kernels.bits import lowest_index
 from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, PARTITIONS, A, B, C, P, Q, R
 from gpusudoku.kernels.contraction.nine.dot import build_pair_sum, end_of_group
-from gpusudoku.kernels.contraction.nine.slabs import LEFT, RIGHT
+from gpusudoku.kernels.contraction.nine.slabs import LEFT, LENGTH, RIGHT, TERMS
 from gpusudoku.kernels.contraction.nine.symmetries import compose
 from gpusudoku.kernels.contraction.nine.words import WORD
 from gpusudoku.kernels.groups import Group
@@ -121,23 +121,29 @@ def build_find_cells(entry: Any, total: Any) -> Callable[..., None]:
             cell[REMAINDER] = number * factor + left_over % factor
             return
 
-    def find_cells(asked, roles, operands, tensors, stop, slabs, cells):
+    def find_cells(summed, asked, roles, operands, tensors, stop, slabs, cells):
         """Write the cells of numbers.
 
-        cells is int64 (numbers, 4): the entries of A, B and C, and the number within the cell,
-        divided by the divisors of all lines. stop is int64 (1); once it is not 0 no more pairs are
-        looked at, and the rest is left as it is.
+        summed says whether the slabs hold the sums of the one pair that is asked for, as an earlier
+        call left them; they are only read then. cells is int64 (numbers, 4): the entries of A, B
+        and C, and the number within the cell, divided by the divisors of all lines. stop is int64
+        (1); once it is not 0 no more pairs are looked at, and the rest is left as it is.
         """
         pairs, first, last = asked.pairs, 0, len(asked.pairs)
         while first < last:
             b, end = pairs[first, 0], end_of_group(first, last, pairs)
-            length = gather_group(first, end, pairs, roles, operands, tensors, slabs)
+            if not summed:
+                length = gather_group(first, end, pairs, roles, operands, tensors, slabs)
+                slabs.held[LENGTH] = length
+            length = slabs.held[LENGTH]
             for pair in range(first, end):
                 if stop[0] != 0:
                     return
                 a = pairs[pair, 1]
-                sum_pair(a, b, length, roles, operands, tensors, slabs)
-                count = _accumulate(operands, slabs)
+                if not summed:
+                    sum_pair(a, b, length, roles, operands, tensors, slabs)
+                    slabs.held[TERMS] = _accumulate(operands, slabs)
+                count = slabs.held[TERMS]
                 for i in range(asked.start[pair], asked.start[pair + 1]):
                     t = _find_term(asked.numbers[i], slabs.totals, count)
                     before = slabs.totals[t - 1] if t > 0 else 0
