@@ -21,8 +21,8 @@ from gpusudoku.orders.choose import Orders
 from gpusudoku.orders.sampling import KEYS, Ints, Uniform, Words, checked_seed, random_words
 
 COUNTED = {
-    *((1, digits) for digits in range(1, 7)),
-    *((digits, 1) for digits in range(1, 7)),
+    *((1, digits) for digits in range(1, 6)),
+    *((digits, 1) for digits in range(1, 6)),
     *((2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (3, 3)),
 }
 """Rows and columns of the boxes of which the grids are drawn by number."""
@@ -43,7 +43,7 @@ class Grids:
 
     *What random means.* If ``uniform``, all grids of the geometry have exactly the same chance:
     boxes of 2x2, 2x3, 3x2, 2x4, 4x2 and 3x3, and Latin squares (boxes of one row, or column) of up
-    to six digits. For 9x9 boards the grids of attempt 0 are the ``sample`` of the solutions of the
+    to five digits. For 9x9 boards the grids of attempt 0 are the ``sample`` of the solutions of the
     empty board, with the same seed.
 
     Otherwise a grid is where a random walk ends that begins at a fixed grid; then lines, bands,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import Philox
 from numpy.typing import NDArray
 
 from gpusudoku import Board, Solutions, collection
@@ -40,13 +41,14 @@ def philox(key: int, counter: int) -> list[int]:
     return words
 
 
-def number(seed: int, count: int, index: int) -> int:
+def number(seed: int, count: int, index: int, attempt: int = 0) -> int:
     """Work out what number ``index`` should be, in plain integers."""
     words = -(-count.bit_length() // 64)
     turn = 0
     while True:
         places = range(index * words, (index + 1) * words)
-        drawn = [philox(seed, (turn << 192) + place // 4 + 1)[place % 4] for place in places]
+        start = (turn << 192) + (attempt << 128) + 1
+        drawn = [philox(seed, start + place // 4)[place % 4] for place in places]
         value = sum(word << 64 * place for place, word in enumerate(drawn))
         if value < (1 << 64 * words) // count * count:
             return value % count
@@ -76,6 +78,47 @@ def test_numbers_are_what_they_should_be(count: int) -> None:
         assert uniform.numbers(first, last).tolist() == whole[first:last]
     far = 10**30
     assert uniform.numbers(far, far + 9).tolist()[4:] == uniform.numbers(far + 4, far + 9).tolist()
+
+
+@pytest.mark.parametrize("seed", [0, 2**64 + 3, 2**128 - 1])
+def test_philox_of_many_counters_is_that_of_numpy(seed: int) -> None:
+    counters = np.random.default_rng(1).integers(0, WORD, (4, 50), np.uint64, endpoint=True)
+    counters[:, :2] = 0, WORD
+    found = np.stack(sampling.philox(seed, [*counters]), axis=1)
+    for counter, words in zip(counters.T.tolist(), found, strict=True):
+        before = sum(word << 64 * place for place, word in enumerate(counter)) - 1
+        assert (Philox(counter=before % 2**256, key=seed).random_raw(4) == words).all()
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_numbers_may_be_drawn_in_any_order_and_have_attempts(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in (0, 2**128 - 1):
+        uniform, order = Uniform(seed, count), np.random.default_rng(2).permutation(40)
+        attempts = order % 3
+        pairs = zip(order.tolist(), attempts.tolist(), strict=True)
+        expected = [number(seed, count, *pair) for pair in pairs]
+        drawn = uniform.at(order, attempts)
+        assert (drawn.tolist(), drawn.dtype) == (expected, uniform.numbers(0, 1).dtype)
+        with monkeypatch.context() as patched:
+            patched.setattr(sampling, "PIECE", 7)
+            assert uniform.at(order, attempts).tolist() == expected
+        zeros = np.zeros(40, np.int64)
+        assert (uniform.at(order, zeros) == uniform.numbers(0, 40)[order]).all()
+        assert (uniform.at(np.arange(40), zeros) == uniform.numbers(0, 40)).all()
+        last = 2**63 - 1
+        assert uniform.at(np.array([last] * 2), zeros[:2])[1] == number(seed, count, last)
+        assert len(uniform.at(zeros[:0], zeros[:0])) == 0
+
+
+def test_keys_are_words_that_no_number_has() -> None:
+    numbers, attempts = np.array([5, 2**63 - 1, 5]), np.array([0, 7, 1])
+    expected = [
+        philox(9, (1 << 255) + (attempt << 128) + index)[0]
+        for index, attempt in zip(numbers.tolist(), attempts.tolist(), strict=True)
+    ]
+    assert sampling.keys(9, numbers, attempts).tolist() == expected
 
 
 def test_blocks_follow_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

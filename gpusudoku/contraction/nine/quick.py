@@ -232,7 +232,7 @@ class QuickOrder:
         *,
         summed: bool = False,
     ) -> None:
-        """Call ``find_cells`` of the width of the slabs; ``ends`` are where numbers of pairs end."""
+        """Call ``find_cells``; ``ends`` are where numbers of pairs begin, then where they end."""
         work = self.nine.workspace
         asked = Asked(work.orbits.pairs[orbits], ends, numbers)
         find = stages().find_wide if self.nine.wide else stages().find_narrow
