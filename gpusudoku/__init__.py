@@ -7,7 +7,8 @@
 
 ``count``, ``solve`` and ``solutions`` take one board, as text, as a list or as an array;
 ``count_many`` and ``solve_many`` take many of them. ``simplify`` makes one easier, ``explain``
-says how, and ``minimise`` removes redundant clues. ``Options`` lists all options.
+says how, and ``rate`` how hard it is; ``minimise`` removes redundant clues, and
+``minimal_puzzles`` lists all puzzles that are left of it so. ``Options`` lists all options.
 ``collection`` has the boards that come with the program.
 
 To read the code, begin with docs/architecture.md: it follows a board through the rooms.
@@ -27,6 +28,7 @@ from gpusudoku.errors import (  # noqa: E402 - after __path__ is set
     Cancelled,
     ClusterError,
     DeviceError,
+    GaveUp,
     GpusudokuError,
     InputError,
     Interrupted,
@@ -48,6 +50,9 @@ if TYPE_CHECKING:
     from gpusudoku.listing import Slice, Solutions, solutions
     from gpusudoku.logic import Explained, Simplified, explain, simplify
     from gpusudoku.options import Options
+    from gpusudoku.puzzles.difficulty import Rating, rate
+    from gpusudoku.puzzles.generating import Puzzle, PuzzleBlock, Puzzles, generate
+    from gpusudoku.puzzles.inside import minimal_puzzles
     from gpusudoku.puzzles.minimising import Minimised, minimise, minimise_many
     from gpusudoku.puzzles.minimising import minimize as minimize
     from gpusudoku.results import (
@@ -82,6 +87,10 @@ _LAZY = {
     "Minimised": "puzzles.minimising",
     "Options": "options",
     "PartRecord": "runs.records",
+    "Puzzle": "puzzles.generating",
+    "PuzzleBlock": "puzzles.generating",
+    "Puzzles": "puzzles.generating",
+    "Rating": "puzzles.difficulty",
     "ResultBlock": "results",
     "Results": "iterating",
     "SearchStats": "results",
@@ -95,12 +104,15 @@ _LAZY = {
     "count_part": "runs.counting",
     "cross_check": "checking",
     "explain": "logic",
+    "generate": "puzzles.generating",
     "make_engine": "engines.make",
     "merge": "runs.counting",
+    "minimal_puzzles": "puzzles.inside",
     "minimise": "puzzles.minimising",
     "minimise_many": "puzzles.minimising",
     "minimize": "puzzles.minimising",  # as others spell it
     "parse": "formats",
+    "rate": "puzzles.difficulty",
     "resume": "runs.counting",
     "simplify": "logic",
     "solutions": "listing",
@@ -122,6 +134,7 @@ __all__ = [
     "Estimates",
     "Explained",
     "Geometry",
+    "GaveUp",
     "GpusudokuError",
     "InputError",
     "Interrupted",
@@ -129,6 +142,10 @@ __all__ = [
     "MismatchError",
     "Options",
     "PartRecord",
+    "Puzzle",
+    "PuzzleBlock",
+    "Puzzles",
+    "Rating",
     "ResultBlock",
     "Results",
     "SaveError",
@@ -146,11 +163,14 @@ __all__ = [
     "count_part",
     "cross_check",
     "explain",
+    "generate",
     "make_engine",
     "merge",
+    "minimal_puzzles",
     "minimise",
     "minimise_many",
     "parse",
+    "rate",
     "resume",
     "simplify",
     "solutions",

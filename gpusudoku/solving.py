@@ -129,6 +129,15 @@ def not_one(number: int) -> InputError | None:
     return InputError(f"the board has {found}, expected exactly one")
 
 
+def only_solution(board: Board, engine: Engine) -> Board:
+    """Return the solution of a board; an InputError if it has none, or several."""
+    found = solve_board(board, Options(limit=2), engine)
+    if (error := not_one(0 if found.board is None else 1 if found.unique else 2)) is not None:
+        raise error
+    assert found.board is not None
+    return found.board
+
+
 def solve_batches(
     batches: Iterable[Batch], options: Options, engine: Engine
 ) -> Generator[ResultBlock, None, None]:

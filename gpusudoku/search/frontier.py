@@ -181,6 +181,11 @@ class Frontier:
         """uint64 (B, cells): the digits possible in every cell, digit d as bit d - 1."""
         return self.shape.candidates_of(self.boards)
 
+    @property
+    def candidates_left(self) -> NDArray[np.int64]:
+        """int64 (B): the number of candidates of all cells; as many as cells in a solved board."""
+        return np.bitwise_count(self.boards[:, : self.shape.planes]).sum(axis=1, dtype=np.int64)
+
     def _joined(self, parts: Sequence[Frontier]) -> Frontier:
         if len(parts) == 1:
             return parts[0]
