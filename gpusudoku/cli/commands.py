@@ -27,9 +27,11 @@ _COMMANDS = {
     "count": ("count", "Count all solutions of every BOARD, exactly."),
     "devices": ("info", "Show the CPU cores and GPUs that counting can use."),
     "enumerate": ("enumerate", "List all solutions of every BOARD, streamed in constant memory."),
+    "generate": ("generate", "Make random puzzles, each with exactly one solution."),
     "help": ("commands", "Show the help of a command, or of all."),
     "info": ("info", "Describe every BOARD: its size, its clues, and whether they clash."),
     "merge": ("merge", "Join all parts of a run: print what the whole command would have printed."),
+    "minimise": ("minimise", "Remove the redundant clues of every BOARD, a puzzle."),
     "nth": ("ranks", "Print solutions of BOARD by their numbers K in ascending order, from 0 on."),
     "rank": ("ranks", "Print the number that every SOLUTION of BOARD has in ascending order."),
     "resume": ("resume", "Resume a run that was saved with --checkpoint FILE."),
@@ -44,21 +46,17 @@ _COMMANDS = {
 MEANT = {
     **dict.fromkeys(("all", "list", "solutions"), "enumerate"),
     **dict.fromkeys(("check", "test", "unique", "valid", "validate"), "solve"),
-    **dict.fromkeys(("draw", "generate", "new", "random"), "sample"),
+    **dict.fromkeys(("create", "make", "new", "puzzle", "random"), "generate"),
+    "draw": "sample",
+    **dict.fromkeys(("minimal", "minimize", "reduce"), "minimise"),
     **dict.fromkeys(("print", "show"), "convert"),
     **dict.fromkeys(("gui", "page", "play", "web"), "serve"),
 }
 """Other names of commands."""
 _EXPLAIN = "gpusudoku.explain(board) in Python {}; 'gpusudoku serve' has it as Logic step by step"
-_MINIMISE = (
-    "gpusudoku.minimise(board) in Python leaves no redundant clue; 'gpusudoku serve' has it as "
-    "Remove redundant clues"
-)
 ELSEWHERE = {
     "explain": _EXPLAIN.format("names every step"),
     "hint": _EXPLAIN.format("names the next step"),
-    "minimise": _MINIMISE,
-    "minimize": _MINIMISE,
     "rate": _EXPLAIN.format("names the techniques that a board needs"),
 }
 """Hints for names that are no commands."""

@@ -102,14 +102,16 @@ class InputOptions:
 
 quiet_option = option("-q", "--quiet", is_flag=True, help="Print only errors on stderr.")
 
+box_option = option(
+    "--box",
+    callback=box_of,
+    shell_complete=complete_boxes,
+    metavar="ROWSxCOLUMNS",
+    help="The shape of a box, if it is not the usual one.",
+)
+
 _reading = compose(
-    option(
-        "--box",
-        callback=box_of,
-        shell_complete=complete_boxes,
-        metavar="ROWSxCOLUMNS",
-        help="The shape of a box, if it is not the usual one.",
-    ),
+    box_option,
     option(
         "--column",
         metavar="NAME",
@@ -142,6 +144,13 @@ def reading(command: Callable[..., Any]) -> Callable[..., Any]:
 
 _KNOWN = ", ".join([*TECHNIQUES, *GROUPS])
 
+jobs_option = option(
+    "-j",
+    "--jobs",
+    type=Integer(1, MOST_JOBS),
+    help="CPU threads.  [default: all usable cores]",
+)
+
 devices = compose(
     option(
         "--device",
@@ -149,12 +158,7 @@ devices = compose(
         default="auto",
         help="The device to use; auto takes CUDA where that is quicker.",
     ),
-    option(
-        "-j",
-        "--jobs",
-        type=Integer(1, MOST_JOBS),
-        help="CPU threads.  [default: all usable cores]",
-    ),
+    jobs_option,
     option(
         "--gpu",
         "gpus",
@@ -248,6 +252,11 @@ def checkpoint(command: str) -> Callable[[Command], Command]:
 def force(command: str) -> Callable[[Command], Command]:
     """Add the option of a command that lets it overwrite files."""
     return own_option(command)("--force", is_flag=True, help="Overwrite an existing output file.")
+
+
+def seed_option(command: str, text: str) -> Callable[[Command], Command]:
+    """Add the option of a command for the seed of what is random."""
+    return own_option(command)("--seed", type=Integer(0, (1 << 128) - 1), metavar="S", help=text)
 
 
 def part_option(command: str, what: str) -> Callable[[Command], Command]:

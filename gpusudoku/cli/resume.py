@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 INDIFFERENT = frozenset(
     (
         *("boards", "output", "force", "checkpoint", "cluster", "quiet", "stats"),
-        *("device", "jobs", "gpus", "memory", "color", "form", "as_json"),
+        *("device", "jobs", "gpus", "memory", "color", "form", "as_json", "seconds"),
     )
 )
 """Parameters of commands on which files do not depend; boards are looked into."""
@@ -71,7 +71,8 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
     root = ctx.find_root()
     root.meta[ARGUMENTS] = setup.get("arguments", [])
     name, command = run.identity.command, cli.commands[run.identity.command]
-    again = command.make_context(name, [""], parent=root)
+    takes_boards = any(isinstance(each, click.Argument) for each in command.params)
+    again = command.make_context(name, [""] if takes_boards else [], parent=root)
     # A count that began in Python has its options alone.
     params = again.params | setup["params"]
     params["box"] = params["box"] and Geometry.parse(params["box"])
@@ -79,7 +80,7 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
     params["quiet"] = quiet or params["quiet"]
     if run.state.finished:  # another file may be there now
         params["force"] = False
-    if "cells" in boards:
+    if "cells" in boards and takes_boards:
         python = {"source": "<python>", "line": 0, "columns": [], "beside": []}
         params["boards"] = (placed(boards, setup.get("place", python)),)
     cluster = settings.pop("cluster")
@@ -87,6 +88,8 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
         raise InputError(f"{path}: holds {name}, and only count and solve run on a cluster")
     again.params = changed_options(params, **settings, cluster=cluster)
     again.params |= {"checkpoint": path} | ({"cluster": cluster} if "cluster" in params else {})
+    known = {each.name for each in command.params}
+    again.params = {name: value for name, value in again.params.items() if name in known}
     try:
         os.chdir(folder)
     except OSError as error:  # on another machine: a board that is in the file needs no folder
@@ -122,7 +125,8 @@ def identity_of_command(
         facts["part"] = part.number
     if source.board is not None:
         boards = identity_of_board(source.board[0])
-        del facts["box"], facts["column"]  # which only say how it was read
+        for name in ("box", "column"):  # which only say how it was read
+            facts.pop(name, None)
     else:
         digests = [[name, _digest(name) if name in source.files else None] for name in source.names]
         boards = {"inputs": digests}

@@ -19,6 +19,7 @@ from gpusudoku.cli.options import (
     own_option,
     part_option,
     reading,
+    seed_option,
     solution_form,
     start_engine,
 )
@@ -56,12 +57,10 @@ _INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N
     metavar="N",
     help="Draw N solutions of each board.",
 )
-@own(
-    "--seed",
-    type=Integer(0, (1 << 128) - 1),
-    metavar="S",
-    help="The same seed draws the same solutions.  [default: a new one, on stderr and in"
-    " csv, tsv and jsonl]",
+@seed_option(
+    "sample",
+    "The same seed draws the same solutions.  [default: a new one, on stderr and in csv, tsv and"
+    " jsonl]",
 )
 @own("--distinct", is_flag=True, help="Draw no solution of a board twice.")
 @part_option("sample", "the sample, or of a batch")

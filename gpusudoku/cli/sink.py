@@ -50,12 +50,21 @@ class LineSink:
         """Boards that are done."""
         self.total: int | None = None
         """The number of solutions that a single board is to give, if it is known."""
+        self.noun = "solutions"
+        """What the line of progress calls them."""
         self._solutions = self.start.solutions
 
     def write(self, text: bytes | memoryview, lines: int | None = None) -> None:
         """Write whole lines; ``lines`` is their number, if it is known."""
         self.line.clear()
         self.output.write(text, lines)
+
+    def bad(self, text: bytes) -> None:
+        """Write what stands for a bad board, and note that it is done."""
+        with held_interrupts():
+            self.write(text)
+            self.notes[_BAD_BOARDS] = self.notes.get(_BAD_BOARDS, 0) + 1
+            self.done()
 
     def done(self, *, boards: int = 0, solutions: int = 0, found: int = 0) -> None:
         """Note that what was written completes so many boards, or solutions of the next.
@@ -72,7 +81,7 @@ class LineSink:
         if not source.single:
             self.line.boards(self.boards, share)
         elif share is not None:
-            self.line.share(share, f"{self._solutions:,} solutions")
+            self.line.share(share, f"{self._solutions:,} {self.noun}")
 
 
 @contextmanager
@@ -94,7 +103,7 @@ def open_sink(
     with open_output(asked, source, facts, portion) as checkpoint:
         line = ProgressLine(listing=checkpoint.output.to_stdout)
         sink = LineSink(source, checkpoint, line)
-        source.skip(sink.start.boards)
+        source.skip(sink.start.boards, checkpoint.notes.get(_BAD_BOARDS, 0))
         source.lacks_answers = bool(checkpoint.notes.get(_UNANSWERED))
         checkpoint.output.write_header(header)
         try:

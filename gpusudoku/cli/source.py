@@ -87,7 +87,7 @@ class Source:
         self.names, self._reading, self._one = list(names), reading, one
         self.files = [name for name in self.names if is_file(name)]
         """The inputs that are files, or standard input."""
-        self._table, self._errors = asked.form in ("csv", "tsv"), asked.errors
+        self._table, self.gives_errors = asked.form in ("csv", "tsv"), asked.errors
         self._keep_going = reading.keep_going
         self._meter = formats.Meter(self.files)
         found = chain.from_iterable(_read(name, reading, self._meter) for name in self.names)
@@ -183,7 +183,7 @@ class Source:
             elif wanted is None or passed in wanted or (self._to_the_end and passed >= wanted.stop):
                 self._pass_bad(found)
                 bad += 1
-                if self._errors and bad > bad_done:
+                if self.gives_errors and bad > bad_done:
                     yield found
             if wanted is not None and passed >= wanted.stop and not self._to_the_end:
                 return

@@ -43,7 +43,8 @@ PIECE_SECONDS = 0.05
 MOST_PUZZLES = 1 << 12
 """Puzzles that are made, or attempted, together."""
 FEW_CELLS = 36
-"""Boards of no more cells have so few puzzles that some come again: those are refused."""
+"""Boards of no more cells have so few puzzles that some come again. Two 9x9 puzzles of a run are
+equal only if their grids are: one run of a billion puzzles in 13,000 would have such a pair."""
 LEAST_CLUES = 17
 """No 9x9 puzzle has fewer (McGuire, Tugemann and Civario, There is no 16-clue Sudoku, 2014)."""
 PROVEN_DIGITS, MOST_GUESSES = 16, 100
@@ -147,6 +148,11 @@ class Wishes:
                 raise InputError(f"no puzzle has this pattern: {why}")
             _bounds(int(self.pattern.sum()), geometry)
 
+    @property
+    def is_small(self) -> bool:
+        """True if boards have so few puzzles that some come again: those are refused then."""
+        return self.geometry.cells <= FEW_CELLS
+
 
 def _bounds(clues: int | tuple[int, int] | None, geometry: Geometry) -> tuple[int, int]:
     """Return the least and the most clues."""
@@ -214,7 +220,7 @@ class Puzzles:
         self._wishes, self._numbers = wishes, range(first, n)
         self._hope, self._threads, self._cancel = _Hope(seconds), threads, cancel
         self._seconds = seconds
-        self._seen: set[bytes] | None = set() if wishes.geometry.cells <= FEW_CELLS else None
+        self._seen: set[bytes] | None = set() if wishes.is_small else None
         """The puzzles that there were, if one could come again."""
         self._puzzles = self._one_by_one()
 

@@ -30,13 +30,14 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
-from gpusudoku.errors import Cancelled, InputError, Interrupted, described
 from gpusudoku.formats.coerce import BoardLike, board_of
-from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
+from gpusudoku.jobs.cancel import CancelToken, check_cancelled, made_in
 from gpusudoku.jobs.job import Cost
 from gpusudoku.jobs.ordered import ordered_map
-from gpusudoku.options import Options, is_integer
+from gpusudoku.options import Options
 from gpusudoku.planning.batch import find_solutions
+from gpusudoku.puzzles.minimising import interruptible
+from gpusudoku.puzzles.patterns import kept_cells
 from gpusudoku.solving import only_solution
 
 NODES = 128
@@ -57,7 +58,7 @@ Sets = NDArray[np.uint64]
 def minimal_puzzles(
     board: BoardLike,
     *,
-    keep: Iterable[int] | None = None,
+    keep: str | Iterable[int] = (),
     box: Geometry | str | None = None,
     engine: Engine | None = None,
     cancel: CancelToken | None = None,
@@ -75,8 +76,7 @@ def minimal_puzzles(
         As for ``count``. Candidates that are given for empty cells stay as they are; a cell whose
         clue is removed may have any digit.
     keep
-        Clues that are always there, necessary or not: the indices of their cells, row by row from
-        0.
+        Cells whose clues are always there, necessary or not; as for ``minimise``.
     engine
         Its threads search, whatever its device; by default all cores.
     cancel
@@ -85,30 +85,17 @@ def minimal_puzzles(
     Raises
     ------
     InputError
-        If the board cannot be read, or has no solution or several; or if ``keep`` names a cell that
-        does not exist or has no clue.
+        If the board cannot be read, or has no solution or several; if there is no such cell.
     Interrupted, Cancelled
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
     puzzle = board_of(board, box)
-    kept = _kept(puzzle, () if keep is None else keep)
+    kept = kept_cells(keep, puzzle.geometry)
     engine = engine_for(Options(device="cpu" if engine is None else "auto"), engine)
-    with cancelling(cancel):
+    with interruptible(cancel):
         solution = only_solution(puzzle, engine).cells
     boards = _boards(puzzle, solution, kept, engine)
-    return made_in(lambda: cancelling(cancel), boards)
-
-
-def _kept(puzzle: Board, keep: Iterable[int]) -> NDArray[np.bool_]:
-    """Return the clues to keep, bool (cells), of their cells' indices."""
-    kept, cells = np.zeros(puzzle.geometry.cells, np.bool_), puzzle.geometry.cells
-    for cell in keep:
-        if not is_integer(cell) or not 0 <= cell < cells:
-            raise InputError(f"keep {described(cell)}: expected cells from 0 to {cells - 1}")
-        if not puzzle.cells[cell]:
-            raise InputError(f"keep {cell}: {puzzle.geometry.cell_name(cell)} has no clue")
-        kept[cell] = True
-    return kept
+    return made_in(lambda: interruptible(cancel), boards)
 
 
 def _boards(
@@ -118,14 +105,9 @@ def _boards(
     geometry, masks = puzzle.geometry, puzzle.given_candidates
     if masks is not None:
         masks = np.where(puzzle.cells > 0, geometry.all_digits, masks)
-    try:
-        for block in minimal_blocks(puzzle, solution, keep, engine):
-            given = None if masks is None else np.tile(masks, (len(block), 1))
-            yield from Batch(geometry, block, given)
-    except Cancelled:
-        raise
-    except (Interrupted, KeyboardInterrupt):  # the count of a search means nothing here
-        raise Interrupted("interrupted") from None
+    for block in minimal_blocks(puzzle, solution, keep, engine):
+        given = None if masks is None else np.tile(masks, (len(block), 1))
+        yield from Batch(geometry, block, given)
 
 
 def minimal_blocks(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -19,13 +19,14 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.errors import Cancelled, InputError, Interrupted, described
+from gpusudoku.errors import Cancelled, InputError, Interrupted
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.iterating import with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, cancelling, made_in
 from gpusudoku.jobs.job import called, pieces
-from gpusudoku.options import Options, is_integer
+from gpusudoku.options import Options
 from gpusudoku.orders.sampling import SEED_BITS
+from gpusudoku.puzzles.patterns import kept_cells
 from gpusudoku.puzzles.reducing import order_seeds, reduced
 from gpusudoku.results import BadBoard
 from gpusudoku.solving import not_one, solve_block
@@ -117,7 +118,7 @@ def minimise(
     board: BoardLike,
     *,
     seed: int | None = None,
-    keep: Iterable[int] = (),
+    keep: str | Iterable[int] = (),
     box: Geometry | str | None = None,
     cancel: CancelToken | None = None,
 ) -> Minimised:
@@ -138,7 +139,8 @@ def minimise(
     seed
         From 0 to below 2^128; by default a new one every time.
     keep
-        Cells whose clues stay, necessary or not, row by row from 0.
+        Cells whose clues stay, necessary or not: their numbers, row by row from 0; or a text, such
+        as ``r1c9,r5c5``, or that of a pattern as for ``generate``.
     cancel
         Stops it, whichever thread cancels it: see ``CancelToken``.
 
@@ -154,7 +156,9 @@ def minimise(
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
     order_seeds(puzzle.cells[None], seed)  # complains of a seed before anything is searched
     with interruptible(cancel):
-        [result] = _minimise_block(Batch.of([puzzle]), seed, [*keep], CpuEngine(1))
+        [result] = _minimise_block(
+            Batch.of([puzzle]), seed, keep if isinstance(keep, str) else [*keep], CpuEngine(1)
+        )
     if isinstance(result, InputError):
         raise result
     return result
@@ -164,7 +168,7 @@ def minimise_many(
     boards: Iterable[BoardLike] | os.PathLike[str],
     *,
     seed: int | None = None,
-    keep: Iterable[int] = (),
+    keep: str | Iterable[int] = (),
     box: Geometry | str | None = None,
     on_error: str = "raise",
     jobs: int | None = None,
@@ -191,7 +195,7 @@ def minimise_many(
     threads = CpuEngine(Options(jobs=jobs).jobs).threads
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
     order_seeds(np.zeros((0, 1), np.uint8), seed)
-    found, cells = batches_of(boards, box), [*keep]
+    found, cells = batches_of(boards, box), keep if isinstance(keep, str) else [*keep]
 
     def work(batches: Iterator[Batch]) -> Generator[MinimisedBlock, None, None]:
         return minimise_batches(batches, seed, cells, threads)
@@ -214,7 +218,7 @@ minimize = minimise
 
 
 def minimise_batches(
-    batches: Iterable[Batch], seed: int, keep: Collection[int], threads: int
+    batches: Iterable[Batch], seed: int, keep: str | Iterable[int], threads: int
 ) -> Generator[MinimisedBlock, None, None]:
     """Minimise boards in blocks, in their order."""
 
@@ -225,10 +229,10 @@ def minimise_batches(
 
 
 def _minimise_block(
-    block: Batch, seed: int, keep: Collection[int], engine: CpuEngine
+    block: Batch, seed: int, keep: str | Iterable[int], engine: CpuEngine
 ) -> MinimisedBlock:
     """Minimise boards of one geometry by all threads of an engine."""
-    units = units_without(keep, block.geometry)
+    units = np.flatnonzero(~kept_cells(keep, block.geometry))[:, None]
     solved = solve_block(block, Options(limit=2), engine)
     assert solved.solutions is not None
     which = np.flatnonzero(solved.numbers == 1)
@@ -243,15 +247,6 @@ def _minimise_block(
     some = pieces(range(len(which)), PIECES * threads if threads > 1 else 1)
     called([partial(reduce, piece) for piece in some], threads)
     return MinimisedBlock(block, solved.numbers, puzzles, solved.solutions, seed)
-
-
-def units_without(keep: Collection[int], geometry: Geometry) -> NDArray[np.int64]:
-    """Return int64 (U, 1), the cells without those whose clues stay; InputError for no cell."""
-    for cell in keep:
-        if not is_integer(cell) or not 0 <= cell < geometry.cells:
-            last = geometry.cells - 1
-            raise InputError(f"cell {described(cell)} to keep: expected one from 0 to {last}")
-    return np.setdiff1d(np.arange(geometry.cells), np.array([*keep], np.int64))[:, None]
 
 
 @contextmanager

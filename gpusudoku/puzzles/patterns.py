@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described, shown
+from gpusudoku.options import is_integer
 
 SYMMETRIES: dict[str, Callable[[int, Any, Any], tuple[Any, Any]]] = {
     "rotational": lambda last, row, column: (last - row, last - column),
@@ -28,6 +29,8 @@ ALL = "all"
 _EMPTY = ".0_-*"
 _BETWEEN = re.compile(r"[\s|+,;]+")
 """What may stand between the cells of a pattern."""
+_BORDER = re.compile(r"^[-=+|\s]*\+[-=+|\s]*$", re.MULTILINE)
+"""A line between boxes."""
 _CELL = re.compile(r"r(\d+)c(\d+)", re.IGNORECASE)
 
 
@@ -84,6 +87,7 @@ def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.boo
         except OSError as error:
             raise InputError(f"{pattern}: cannot be read: {error.strerror}") from None
     if isinstance(pattern, str):
+        pattern = _BORDER.sub("", pattern)
         text = _BETWEEN.sub("", pattern)
         cells = np.array([character not in _EMPTY for character in text], np.bool_)
     else:
@@ -96,20 +100,36 @@ def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.boo
     return cells
 
 
-def cells_of(names: str, geometry: Geometry) -> list[int]:
-    """Return the numbers of cells named as ``r1c9,r5c5``, or of those of a pattern."""
-    words = names.replace(",", " ").split()
-    found = [_CELL.fullmatch(word) for word in words]
-    if not any(found):
-        return np.flatnonzero(pattern_of(names, geometry)).tolist()
-    cells = []
-    for word, match in zip(words, found, strict=True):
+def kept_cells(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool_]:
+    """Return cells whose clues are to stay, bool (cells).
+
+    They are given by their numbers, row by row from 0; by a text such as ``r1c9,r5c5``; or by that
+    of a pattern.
+
+    Raises
+    ------
+    InputError
+        If there is no such cell.
+    """
+    if not isinstance(keep, str):
+        numbers = [*keep]
+        for cell in numbers:
+            if not is_integer(cell) or not 0 <= cell < geometry.cells:
+                last = geometry.cells - 1
+                raise InputError(f"keep {described(cell)}: expected cells from 0 to {last}")
+        return np.isin(np.arange(geometry.cells), numbers)
+    words = keep.replace(",", " ").split()
+    if words and not any(map(_CELL.fullmatch, words)):
+        return pattern_of(keep, geometry)
+    kept = np.zeros((geometry.n, geometry.n), np.bool_)
+    for word in words:
+        match = _CELL.fullmatch(word)
         row, column = (int(match[1]), int(match[2])) if match else (0, 0)
         if not (1 <= row <= geometry.n and 1 <= column <= geometry.n):
             last = f"r{geometry.n}c{geometry.n}"
-            raise InputError(f"cell {shown(word)}: expected one from r1c1 to {last}")
-        cells.append((row - 1) * geometry.n + column - 1)
-    return cells
+            raise InputError(f"keep {shown(word)}: expected cells from r1c1 to {last}")
+        kept[row - 1, column - 1] = True
+    return kept.ravel()
 
 
 def twin_of(pattern: NDArray[np.bool_], geometry: Geometry) -> str | None:

@@ -1,0 +1,256 @@
+"""``gpusudoku generate``: random puzzles, each with one solution."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from gpusudoku.board.batch import Batch, Origin, Places
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.messages import note, quietly
+from gpusudoku.cli.options import (
+    InputOptions,
+    OutputOptions,
+    box_option,
+    checkpoint,
+    form_options,
+    jobs_option,
+    output_file,
+    own_option,
+    part_option,
+    quiet_option,
+    seed_option,
+)
+from gpusudoku.cli.parts import PartWriter
+from gpusudoku.cli.records import FORMS as RECORDS
+from gpusudoku.cli.records import as_rows
+from gpusudoku.cli.sink import LineSink, open_sink
+from gpusudoku.cli.source import Source, is_file
+from gpusudoku.cli.usage import Integer, Seconds, WhichPart
+from gpusudoku.cli.writers import SolutionWriter
+from gpusudoku.errors import InputError, shown
+from gpusudoku.formats import FORMATS, write_lines
+
+if TYPE_CHECKING:
+    from gpusudoku.puzzles.generating import PuzzleBlock, Wishes
+
+own = own_option("generate")
+
+_SEED = "seed"
+"""The note of a seed that was not given."""
+_COLUMNS = ("puzzle", "solution", "clues", "difficulty", "guesses", "seed", "number")
+
+
+def _clues(
+    ctx: click.Context, param: click.Parameter, value: str | tuple[int, int] | None
+) -> tuple[int, int] | None:
+    """Parse N or A-B, for click; on resuming it is parsed already."""
+    if value is None or isinstance(value, tuple):
+        return value
+    match = re.fullmatch(r"\s*(\d{1,4})\s*(?:-\s*(\d{1,4})\s*)?", value, re.ASCII)
+    if match is None:
+        raise click.BadParameter(f"{shown(value)}: expected a number, or two as in 24-26")
+    return int(match[1]), int(match[2] or match[1])
+
+
+def _pattern(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Read a pattern, for click, and write it as digits and dots."""
+    if value is None:
+        return None
+    from gpusudoku.puzzles.patterns import pattern_of
+
+    try:
+        cells = pattern_of(Path(value) if is_file(value) else value)
+    except InputError as error:
+        raise click.BadParameter(f"{shown(value)}: {error}") from None
+    return "".join("1" if cell else "." for cell in cells)
+
+
+@click.command()
+@own(
+    "-n",
+    "--number",
+    type=Integer(min=0),
+    default=1,
+    metavar="N",
+    help="Make N puzzles, no two of them equal.",
+)
+@box_option
+@own("--minimal", is_flag=True, help="Only puzzles without any redundant clue.")
+@own(
+    "--clues",
+    callback=_clues,
+    metavar="N|A-B",
+    help="N clues, or from A to B.  [default: until none is redundant]",
+)
+@own(
+    "--symmetry",
+    metavar="LIST",
+    help="Comma-separated: rotational, quarter-turn, left-right, top-bottom, diagonal,"
+    " antidiagonal, or all.",
+)
+@own(
+    "--pattern",
+    callback=_pattern,
+    metavar="FILE|TEXT",
+    help="Clues in these cells, all and no others: a character a cell, a dot for an empty one.",
+)
+@own(
+    "--difficulty",
+    metavar="LIST",
+    help="Comma-separated: easy, medium, hard, expert, extreme.",
+)
+@seed_option(
+    "generate",
+    "The same seed makes the same puzzles.  [default: a new one, on stderr and in csv, tsv and"
+    " jsonl]",
+)
+@own(
+    "--seconds",
+    type=Seconds(),
+    default=60.0,
+    metavar="S",
+    help="Give up after so long without another puzzle.",
+)
+@part_option("generate", "the puzzles")
+@form_options(
+    "generate",
+    (*FORMATS, "jsonl"),
+    "How to write puzzles; csv, tsv and jsonl have solution, clues and difficulty, too."
+    "  [default: line]",
+)
+@output_file("generate")
+@checkpoint("generate")
+@jobs_option
+@quiet_option
+def generate(
+    number: int,
+    box: Geometry | None,
+    seed: int | None,
+    part: WhichPart | None,
+    jobs: int | None,
+    seconds: float,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Make random puzzles, each with exactly one solution.
+
+    A random grid loses its clues in a random order, until none is redundant or --clues says so.
+    9x9 grids are exactly uniform. The same seed makes the same puzzles on any machine, and more of
+    them begin with the same ones.
+
+    \b
+    --difficulty, by the techniques that a puzzle needs:
+      easy      naked and hidden singles
+      medium    locked candidates, too
+      hard      naked and hidden pairs, too
+      expert    up to ten guesses
+      extreme   more
+
+    If no more puzzles are found in time, the exit status is 5.
+
+    \b
+    Examples:
+      gpusudoku generate
+      gpusudoku generate --symmetry rotational --clues 26 --format pretty
+      gpusudoku generate -n 1000 --difficulty easy --format csv -o easy.csv
+      gpusudoku generate --pattern heart.txt
+      gpusudoku generate --box 4x4 -n 10
+      gpusudoku generate -n 1000000 --seed 7 -o puzzles.txt --checkpoint puzzles.run
+    """
+    from gpusudoku.puzzles.generating import Wishes
+
+    asked = OutputOptions.take(given)
+    form = asked.form or "line"
+    with quietly(quiet):
+        wishes = Wishes(box, **given)
+        places = Places.of(Origin(""), [0])
+        empty = Batch(wishes.geometry, Board.empty(wishes.geometry).cells[None], places=places)
+        source = Source([empty], InputOptions(wishes.geometry), asked, saved=part is not None)
+        numbers, piece = range(number), None
+        if part is not None:
+            if seed is None:
+                raise InputError("--part needs a --seed: all parts are of one run")
+            if wishes.is_small:
+                raise InputError("--part is for larger boards: parts of these could have the same")
+            piece = PartWriter(part, source, asked)
+            numbers = piece.take(number, "puzzles")
+        writer = PuzzleWriter(form)
+        with open_sink(source, asked, writer.header, part=piece) as sink:
+            _write(sink, wishes, numbers, seed, writer, seconds, jobs)
+
+
+def _write(
+    sink: LineSink,
+    wishes: Wishes,
+    numbers: range,
+    seed: int | None,
+    writer: PuzzleWriter,
+    seconds: float,
+    jobs: int | None,
+) -> None:
+    """Make the puzzles that are left of some numbers, and write them."""
+    from gpusudoku.jobs.cores import usable_cores
+    from gpusudoku.puzzles.generating import Puzzles
+
+    tell_seed = seed is None
+    if seed is None:
+        seed = sink.notes.setdefault(_SEED, secrets.randbits(128))
+    sink.total = len(numbers)
+    first = numbers.start + sink.start.solutions
+    threads = jobs or usable_cores()
+    puzzles = Puzzles(numbers.stop, wishes, seed, first=first, seconds=seconds, threads=threads)
+    if not puzzles.grids.uniform:
+        note("grids of this shape come from random walks, and are not exactly uniform")
+    start, made = time.perf_counter(), 0
+    with closing(puzzles.blocks()) as blocks:
+        for block in sink.line.waiting(blocks):
+            if tell_seed:
+                note(f"seed {seed}")
+                tell_seed = False
+            sink.write(writer.text(block))
+            made += len(block)
+            sink.noun = f"puzzles, {made / (time.perf_counter() - start):,.0f} a second"
+            sink.done(solutions=len(block), found=len(block))
+
+
+class PuzzleWriter:
+    """Writes random puzzles in one form; records have solution and difficulty, too."""
+
+    def __init__(self, form: str) -> None:
+        self._form, self._delimiter = form, {"csv": ",", "tsv": "\t"}.get(form)
+        self._plain = None if form in RECORDS else SolutionWriter(form, Origin(""))
+
+    def header(self) -> bytes:
+        """Return the text before all puzzles."""
+        return as_rows([_COLUMNS], self._delimiter) if self._delimiter else b""
+
+    def text(self, block: PuzzleBlock) -> bytes:
+        """Write puzzles as whole lines."""
+        if self._plain is not None:
+            return self._plain.text(Batch(block.geometry, block.puzzles), block.puzzles)
+        from gpusudoku.puzzles.difficulty import LEVELS
+
+        levels, guesses = (column.tolist() for column in block.ratings)
+        puzzles, solutions = (
+            write_lines(rows).decode().splitlines() for rows in (block.puzzles, block.solutions)
+        )
+        clues = np.count_nonzero(block.puzzles, axis=1).tolist()
+        words = [LEVELS[level] for level in levels]
+        seeds = [str(block.seed)] * len(block)
+        columns = puzzles, solutions, clues, words, guesses, seeds, block.numbers.tolist()
+        rows = zip(*columns, strict=True)
+        if self._delimiter:
+            return as_rows(rows, self._delimiter)
+        facts = (dict(zip(_COLUMNS, row, strict=True)) for row in rows)
+        box = str(block.geometry)
+        return "".join(f"{json.dumps({**each, 'box': box})}\n" for each in facts).encode()
