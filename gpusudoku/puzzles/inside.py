@@ -67,8 +67,9 @@ def minimal_puzzles(
 
     They have some of its clues, the same solution as the only one, and no clue that could go. Their
     order depends on board and ``keep`` alone. A puzzle of 9x9 cells with 30 clues has some dozens,
-    one with 35 some thousands, and a full grid more than could ever be listed, but the first are
-    found within a second. Memory stays small however many there are.
+    one with 35 some thousands, and a full grid more than could ever be listed, but its first ones
+    come within a second. Memory stays small however many there are. Larger boards may take very
+    long: a search of one with too few clues does.
 
     Parameters
     ----------
@@ -270,7 +271,8 @@ class _Clues:
         with closing(ordered_map(pieces, search, threads)) as results:
             for done in results:
                 assert done.result is not None, "threads have all the patience"
-                self._cost.took(done.seconds, SEARCHED_BOARDS)
+                number = min(SEARCHED_BOARDS, len(boards) - done.item.start)
+                self._cost.took(done.seconds, number)
                 rows, roots = done.result
                 differs = rows != self._solution
                 other = differs.any(axis=1)

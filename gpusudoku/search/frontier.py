@@ -184,7 +184,9 @@ class Frontier:
     @property
     def candidates_left(self) -> NDArray[np.int64]:
         """int64 (B): the number of candidates of all cells; as many as cells in a solved board."""
-        return np.bitwise_count(self.boards[:, : self.shape.planes]).sum(axis=1, dtype=np.int64)
+        counts = np.bitwise_count(self.boards[:, : self.shape.planes])
+        left: NDArray[np.int64] = counts.sum(axis=1, dtype=np.int64)
+        return left
 
     def _joined(self, parts: Sequence[Frontier]) -> Frontier:
         if len(parts) == 1:
