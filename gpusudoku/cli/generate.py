@@ -246,9 +246,8 @@ class PuzzleWriter:
         )
         clues = np.count_nonzero(block.puzzles, axis=1).tolist()
         words = [LEVELS[level] for level in levels]
-        seeds = [str(block.seed)] * len(block)
-        columns = puzzles, solutions, clues, words, guesses, seeds, block.numbers.tolist()
-        rows = zip(*columns, strict=True)
+        numbers, seeds = block.numbers.tolist(), [str(block.seed)] * len(block)
+        rows = zip(puzzles, solutions, clues, words, guesses, seeds, numbers, strict=True)
         if self._delimiter:
             return as_rows(rows, self._delimiter)
         facts = (dict(zip(_COLUMNS, row, strict=True)) for row in rows)

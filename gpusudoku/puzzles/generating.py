@@ -38,9 +38,9 @@ from gpusudoku.puzzles.reducing import reduced
 
 SECONDS = 60.0
 """Time without another puzzle after which there is no hope."""
-PIECE_SECONDS = 0.05
+PIECE_SECONDS = 0.2
 """A thread makes so many puzzles at a time that this takes about so long."""
-MOST_PUZZLES = 1 << 12
+MOST_PUZZLES = 1 << 14
 """Puzzles that are made, or attempted, together."""
 FEW_CELLS = 36
 """Boards of no more cells have so few puzzles that some come again. Two 9x9 puzzles of a run are
@@ -94,7 +94,7 @@ class PuzzleBlock:
 
     @cached_property
     def ratings(self) -> Ratings:
-        """How hard they are: levels, indices into ``LEVELS``, and guesses."""
+        """Rate them: levels, indices into ``LEVELS``, and guesses."""
         return rate_batch(Batch(self.geometry, self.puzzles))
 
     def __len__(self) -> int:
@@ -102,10 +102,9 @@ class PuzzleBlock:
 
     def part(self, start: int, end: int) -> PuzzleBlock:
         """Return the puzzles from start to before end."""
-        columns = self.numbers, self.puzzles, self.solutions
-        return PuzzleBlock(
-            self.geometry, self.seed, *(column[start:end] for column in columns), self.whole
-        )
+        numbers, these = self.numbers[start:end], slice(start, end)
+        puzzles, solutions = self.puzzles[these], self.solutions[these]
+        return replace(self, numbers=numbers, puzzles=puzzles, solutions=solutions)
 
     def __iter__(self) -> Iterator[Puzzle]:
         levels, guesses = (column.tolist() for column in self.ratings)

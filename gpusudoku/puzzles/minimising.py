@@ -96,9 +96,9 @@ class MinimisedBlock:
 
     def part(self, start: int, end: int) -> MinimisedBlock:
         """Return those of the boards from start to before end."""
-        these = slice(start, end)
-        columns = self.numbers[these], self.puzzles[these], self.solutions[these]
-        return MinimisedBlock(self.boards.part(start, end), *columns, self.seed)
+        boards, numbers = self.boards.part(start, end), self.numbers[start:end]
+        puzzles, solutions = self.puzzles[start:end], self.solutions[start:end]
+        return MinimisedBlock(boards, numbers, puzzles, solutions, self.seed)
 
     def __iter__(self) -> Iterator[Minimised | InputError]:
         geometry = self.boards.geometry

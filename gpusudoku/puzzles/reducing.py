@@ -6,13 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described
 from gpusudoku.jobs.cancel import check_cancelled
+from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.choose import MOST_PLAIN
 from gpusudoku.kernels.search.minimise import Puzzles, Trials
 from gpusudoku.kernels.search.settings import LOCKED_CANDIDATES, SearchSettings
-from gpusudoku.kernels.search.shape import Shape, shape_of
+from gpusudoku.kernels.search.shape import shape_of
 from gpusudoku.options import is_integer
 from gpusudoku.orders.sampling import SEED_BITS
 from gpusudoku.search.frontier import node_seconds
@@ -21,12 +23,15 @@ CALL_SECONDS = 0.01
 """A call of the compiled loop takes about this long: an interrupt waits for it."""
 
 
-def settings_for(shape: Shape) -> SearchSettings:
-    """Return the techniques that remove clues in the least time: 16x16 boards take half as long."""
-    plain = SearchSettings()
-    if shape.n <= MOST_PLAIN:
-        return plain
-    return plain._replace(techniques=plain.techniques | LOCKED_CANDIDATES)
+def minimise_kernel(geometry: Geometry) -> Kernel:
+    """Return the loop that removes clues of boards of a geometry.
+
+    Locked candidates are worth their time where there are many digits: 16x16 boards take half.
+    """
+    shape, settings = shape_of(geometry.box_rows, geometry.box_columns), SearchSettings()
+    if shape.n > MOST_PLAIN:
+        settings = settings._replace(techniques=settings.techniques | LOCKED_CANDIDATES)
+    return cpu.minimise(shape, settings)
 
 
 def order_seeds(cells: NDArray[np.uint8], seed: int) -> NDArray[np.uint64]:
@@ -80,7 +85,7 @@ def reduced(
     """
     geometry = puzzles.geometry
     shape = shape_of(geometry.box_rows, geometry.box_columns)
-    kernel = cpu.minimise(shape, settings_for(shape))
+    kernel = minimise_kernel(geometry)
     clues = (puzzles.cells > 0).astype(np.uint8)
     candidates = np.zeros((1, shape.words), shape.word)
     candidates[0, : shape.planes] = shape.cells
