@@ -48,16 +48,18 @@ MEANT = {
     **dict.fromkeys(("check", "test", "unique", "valid", "validate"), "solve"),
     **dict.fromkeys(("create", "make", "new", "puzzle", "random"), "generate"),
     "draw": "sample",
-    **dict.fromkeys(("minimal", "minimize", "reduce"), "minimise"),
+    **dict.fromkeys(("minimal", "reduce"), "minimise"),
     **dict.fromkeys(("print", "show"), "convert"),
     **dict.fromkeys(("gui", "page", "play", "web"), "serve"),
 }
-"""Other names of commands."""
+"""Names that are meant for a command."""
+SPELT = {"minimize": "minimise"}
+"""Commands as others spell them."""
 _EXPLAIN = "gpusudoku.explain(board) in Python {}; 'gpusudoku serve' has it as Logic step by step"
 ELSEWHERE = {
     "explain": _EXPLAIN.format("names every step"),
     "hint": _EXPLAIN.format("names the next step"),
-    "rate": _EXPLAIN.format("names the techniques that a board needs"),
+    "rate": "gpusudoku.rate(board) in Python and generate --format csv say how hard a puzzle is",
 }
 """Hints for names that are no commands."""
 ARGUMENTS = __name__
@@ -92,12 +94,14 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command as click does, with our words for an unknown one."""
+        args = [SPELT.get(args[0], args[0]), *args[1:]]
         if not ctx.resilient_parsing and (args[0] == "-" or not args[0].startswith("-")):
             self.named(args[0])
         return super().resolve_command(ctx, args)
 
     def named(self, name: str) -> click.Command:
         """Return the command of a name; the error of another name guesses what was meant."""
+        name = SPELT.get(name, name)
         if name in self.commands:
             return self.commands[name]
         from gpusudoku.cli.source import looks_like_board

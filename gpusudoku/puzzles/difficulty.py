@@ -16,6 +16,8 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.formats.coerce import BoardLike, board_of
+from gpusudoku.kernels.kernel import Kernel
+from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import shape_of
 from gpusudoku.search.frontier import CALL_BYTES, Frontier
@@ -72,6 +74,13 @@ def rate(board: BoardLike, *, box: Geometry | str | None = None) -> Rating:
     only_solution(puzzle, CpuEngine())
     levels, guesses = rate_batch(Batch.of([puzzle]))
     return Rating(LEVELS[levels[0]], int(guesses[0]))
+
+
+def rate_kernels(geometry: Geometry) -> list[Kernel]:
+    """List the kernels that rate puzzles of a geometry."""
+    shape = shape_of(geometry.box_rows, geometry.box_columns)
+    settings = (SearchSettings(parse_techniques(group)) for group in GROUPS)
+    return [cpu.pack(shape), *(cpu.expand(shape, each) for each in settings)]
 
 
 def rate_batch(batch: Batch) -> Ratings:
