@@ -8,7 +8,7 @@
 ``count``, ``solve`` and ``solutions`` take one board, as text, as a list or as an array;
 ``count_many`` and ``solve_many`` take many of them. ``simplify`` makes one easier, ``explain``
 says how, and ``rate`` how hard it is; ``minimise`` removes redundant clues, and
-``minimal_puzzles`` lists all puzzles that are left of it so. ``Options`` lists all options.
+``minimal_puzzles`` lists all the minimal puzzles inside one. ``Options`` lists all options.
 ``collection`` has the boards that come with the program.
 
 To read the code, begin with docs/architecture.md: it follows a board through the rooms.
