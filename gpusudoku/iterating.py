@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,18 @@ from gpusudoku.results import BadBoard, ResultBlock
 
 Row = TypeVar("Row", covariant=True)
 
+
+class Columns(Protocol):
+    """Results of boards that were worked on together."""
+
+    def __len__(self) -> int: ...
+
+    def part(self, start: int, end: int) -> Self:
+        """Return those of the boards from start to before end."""
+
+
+Block = TypeVar("Block", bound=Columns)
+
 _CONSUMED = ", consumed"
 ON_ERROR = ("raise", "record")
 """Choices for boards that cannot be read."""
@@ -27,9 +39,9 @@ ON_ERROR = ("raise", "record")
 
 def with_bad_boards(
     found: Iterable[Batch | InputError],
-    work: Callable[[Iterator[Batch]], Generator[ResultBlock, None, None]],
+    work: Callable[[Iterator[Batch]], Generator[Block, None, None]],
     on_error: str,
-) -> Generator[ResultBlock | BadBoard, None, None]:
+) -> Generator[Block | BadBoard, None, None]:
     """Work on the boards that were found, and raise or record the errors among them.
 
     Raises
@@ -60,8 +72,8 @@ def _good(
 
 
 def _in_places(
-    blocks: Generator[ResultBlock, None, None], bad: deque[BadBoard]
-) -> Generator[ResultBlock | BadBoard, None, None]:
+    blocks: Generator[Block, None, None], bad: deque[BadBoard]
+) -> Generator[Block | BadBoard, None, None]:
     """Yield blocks, cut where bad boards were, and these."""
     given = 0
     with closing(blocks):

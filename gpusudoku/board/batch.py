@@ -143,8 +143,8 @@ class Batch:
         """Return the boards from start to before end."""
         return self.chosen(slice(start, end))
 
-    def chosen(self, which: slice | NDArray[np.bool_]) -> Batch:
-        """Return the boards of a slice, or those for which a mask, bool (B), is true."""
+    def chosen(self, which: slice | NDArray[np.bool_] | NDArray[np.int64]) -> Batch:
+        """Return the boards of a slice, of a mask, bool (B), or of indices, int64 (k)."""
         candidates = None if self.candidates is None else self.candidates[which]
         places = None if self.places is None else self.places.only(which)
         return Batch(self.geometry, self.cells[which], candidates, places)

@@ -124,7 +124,7 @@ class Wishes:
         box: Geometry | str | None = None,
         *,
         minimal: bool = False,
-        clues: int | tuple[int, int] | None = None,
+        clues: int | Iterable[int] | None = None,
         symmetry: str | Iterable[str] | None = None,
         pattern: Any = None,
         difficulty: str | Iterable[str] | None = None,
@@ -153,16 +153,21 @@ class Wishes:
         return self.geometry.cells <= FEW_CELLS
 
 
-def _bounds(clues: int | tuple[int, int] | None, geometry: Geometry) -> tuple[int, int]:
+def _bounds(clues: int | Iterable[int] | None, geometry: Geometry) -> tuple[int, int]:
     """Return the least and the most clues."""
     if clues is None:
         return 0, geometry.cells
-    least, most = (clues, clues) if is_integer(clues) else clues  # type: ignore[misc]
-    if not (is_integer(least) and is_integer(most) and 0 <= least <= most <= geometry.cells):
+    bounds = [*clues] if isinstance(clues, Iterable) else [clues, clues]
+    if (
+        len(bounds) != 2
+        or not all(map(is_integer, bounds))
+        or not 0 <= bounds[0] <= bounds[1] <= geometry.cells
+    ):
         raise InputError(
             f"clues {described(clues)}: expected a number from 0 to {geometry.cells}, or the least"
             " and the most"
         )
+    least, most = bounds
     if geometry == NINE and most < LEAST_CLUES:
         raise InputError(f"{most} clues: no 9x9 puzzle has fewer than {LEAST_CLUES}")
     return least, most
@@ -310,8 +315,9 @@ class Puzzles:
                     spare = min(2 * spare, MOST_PUZZLES)
         columns = [np.concatenate(column) for column in zip(*found, strict=True)]
         order = np.argsort(columns[0])
-        ordered = [column[order] for column in columns]
-        return PuzzleBlock(geometry, self.seed, *ordered, whole=not len(left))
+        numbers, puzzles, solutions = (column[order] for column in columns)
+        whole = len(left) == 0
+        return PuzzleBlock(geometry, self.seed, numbers, puzzles, solutions, whole)
 
     def _attempt(
         self, grids: NDArray[np.uint8], seeds: NDArray[np.uint64]
@@ -359,7 +365,7 @@ def generate(
     box: Geometry | str | None = None,
     seed: int | None = None,
     minimal: bool = False,
-    clues: int | tuple[int, int] | None = None,
+    clues: int | Iterable[int] | None = None,
     symmetry: str | Iterable[str] | None = None,
     pattern: Any = None,
     difficulty: str | Iterable[str] | None = None,

@@ -133,4 +133,5 @@ def _pattern(geometry: Geometry) -> Ints:
     """Make the full grid, digits from 0 on, each of whose rows is the first one shifted."""
     row, column = np.divmod(np.arange(geometry.cells), geometry.n)
     place, band = row % geometry.box_rows, row // geometry.box_rows
-    return (geometry.box_columns * place + band + column) % geometry.n
+    pattern: Ints = (geometry.box_columns * place + band + column) % geometry.n
+    return pattern

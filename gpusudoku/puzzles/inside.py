@@ -16,7 +16,7 @@ Sets of clues are rows of uint64 words: clue i is bit i % 64 of word i // 64.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from itertools import combinations
@@ -113,7 +113,7 @@ def _boards(
 
 def minimal_blocks(
     puzzle: Board, solution: NDArray[np.uint8], keep: NDArray[np.bool_], engine: Engine
-) -> Iterator[NDArray[np.uint8]]:
+) -> Generator[NDArray[np.uint8], None, None]:
     """List all minimal puzzles inside a puzzle, whose only solution is given, uint8 (cells).
 
     ``keep``, bool (cells), are clues that are always there. Gives blocks of puzzles, uint8 (k,

@@ -234,19 +234,19 @@ def _minimise_block(
     """Minimise boards of one geometry by all threads of an engine."""
     units = np.flatnonzero(~kept_cells(keep, block.geometry))[:, None]
     solved = solve_block(block, Options(limit=2), engine)
-    assert solved.solutions is not None
+    solutions = solved.solutions
+    assert solutions is not None
     which = np.flatnonzero(solved.numbers == 1)
     seeds, puzzles = order_seeds(block.cells, seed), block.cells.copy()
 
     def reduce(piece: range) -> None:
         these = which[piece.start : piece.stop]
-        found = solved.solutions[these]
-        puzzles[these] = reduced(block.chosen(these), found, seeds[these], units=units)
+        puzzles[these] = reduced(block.chosen(these), solutions[these], seeds[these], units=units)
 
     threads = engine.threads
     some = pieces(range(len(which)), PIECES * threads if threads > 1 else 1)
     called([partial(reduce, piece) for piece in some], threads)
-    return MinimisedBlock(block, solved.numbers, puzzles, solved.solutions, seed)
+    return MinimisedBlock(block, solved.numbers, puzzles, solutions, seed)
 
 
 @contextmanager

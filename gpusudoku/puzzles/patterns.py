@@ -126,8 +126,8 @@ def kept_cells(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool
         match = _CELL.fullmatch(word)
         row, column = (int(match[1]), int(match[2])) if match else (0, 0)
         if not (1 <= row <= geometry.n and 1 <= column <= geometry.n):
-            last = f"r{geometry.n}c{geometry.n}"
-            raise InputError(f"keep {shown(word)}: expected cells from r1c1 to {last}")
+            corner = f"r{geometry.n}c{geometry.n}"
+            raise InputError(f"keep {shown(word)}: expected cells from r1c1 to {corner}")
         kept[row - 1, column - 1] = True
     return kept.ravel()
 
