@@ -71,7 +71,8 @@ def _pattern(ctx: click.Context, param: click.Parameter, value: str | None) -> s
     try:
         cells = pattern_of(Path(value) if is_file(value) else value)
     except InputError as error:
-        raise click.BadParameter(f"{shown(value)}: {error}") from None
+        no_file = "" if is_file(value) else "no such file, and "
+        raise click.BadParameter(f"{shown(value)}: {no_file}{error}") from None
     return "".join("1" if cell else "." for cell in cells)
 
 

@@ -114,10 +114,11 @@ def _lines(run: RunSnapshot, facts: dict[str, Any]) -> dict[str, str]:
         boards = several(state.position.boards, "board")
         done.append(f"{boards}, {state.position.size:,} bytes written")
     lines["done"] = ", ".join(done)
-    lines["solutions"] = count if state.finished else f"at least {count}"
+    noun = "puzzles" if run.identity.command in ("generate", "minimise") else "solutions"
+    lines[noun] = count if state.finished else f"at least {count}"
     rate, left = facts["solutions_per_second"], facts["seconds_left"]
     if rate and not state.finished:
-        lines["rate"] = f"{rate:.3g} solutions a second".replace("e+", "e")
+        lines["rate"] = f"{rate:.3g} {noun} a second".replace("e+", "e")
     lines["worked"] = duration(state.seconds).removeprefix("about ")
     if left is not None and not state.finished:
         lines["left"] = duration(left)

@@ -259,7 +259,6 @@ class Puzzles:
                 yield range(start, end)
                 start = end
 
-        self._hope.renew()
         with closing(ordered_map(some(), self._make, self._threads)) as made:
             for done in made:
                 assert done.result is not None
@@ -294,6 +293,7 @@ class Puzzles:
         empty = np.empty((0, geometry.cells), np.uint8)
         found = [(left[:0], empty, empty)]
         first, spare = 0, 1  # attempts that all had, and that may be in vain
+        self._hope.renew()  # whoever reads the puzzles may have taken hours since the last
         with hopeful(self._hope):
             while len(left):
                 start = time.monotonic()
