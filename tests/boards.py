@@ -22,6 +22,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.lanes import build_expand, build_run
+from gpusudoku.kernels.search.minimise import build_minimise
 from gpusudoku.kernels.search.pack import build_pack
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape
@@ -131,7 +132,8 @@ class Uncompiled:
         self._python = python
 
     def __call__(self, *arguments: Any) -> Any:
-        return self._python(*arguments)
+        with np.errstate(over="ignore"):  # compiled words overflow silently
+            return self._python(*arguments)
 
     def load(self) -> None:
         """There is nothing to load."""
@@ -146,6 +148,7 @@ def run_uncompiled(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(cpu, "pack", cache(lambda shape: Uncompiled(build_pack(shape, as_it_is))))
     patch.setattr(cpu, "expand", cache(_uncompiled_expand))
     patch.setattr(cpu, "run", _uncompiled_run)
+    patch.setattr(cpu, "minimise", cache(_uncompiled_minimise))
     patch.setattr(batch, "search_directly", lambda *_, **__: None)  # which calls by address
 
 
@@ -162,6 +165,10 @@ def _uncompiled_run(shape: Shape, settings: SearchSettings) -> Uncompiled:
         array[i] += value
 
     return Uncompiled(build_run(shape, settings, as_it_is, claim, add))
+
+
+def _uncompiled_minimise(shape: Shape, settings: SearchSettings) -> Uncompiled:
+    return Uncompiled(build_minimise(shape, settings, as_it_is))
 
 
 def as_it_is(function):  # type: ignore[no-untyped-def]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,7 +111,8 @@ def minimise(
       gpusudoku minimise puzzles.txt -o minimal.txt
       gpusudoku minimise puzzles.csv --format csv -o minimal.csv
     """
-    asked = OutputOptions.take(given, errors=reading.keep_going)
+    # With --all there are no records but those of puzzles.
+    asked = OutputOptions.take(given, errors=reading.keep_going and not everything)
     if everything and seed is not None:
         raise InputError("--seed cannot be combined with --all, which tries all orders")
     if limit is not None and not everything:
@@ -226,13 +227,16 @@ class MinimalWriter:
 
     def minimised(self, block: MinimisedBlock) -> bytes:
         """Write the minimal puzzle of every board."""
+        from gpusudoku.solving import not_one
+
         good = block.numbers == 1
         if self._plain is not None:
             if good.all() or not self._has_gaps:
                 return self._plain.text(block.boards, block.puzzles[good])
             lines = iter(bytes(write_lines(block.puzzles[good])).splitlines(keepends=True))
             return b"".join(next(lines) if each else b"\n" for each in good.tolist())
-        return self._text(block.boards, block.puzzles, block.solutions, good, str(block.seed))
+        errors = [str(not_one(number) or "") for number in block.numbers.tolist()]
+        return self._text(block.boards, block.puzzles, block.solutions, good, block.seed, errors)
 
     def inside(
         self, board: Batch, puzzles: NDArray[np.uint8], solution: NDArray[np.uint8]
@@ -249,7 +253,8 @@ class MinimalWriter:
         puzzles: NDArray[np.uint8],
         solutions: NDArray[np.uint8],
         good: NDArray[np.bool_],
-        seed: str = "",
+        seed: int = 0,
+        errors: Sequence[str] = (),
     ) -> bytes:
         """Write records; those of boards without exactly one solution have no values."""
         assert self._records is not None
@@ -264,7 +269,7 @@ class MinimalWriter:
             for name, column in zip(self._columns, columns, strict=False)
         }
         if "seed" in self._columns:
-            values["seed"] = seed
+            values["seed"] = str(seed)
         if "error" in self._columns:
-            values["error"] = ""
+            values["error"] = errors
         return self._records.text(boards, values)

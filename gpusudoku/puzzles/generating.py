@@ -175,11 +175,14 @@ def _bounds(clues: int | Iterable[int] | None, geometry: Geometry) -> tuple[int,
 
 def _levels(difficulty: str | Iterable[str]) -> list[int]:
     """Return the indices of levels."""
-    words = difficulty.split(",") if isinstance(difficulty, str) else [*difficulty]
+    if not isinstance(difficulty, Iterable):
+        raise InputError(f"difficulty {described(difficulty)}: expected names of levels")
+    words = difficulty.split(",") if isinstance(difficulty, str) else map(str, difficulty)
+    words = [word.strip() for word in words]
     for word in words:
-        if word.strip() not in LEVELS:
-            raise InputError(f"difficulty {shown(str(word))}: expected {', '.join(LEVELS)}")
-    return [LEVELS.index(word.strip()) for word in words]
+        if word not in LEVELS:
+            raise InputError(f"difficulty {shown(word)}: expected {', '.join(LEVELS)}")
+    return [*map(LEVELS.index, words)]
 
 
 class _Hope(CancelToken):
@@ -219,6 +222,8 @@ class Puzzles:
     ) -> None:
         if not is_integer(n) or n < 0:
             raise InputError(f"{described(n)} puzzles: expected an integer from 0 up")
+        if not isinstance(seconds, int | float) or not seconds > 0:
+            raise InputError(f"seconds {described(seconds)}: expected a number above 0")
         self.seed = secrets.randbits(SEED_BITS) if seed is None else seed
         self.grids = Grids(wishes.geometry, self.seed)
         self._wishes, self._numbers = wishes, range(first, n)
@@ -315,6 +320,8 @@ class Puzzles:
                     spare = min(2 * spare, MOST_PUZZLES)
         columns = [np.concatenate(column) for column in zip(*found, strict=True)]
         order = np.argsort(columns[0])
+        if len(left):  # those before the first that was not found: a resumed run begins with it
+            order = order[: left.min() - wanted.start]
         numbers, puzzles, solutions = (column[order] for column in columns)
         whole = len(left) == 0
         return PuzzleBlock(geometry, self.seed, numbers, puzzles, solutions, whole)

@@ -237,22 +237,24 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
     @jit
     def begin_trial(puzzles, trials, slot, lane, least):
         """Begin the next trial of a slot's puzzle in a lane; return False if all are done."""
-        end, tried, left, unit = trials.place[0, slot], 0, trials.left[0, slot], 0
+        position, tried, left, unit = trials.place[0, slot], 0, trials.left[0, slot], 0
+        end = position
         for j in range(K):
             trials.given[1, slot, j] = trials.given[0, slot, j]
-        while end < trials.order.shape[1] and tried < trials.place[2, slot]:
+        while position < trials.order.shape[1] and tried < trials.place[2, slot]:
             removed = 0
             for i in range(puzzles.units.shape[1]):
-                cell = puzzles.units[trials.order[slot, end], i]
+                cell = puzzles.units[trials.order[slot, position], i]
                 if cell >= 0 and trials.given[0, slot, words[cell]] & bits[cell] != 0:
                     removed += 1
             if removed > 0 and left - removed >= least:
-                unit, tried, left = trials.order[slot, end], tried + 1, left - removed
+                unit, tried, left = trials.order[slot, position], tried + 1, left - removed
+                end = position + 1  # not beyond units with too many clues: the trial may fail
                 for i in range(puzzles.units.shape[1]):
                     cell = puzzles.units[unit, i]
                     if cell >= 0:
                         trials.given[1, slot, words[cell]] &= ~bits[cell]
-            end += 1
+            position += 1
         if tried == 0:
             return False
         trials.place[1, slot], trials.place[2, slot] = end, tried
