@@ -31,7 +31,7 @@ _COMMANDS = {
     "help": ("commands", "Show the help of a command, or of all."),
     "info": ("info", "Describe every BOARD: its size, its clues, and whether they clash."),
     "merge": ("merge", "Join all parts of a run: print what the whole command would have printed."),
-    "minimise": ("minimise", "Remove the redundant clues of every BOARD, a puzzle."),
+    "minimise": ("minimise", "Remove the redundant clues of every BOARD."),
     "nth": ("ranks", "Print solutions of BOARD by their numbers K in ascending order, from 0 on."),
     "rank": ("ranks", "Print the number that every SOLUTION of BOARD has in ascending order."),
     "resume": ("resume", "Resume a run that was saved with --checkpoint FILE."),

@@ -164,7 +164,7 @@ def generate(
       gpusudoku generate -n 1000 --difficulty easy --format csv -o easy.csv
       gpusudoku generate --pattern heart.txt
       gpusudoku generate --box 4x4 -n 10
-      gpusudoku generate -n 1000000 --seed 7 -o puzzles.txt --checkpoint puzzles.run
+      gpusudoku generate -n 1000000 --seed 7 -o all.txt --checkpoint all.run
     """
     from gpusudoku.puzzles.generating import Wishes
 

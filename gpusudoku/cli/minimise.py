@@ -97,11 +97,12 @@ def minimise(
     jobs: int | None,
     **given: Any,
 ) -> None:
-    """Remove the redundant clues of every BOARD, a puzzle with exactly one solution.
+    """Remove the redundant clues of every BOARD.
 
-    Each clue is tried once, in a random order, and removed if the others leave no other solution.
-    No clue that is left could go. A full grid gives a random puzzle. In a batch, a board without
-    exactly one solution has a message, and an empty line.
+    A BOARD is a puzzle with exactly one solution. Each clue is tried once, in a random order, and
+    removed if the others leave no other solution. No clue that is left could go. A full grid gives
+    a random puzzle. In a batch, a board without exactly one solution has a message, and an empty
+    line.
 
     \b
     Examples:

@@ -318,13 +318,13 @@ class Puzzles:
                 left, first = left[~there], first + each
                 if time.monotonic() - start < PIECE_SECONDS:
                     spare = min(2 * spare, MOST_PUZZLES)
-        columns = [np.concatenate(column) for column in zip(*found, strict=True)]
-        order = np.argsort(columns[0])
+        numbers, puzzles, grids = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.argsort(numbers)
         if len(left):  # those before the first that was not found: a resumed run begins with it
             order = order[: left.min() - wanted.start]
-        numbers, puzzles, solutions = (column[order] for column in columns)
-        whole = len(left) == 0
-        return PuzzleBlock(geometry, self.seed, numbers, puzzles, solutions, whole)
+        return PuzzleBlock(
+            geometry, self.seed, numbers[order], puzzles[order], grids[order], not len(left)
+        )
 
     def _attempt(
         self, grids: NDArray[np.uint8], seeds: NDArray[np.uint64]

@@ -115,8 +115,9 @@ def kept_cells(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool
         numbers = [*keep]
         for cell in numbers:
             if not is_integer(cell) or not 0 <= cell < geometry.cells:
-                last = geometry.cells - 1
-                raise InputError(f"keep {described(cell)}: expected cells from 0 to {last}")
+                raise InputError(
+                    f"keep {described(cell)}: expected cells from 0 to {geometry.cells - 1}"
+                )
         return np.isin(np.arange(geometry.cells), numbers)
     words = keep.replace(",", " ").split()
     if words and not any(map(_CELL.fullmatch, words)):
