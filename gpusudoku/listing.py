@@ -32,6 +32,7 @@ from gpusudoku.options import OptionFields, Options, is_integer, takes_options
 from gpusudoku.orders.choose import Orders
 from gpusudoku.orders.index import SolutionIndex
 from gpusudoku.orders.sampling import SEED_BITS, Uniform
+from gpusudoku.orders.unique import unique_pairs, unique_placements
 from gpusudoku.results import numbers_of
 
 T = TypeVar("T")
@@ -384,6 +385,36 @@ class Solutions(Slice):
             numbers = numbers_of(shares.ravel().tolist()).reshape(shares.shape)
             shares = self._destination.give(numbers, out)
         return shares
+
+    def unique_placements(self) -> NDArray[np.int64]:
+        """Return the placements, of a digit in an empty cell, that leave exactly one solution.
+
+        Returns
+        -------
+        int64 (k, 2): the cell and the digit of each, in ascending order; those with a share of 1.
+
+        Raises
+        ------
+        TooExpensive
+            As ``shares`` does.
+        """
+        with self._working():
+            return unique_placements(self.board, self._orders.shares)
+
+    def unique_pairs(self) -> NDArray[np.int64]:
+        """Return the pairs of placements that leave exactly one solution, where neither does alone.
+
+        Returns
+        -------
+        int64 (k, 4): cell, digit, a later cell, its digit; in ascending order, each pair once.
+
+        Raises
+        ------
+        TooExpensive
+            As ``shares`` does. For 9x9 boards of clues it never does, but may take minutes.
+        """
+        with self._working():
+            return unique_pairs(self._orders)
 
     def sample(
         self, n: int, seed: int | None = None, *, distinct: bool = False, out: Any = None

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, isqrt
 from typing import Any
 
 import click
+import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.messages import note
 from gpusudoku.cli.records import RecordWriter, as_rows
 from gpusudoku.cli.source import place_of
 from gpusudoku.errors import InputError
@@ -158,6 +160,49 @@ class HalvingList(ShareForm):
             texts = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
             lines.append("  ".join([cell.ljust(widths[0]), *texts]))
         return "".join(f"{line}\n" for line in lines).encode(errors="surrogateescape")
+
+
+class UniqueList(ShareForm):
+    """The placements, or pairs of them, that leave exactly one solution: a line or record each.
+
+    ``find`` returns those of a board, int64 (k, 2) or (k, 4): cells and digits by turns. Records
+    have columns for ``pairs`` if these are asked for. A board without any has a note on stderr.
+    """
+
+    def __init__(
+        self,
+        form: str,
+        origin: Origin,
+        single: bool,
+        pairs: bool,
+        find: Callable[[Shares], NDArray[np.int64]],
+    ) -> None:
+        self._single, self._pairs, self._find = single, pairs, find
+        self._columns = ["row", "column", "digit"]
+        self._columns += ["row2", "column2", "digit2"] if pairs else []
+        self._records = RecordWriter(form, origin, self._columns) if form != "text" else None
+
+    def header(self) -> bytes:
+        return b"" if self._records is None else self._records.header()
+
+    def text(self, shares: Shares) -> bytes:
+        found, geometry = self._find(shares), shares.board.geometry
+        if not len(found):
+            which = "no placement and no pair" if self._pairs else "no placement"
+            note(f"{headline(shares, self._single)}: {which} leaves exactly one")
+        if self._records is None:
+            place = "" if self._single else place_of(shares.batch, 0)
+            lines = []
+            for row in found.tolist():
+                named = zip(map(geometry.cell_name, row[::2]), row[1::2], strict=True)
+                lines.append(f"{place}{', '.join(f'{name} = {digit}' for name, digit in named)}\n")
+            return "".join(lines).encode(errors="surrogateescape")
+        values: list[list[int | None]] = []
+        for index in range(0, found.shape[1], 2):
+            rows, columns = np.divmod(found[:, index], geometry.n)
+            values += [(rows + 1).tolist(), (columns + 1).tolist(), found[:, index + 1].tolist()]
+        values += [[None] * len(found)] * (len(self._columns) - len(values))
+        return self._records.text(shares.batch, dict(zip(self._columns, values, strict=True)))
 
 
 def headline(shares: Shares, single: bool) -> str:

@@ -36,15 +36,19 @@ from gpusudoku.cli.share_forms import (
     ShareObjects,
     Shares,
     ShareTable,
+    UniqueList,
     headline,
 )
 from gpusudoku.cli.sink import open_sink
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.cli.usage import Choice, Integer, WhichPart
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from gpusudoku.board.batch import Batch
 
 own = own_option("shares")
@@ -68,6 +72,16 @@ _DIGITS = "digits"
     help="List the N placements that come nearest to halving the solutions instead.",
 )
 @own(
+    "--unique",
+    is_flag=True,
+    help="List the placements that leave exactly one solution instead, a line or record each.",
+)
+@own(
+    "--pairs",
+    is_flag=True,
+    help="With --unique, for a BOARD where no single placement does, list the pairs that do.",
+)
+@own(
     "--color",
     type=Choice(["auto", "always", "never"]),
     default="auto",
@@ -88,6 +102,8 @@ def shares(
     boards: tuple[str, ...],
     reading: InputOptions,
     halving: int | None,
+    unique: bool,
+    pairs: bool,
     color: str,
     plot: str | None,
     part: WhichPart | None,
@@ -105,20 +121,28 @@ def shares(
       gpusudoku shares board.txt
       gpusudoku shares board.txt --plot shares.pdf
       gpusudoku shares board.txt --halving 5      where a clue would tell most
+      gpusudoku shares board.txt --unique         which clue would make it a puzzle
       gpusudoku shares board.txt --format csv -o shares.csv
       gpusudoku shares puzzles.txt > shares.jsonl
       gpusudoku shares board.txt --part 3/8 -o part3.json
       gpusudoku shares puzzles.txt -o shares.jsonl --checkpoint shares.run
     """
+    from gpusudoku.listing import Solutions
     from gpusudoku.orders.many import share_batches
+    from gpusudoku.orders.unique import unique_placements
 
     asked = OutputOptions.take(given)
     options, form = Options(**given), asked.form
     if halving is not None and form not in (None, "text"):
         raise InputError(f"--halving {halving}: lists placements as a text, not as {form}")
     form = form if halving is None else "text"
+    if unique:
+        asked.refuse_with("--unique", {"--halving": halving})
+    elif pairs:
+        raise InputError("--pairs is for --unique: it lists pairs of placements")
     _check_plot(plot, asked, boards)
-    source = Source(boards, reading, replace(asked, form=None), saved=part is not None)
+    table = asked if unique else replace(asked, form=None)  # that of shares has no other columns
+    source = Source(boards, reading, table, saved=part is not None)
     if plot is not None and not source.single:
         raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
     if asked.checkpoint is not None and source.single:
@@ -126,31 +150,47 @@ def shares(
     piece = None
     if part is not None:
         asked.refuse_with("--part", {"--plot": plot})
+        if unique and source.single:
+            raise InputError("--part with --unique is for batches: one board is not divided")
         piece = PartWriter(part, source, asked, lines=not source.single)
         if source.board is not None:
             with Output(asked.output, asked.force, boards) as out:
                 out.write(_part_of(source.board, piece, options))
             return
     writer = share_writer(form, halving, source.single, coloured(color, asked.output))
+    if unique:
+
+        def find(shares: Shares) -> NDArray[np.int64]:
+            placements = unique_placements(shares.board, shares.counts)
+            if len(placements) or not pairs:
+                return placements
+            with sink.line.working():
+                return Solutions(shares.board, options, engine=engine).unique_pairs()
+
+        form = form or ("text" if source.single else "jsonl")
+        writer = UniqueList(form, source.origin, source.single, pairs, find)
     with open_sink(source, asked, writer.header, part=piece, by_boards=True) as sink:
         if isinstance(writer, ShareTable):
             writer.digits = sink.notes.get(_DIGITS, 0)
-        with closing(share_batches(source.batches(), options, start_engine(options))) as blocks:
+        engine = start_engine(options)
+        with closing(share_batches(source.batches(), options, engine)) as blocks:
             for block in sink.line.waiting(blocks) if source.single else blocks:
                 assert block.shares is not None
                 assert block.errors is not None
                 for index, board in enumerate(block.boards.singles()):
                     count = int(block.numbers[index])
-                    if (error := block.errors[index]) is not None:
-                        sink.line.clear()
-                        source.unanswered(f"{place_of(board, 0)}{error}")
-                    else:
+                    try:
+                        if block.errors[index] is not None:
+                            raise block.errors[index]
                         if not count:
                             source.warn_conflicts(board)
                         found = Shares(board, block.shares[index])
                         sink.write(writer.text(found))
                         if plot is not None:
                             _draw(found, plot, asked.force)
+                    except TooExpensive as error:
+                        sink.line.clear()
+                        source.unanswered(f"{place_of(board, 0)}{error}")
                     if isinstance(writer, ShareTable):
                         sink.notes[_DIGITS] = writer.digits
                     sink.done(boards=1, found=count)

@@ -82,7 +82,7 @@ class Orders:
     """
 
     def __init__(self, board: Board, options: Options, engine: Engine) -> None:
-        self.board, self.options, self._engine = board, options, engine
+        self.board, self.options, self.engine = board, options, engine
         self._searcher = CpuEngine(engine.threads)
         """Lists are short: a GPU would take longer to begin than this to end."""
         self._is_nine = is_nine(board.geometry, board.given_candidates)
@@ -106,9 +106,9 @@ class Orders:
     def count(self) -> int:
         """The number of solutions, for results that begin with it; or TooExpensive."""
         with self._lock:
-            if self._count is None and self._few() is None and self._contraction is not None:
+            if self._count is None and self._few() is None and self.contraction is not None:
                 # It is made for these results, so it may as well count.
-                is_cheap = self._contraction.seconds <= CONTRACTION_COUNTS_SECONDS
+                is_cheap = self.contraction.seconds <= CONTRACTION_COUNTS_SECONDS
                 if is_cheap and self._by_contraction is not None:
                     self._count = self._by_contraction.count
             return self.counted(inf if self._is_nine else COUNT_SECONDS)
@@ -118,7 +118,7 @@ class Orders:
         with self._lock:
             if self._count is None:
                 found = self._few(most_seconds) or count_board(
-                    self.board, self.options, self._engine, most_seconds
+                    self.board, self.options, self.engine, most_seconds
                 )
                 self._count = found.count
             return self._count
@@ -142,7 +142,7 @@ class Orders:
             return few
         most = ASCENDING_NINE if self._is_nine else most_in_memory(self.board.geometry)
         if self._is_nine and (self._count is None or self._count > most):
-            order = QuickNine(self._candidates(), self._engine.threads)
+            order = QuickNine(self._candidates(), self.engine.threads)
             self._count = order.count
             if order.count > most:
                 return order
@@ -158,12 +158,12 @@ class Orders:
         if few is not None:
             shares = few.shares()
         elif self._is_nine:
-            shares = nine_shares(self._candidates(), self._engine.threads)
+            shares = nine_shares(self._candidates(), self.engine.threads)
         elif self.count <= most_in_memory(board.geometry):
             shares = self._load().shares()
         else:
             shares = shares_of_many(
-                board, self.options, self._engine, self._searcher, self.count, self._contraction
+                board, self.options, self.engine, self._searcher, self.count, self.contraction
             )
         count = int(shares[0].sum()) if self._count is None else self._count
         check_shares(shares, board.geometry, count)
@@ -251,22 +251,22 @@ class Orders:
         return candidates
 
     @Once
-    def _contraction(self) -> Join | Parts | None:
+    def contraction(self) -> Join | Parts | None:
         """The contraction of a board of another shape than 9x9, if there is one."""
         return contraction_for_order(self.board)
 
     @Once
     def _by_contraction(self) -> QuickGeneral | None:
-        if self._contraction is None:
+        if self.contraction is None:
             return None
         try:
-            return QuickGeneral(self._contraction, self._engine.threads, self._count)
+            return QuickGeneral(self.contraction, self.engine.threads, self._count)
         except TooExpensive:  # products of the sum pass one word
             return None
 
     @Once
     def _by_prefixes(self) -> Ascending:
-        return Ascending(self.board, self.options, self._engine, self._searcher, lambda: self.count)
+        return Ascending(self.board, self.options, self.engine, self._searcher, lambda: self.count)
 
 
 def _unpickled(board: Board, options: Options) -> Orders:

@@ -48,6 +48,7 @@ def stop(this, full, room):
         "enumerate --format csv",
         "enumerate --json --sorted --limit 70",
         "shares",
+        "shares --unique --pairs --format csv",
     ],
 )
 def test_after_a_full_disk(checkpointed, full, command):

@@ -95,6 +95,7 @@ def test_lists_have_every_solution_once(run, parts_of):
         ("enumerate --format csv --limit 5", 3),
         ("enumerate --from 3 --to 9 --json", 3),
         ("shares --format text", 10),
+        ("shares --unique --pairs --format csv", 3),
         ("sample -n 1 --seed 3 --distinct --format csv", 3),
     ],
 )

@@ -11,7 +11,9 @@ import sys
 import numpy as np
 import pytest
 
+from gpusudoku import solutions
 from gpusudoku.formats import parse
+from gpusudoku.orders import unique
 from tests import naive
 from tests.boards import LINE_4X4, PUZZLE
 from tests.cli.conftest import ROOT
@@ -19,6 +21,11 @@ from tests.cli.conftest import ROOT
 NONE = "11" + "." * 14
 FORCED = "12..34......2..."
 """With cells that all solutions agree on, and candidates that none has."""
+
+
+def count(text, cell, digit):
+    """Count the solutions of a board with one more clue."""
+    return naive.count(parse(f"{text[:cell]}{digit}{text[cell + 1 :]}"))
 
 
 def counted(board):
@@ -82,6 +89,63 @@ def test_those_nearest_to_half_come_first(run):
         [f"r{cell // 4 + 1}c{cell % 4 + 1}", str(digit + 1), str(shares[cell, digit])]
         for _, cell, digit in order[:3]
     ]
+
+
+class TestUnique:
+    BOARDS = ("12..34......2...", "1....2" + "." * 10, "." * 16)
+    """With placements, with pairs alone, and with neither."""
+
+    def ways(self, text):
+        found = solutions(text)
+        singles = found.unique_placements().tolist()
+        assert all(count(text, cell, digit) == 1 for cell, digit in singles)
+        return singles or found.unique_pairs().tolist()
+
+    def test_the_text_has_placements_or_else_pairs(self, run):
+        for text, size in zip(self.BOARDS, (2, 4, 0), strict=True):
+            status, out, err = run("shares", text, "--unique", "--pairs", "-q")
+            named = [re.findall(r"r(\d)c(\d) = (\d)", line) for line in out.splitlines()]
+            found = [
+                [x for row, column, digit in line
+                 for x in (4 * int(row) + int(column) - 5, int(digit))]
+                for line in named
+            ]  # fmt: skip
+            assert (status, err, found) == (0, "", self.ways(text))
+            assert {*map(len, found)} == ({size} if size else set())
+
+    def test_without_pairs_there_are_none(self, run):
+        status, out, err = run("shares", self.BOARDS[1], "--unique")
+        assert (status, out) == (0, "")
+        number = solutions(self.BOARDS[1]).count
+        assert err.endswith(f"gpusudoku: {number} solutions: no placement leaves exactly one\n")
+
+    @pytest.mark.parametrize("form", ["csv", "jsonl"])
+    def test_a_record_of_each(self, run, file, form):
+        boards = file("\n".join(self.BOARDS) + "\n", "boards.txt")
+        output = boards.with_name("unique")
+        status, out, err = run(
+            "shares", boards, "--unique", "--pairs", "--format", form, "-o", output
+        )
+        assert (status, out) == (0, "")
+        assert f"{boards}:3: 288 solutions: no placement and no pair leaves exactly one" in err
+        lines = output.read_text().splitlines()
+        rows = list(csv.DictReader(lines)) if form == "csv" else [*map(json.loads, lines)]
+        names = ["row", "column", "digit", "row2", "column2", "digit2"]
+        found = [[int(row[name]) for name in ["line", *names] if row[name]] for row in rows]
+        assert found == [
+            [line, *(x for c, d in zip(way[::2], way[1::2], strict=True)
+                     for x in (c // 4 + 1, c % 4 + 1, d))]
+            for line, text in enumerate(self.BOARDS, 1) for way in self.ways(text)
+        ]  # fmt: skip
+
+    def test_a_board_that_is_too_expensive_has_a_message(self, run, monkeypatch):
+        monkeypatch.setattr(unique, "LISTED", 0)
+        monkeypatch.setattr(unique, "COUNTED_SECONDS", 0)
+        status, out, err = run(
+            "shares", *self.BOARDS[:2], "--unique", "--pairs", "--format", "text", "-q"
+        )
+        assert (status, out.count("\n")) == (1, len(self.ways(self.BOARDS[0])))
+        assert err.startswith("gpusudoku: <argument>:1: too expensive: this needs the shares of")
 
 
 class TestColours:
