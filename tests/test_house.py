@@ -40,7 +40,6 @@ FRONT_DOORS = {"gpusudoku", "gpusudoku.__main__"}
 MOST_LINES = 600
 REASONS = {
     "gpusudoku.contraction.nine.batch": "the contraction of many boards, beside that of one",
-    "gpusudoku.orders.many": "many boards, above all that is of one",
     "gpusudoku.runs.shares": "how shares are divided, which merging does not need",
     "gpusudoku.web.widget": "public, for notebooks",
 }
