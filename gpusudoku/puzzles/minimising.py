@@ -200,9 +200,9 @@ def minimise_many(
     def work(batches: Iterator[Batch]) -> Generator[MinimisedBlock, None, None]:
         return minimise_batches(batches, seed, cells, threads)
 
-    def rows() -> Iterator[Minimised | BadBoard]:
+    def rows(blocks: Iterator[MinimisedBlock | BadBoard]) -> Iterator[Minimised | BadBoard]:
         index = 0
-        for block in with_bad_boards(found, work, on_error):
+        for block in blocks:
             for row in block:
                 if isinstance(row, InputError):
                     if on_error == "raise":
@@ -211,7 +211,8 @@ def minimise_many(
                 index += 1
                 yield row
 
-    return made_in(lambda: interruptible(cancel), rows())
+    blocks = with_bad_boards(found, work, on_error)
+    return made_in(lambda: interruptible(cancel), rows(blocks))
 
 
 minimize = minimise

@@ -10,7 +10,6 @@ import pytest
 import gpusudoku
 from gpusudoku import Board, Geometry, InputError, rate
 from gpusudoku.board.batch import Batch
-from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.puzzles import difficulty
 from gpusudoku.puzzles.difficulty import EXPERT_GUESSES, LEVELS, rate_batch
 from tests.boards import LINE_4X4, PUZZLE, UNIQUE, full_grid
@@ -23,9 +22,9 @@ ALL = "naked-single,hidden-single,locked-candidates,naked-pair,hidden-pair"
 
 def minimal(shape: str, number: int) -> Batch:
     """Minimal puzzles, each of another grid."""
-    geometry, engine = Geometry.parse(shape), CpuEngine(1)
+    geometry = Geometry.parse(shape)
     boards = [Board(full_grid(geometry, seed), geometry) for seed in range(number)]
-    return Batch.of([gpusudoku.minimise(board, seed=9, engine=engine).board for board in boards])
+    return Batch.of([each.board for each in gpusudoku.minimise_many(boards, seed=9, jobs=1)])
 
 
 def solved_by(board: Board, group: str) -> bool:

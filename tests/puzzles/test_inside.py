@@ -28,7 +28,7 @@ def full(shape: str, seed: int) -> Board:
 def puzzle(shape: str, extra: int, seed: int) -> Board:
     """A minimal puzzle and some more clues."""
     grid = full(shape, seed)
-    cells = gpusudoku.minimise(grid, seed=seed, engine=ONE).board.cells.copy()
+    cells = gpusudoku.minimise(grid, seed=seed).board.cells.copy()
     more = np.random.default_rng(seed).permutation(np.flatnonzero(cells == 0))[:extra]
     cells[more] = grid.cells[more]
     return Board(cells, grid.geometry)
@@ -181,7 +181,7 @@ def test_given_candidates_stay() -> None:
 def test_small_and_minimal_boards() -> None:
     assert [str(each) for each in minimal_puzzles("1", engine=ONE)] == ["."]
     assert [str(each) for each in minimal_puzzles("1", keep=[0], engine=ONE)] == ["1"]
-    minimal = gpusudoku.minimise(full("2x2", 0), seed=0, engine=ONE).board
+    minimal = gpusudoku.minimise(full("2x2", 0), seed=0).board
     assert [*minimal_puzzles(minimal, engine=ONE)] == [minimal]
 
 
@@ -190,12 +190,13 @@ def test_errors() -> None:
     """They are raised at once, not when the first puzzle is asked for."""
     given: Any
     for given, keep, message in (
-        (LINE_4X4, None, "the board has several solutions, expected exactly one"),
-        ("11" + "." * 14, None, "the board has no solution, expected exactly one"),
+        (LINE_4X4, [], "the board has several solutions, expected exactly one"),
+        ("11" + "." * 14, [], "the board has no solution, expected exactly one"),
         (UNIQUE, [16], "keep 16: expected cells from 0 to 15"),
         (UNIQUE, [-1], "keep -1: expected cells from 0 to 15"),
         (UNIQUE, ["3"], "keep '3': expected cells from 0 to 15"),
-        (UNIQUE, [15], "keep 15: r4c4 has no clue"),
+        (UNIQUE, "r1c1 r4c5", "keep 'r4c5': expected cells from r1c1 to r4c4"),
+        (UNIQUE, "x..", "the pattern has 3 cells, expected 16"),
     ):
         with pytest.raises(InputError) as caught:
             minimal_puzzles(given, keep=keep, engine=ONE)
