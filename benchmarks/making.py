@@ -1,0 +1,287 @@
+"""Time how puzzles are made: at random, out of given ones, and by another program.
+
+CPU seconds of one core, with all kernels compiled; the start of a run, or of a command, stands by
+itself. The first thousand puzzles of every run are checked: they have one solution, and no
+redundant clue if they are to be minimal.
+
+    python benchmarks/making.py                     four minutes on two cores
+    python benchmarks/making.py --peer ./topdown    beside a program that README.md describes
+    python benchmarks/making.py --show              the tables of what was recorded before
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from math import sqrt
+from operator import truediv
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+from built import Driver, widest
+from listing import cpu_seconds
+from machine import gigahertz, record, recorded
+from numpy.typing import NDArray
+from script import Run, check, grouped, repeated, script, table, turns
+
+import gpusudoku
+from gpusudoku import Geometry, formats
+from gpusudoku.board.batch import Batch
+from gpusudoku.errors import GpusudokuError, MismatchError
+from gpusudoku.puzzles.grids import Grids
+from gpusudoku.puzzles.minimising import minimise_batches
+
+NINE, SIXTEEN = Geometry(3, 3), Geometry(4, 4)
+PATTERN = "....x..x..xxx.....x....x..xx....x.x..xx...xx..x.x....xx..x....x.....xxx..x..x...."
+"""The cells with clues in a symmetric puzzle of 26."""
+GIVEN = 30
+"""Clues of the puzzles that are minimised, and whose minimal puzzles are listed."""
+CHECKED = 1000
+"""Puzzles of a run that are checked."""
+THREADS = 2
+MINIMAL, GRIDS, PEER = "minimal", "minimal, of given grids", "tdoku"
+PUZZLES = f"minimal, of puzzles of {GIVEN} clues"
+
+Made = NDArray[np.uint8]
+"""Puzzles or grids, uint8 (k, cells)."""
+
+
+class Times(NamedTuple):
+    """What a run took: CPU seconds until it began to make puzzles, those after, and seconds."""
+
+    start: float
+    cpu: float
+    seconds: float
+
+
+Timed = Callable[[int], tuple[Times, Made]]
+"""Takes a seed, makes puzzles, and times it."""
+
+
+class Case(NamedTuple):
+    """A way to make puzzles."""
+
+    what: str
+    by: str
+    run: Timed
+    minimal: bool = False
+    """True if no puzzle may have a redundant clue."""
+    shape: Geometry = NINE
+
+
+class Peer(Driver):
+    """A program that removes clues from full grids."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(PEER, "", widest())
+        self._path = path
+
+    def command(self) -> list[str]:
+        """Return the words that start it."""
+        return [self._path]
+
+    def minimised(self, grids: Made) -> tuple[Times, Made]:
+        """Make a puzzle of every grid.
+
+        Raises
+        ------
+        GpusudokuError
+            If it fails, or prints something else than puzzles and seconds.
+        """
+        lines = formats.write_lines(grids).decode().splitlines()
+        *found, spent = self.output(lines=lines).split() or [""]
+        try:
+            made = cells_of("".join(f"{line}\n" for line in found).encode())
+            check(f"{self}", len(made), len(grids))
+            return Times(0.0, float(spent), float(spent)), made
+        except ValueError:
+            raise GpusudokuError(f"{self}: expected puzzles on lines, and the seconds") from None
+
+
+def cells_of(text: bytes) -> Made:
+    """Read lines of 81 characters."""
+    rows = np.frombuffer(text, np.uint8).reshape(-1, NINE.cells + 1)[:, :-1]
+    return np.where(rows == ord("."), 0, rows - ord("0")).astype(np.uint8)
+
+
+def here(begin: Callable[[int], Iterator[Made]]) -> Timed:
+    """Time calls in this process: ``begin`` does what is to be done before the first puzzle."""
+
+    def run(seed: int) -> tuple[Times, Made]:
+        before = time.process_time()
+        blocks = begin(seed)
+        cpu, start = time.process_time(), time.perf_counter()
+        made = np.concatenate([*blocks])
+        seconds = time.perf_counter() - start
+        return Times(cpu - before, time.process_time() - cpu, seconds), made
+
+    return run
+
+
+def command(folder: Path, words: Callable[[bool], list[str]]) -> Timed:
+    """Time a command; its start is all that it takes for a single puzzle."""
+
+    def run(seed: int) -> tuple[Times, Made]:
+        spent, always = [], ["--seed", f"{seed}", "-j", "1", "-q", "--force", "-o", "made"]
+        for all_of_them in (False, True):
+            before, start = cpu_seconds(), time.perf_counter()
+            program = [sys.executable, "-m", "gpusudoku", *words(all_of_them), *always]
+            subprocess.run(program, cwd=folder, check=True)
+            spent.append((cpu_seconds() - before, time.perf_counter() - start))
+        (start_cpu, start), (cpu, seconds) = spent
+        made = cells_of((folder / "made").read_bytes())
+        return Times(start_cpu, max(cpu - start_cpu, 1e-6), max(seconds - start, 1e-6)), made
+
+    return run
+
+
+def generated(number: int, seed: int, jobs: int = 1, **wishes: Any) -> Iterator[Made]:
+    """Make random puzzles."""
+    run = gpusudoku.generate(max(1, number), seed=seed, jobs=jobs, **wishes)
+    return (block.puzzles for block in run.blocks())
+
+
+def grids(number: int, seed: int, shape: Geometry = NINE) -> Iterator[Made]:
+    """Make random grids."""
+    source = Grids(shape, seed)
+    return (source.at(numbers, 0 * numbers) for numbers in [np.arange(max(1, number))])
+
+
+def minimised(puzzles: Made, seed: int) -> Iterator[Made]:
+    """Minimise given puzzles."""
+    blocks = minimise_batches(iter([Batch(NINE, puzzles)]), seed, (), 1)
+    return (block.puzzles for block in blocks)
+
+
+def inside(puzzles: Made) -> Iterator[Made]:
+    """List the minimal puzzles inside each."""
+    engine = gpusudoku.make_engine(device="cpu", jobs=1)
+    for board in Batch(NINE, puzzles):
+        yield np.stack([one.cells for one in gpusudoku.minimal_puzzles(board, engine=engine)])
+
+
+def cases(n: int, folder: Path, peer: Peer | None) -> list[Case]:
+    """All cases: the fastest ones make n puzzles, the others take about as long."""
+    full, given = (np.concatenate([*some]) for some in (grids(n, 1), generated(n, 1, clues=GIVEN)))
+    for name, some in (("grids", full), ("given", given)):
+        (folder / name).write_bytes(formats.write_lines(some))
+        (folder / f"{name}-1").write_bytes(formats.write_lines(some[:1]))
+
+    def random(what: str, number: int, minimal: bool = False, **wishes: Any) -> Case:
+        shape = SIXTEEN if "box" in wishes else NINE
+        timed = here(lambda seed: generated(number, seed, **wishes))
+        return Case(what, "Python", timed, minimal, shape)
+
+    generate = command(folder, lambda every: ["generate", "-n", f"{n if every else 1}"])
+    two = here(lambda seed: generated(n, seed, THREADS))
+    from_files = [
+        command(folder, lambda every, name=name: ["minimise", name if every else f"{name}-1"])
+        for name in ("grids", "given")
+    ]
+    symmetry, sixteen = "rotational symmetry", here(lambda seed: grids(n // 10, seed, SIXTEEN))
+    every = [
+        Case("uniform grids", "Python", here(lambda seed: grids(n, seed))),
+        random(MINIMAL, n, minimal=True),
+        Case(MINIMAL, "`generate`", generate, True),
+        Case(MINIMAL, f"Python, {THREADS} threads", two, True),
+        Case(GRIDS, "Python", here(lambda seed: minimised(full, seed)), True),
+        Case(GRIDS, "`minimise`", from_files[0], True),
+        Case(PUZZLES, "Python", here(lambda seed: minimised(given, seed)), True),
+        Case(PUZZLES, "`minimise`", from_files[1], True),
+        random(symmetry, n // 5, symmetry="rotational"),
+        random(f"{symmetry}, 26 clues", n // 50, symmetry="rotational", clues=26),
+        random("a pattern of 26 clues", n // 1000, pattern=PATTERN),
+        random("easy", n // 10, difficulty="easy"),
+        Case("16x16 grids", "Python", sixteen, shape=SIXTEEN),
+        random("16x16, minimal", n // 500, minimal=True, box="4x4"),
+        Case(f"all minimal ones inside puzzles of {GIVEN} clues", "Python",
+             here(lambda _: inside(given[: max(1, n // 1000)])), True),
+    ]  # fmt: skip
+    if peer is not None:
+        some = full[: max(1, n // 5)]
+        every.append(Case(GRIDS, PEER, lambda _: peer.minimised(some), True))
+    return every
+
+
+def checked(case: Case, made: Made) -> None:
+    """Check some puzzles.
+
+    Raises
+    ------
+    MismatchError
+        If one of them has not exactly one solution, or has a redundant clue.
+    """
+    what, boards = f"{case.what}, {case.by}", [*Batch(case.shape, made[:CHECKED])]
+    found = sum(result.count for result in gpusudoku.count_many(boards, limit=2))
+    check(what, found, len(boards))
+    minimal = gpusudoku.minimise_many(boards, seed=1) if case.minimal else ()
+    if any(one.removed for one in minimal):
+        raise MismatchError(f"{what}: a redundant clue")
+
+
+def measure(number: int, repeats: int, peer: Peer | None) -> list[Run]:
+    """Every run of every case."""
+    runs: list[Run] = []
+    with tempfile.TemporaryDirectory() as name:
+        every = turns(cases(number, Path(name), peer), repeats, lambda case: case.what + case.by)
+        for seed, (case, kept) in enumerate(every):
+            clock = gigahertz(1)
+            times, made = case.run(seed)
+            checked(case, made)
+            clues = np.count_nonzero(made, axis=1)
+            if kept:
+                runs.append({"what": case.what, "by": case.by, "number": len(made),
+                             **times._asdict(), "clues": float(clues.mean()),
+                             "deviation": float(clues.std()), "gigahertz": clock})  # fmt: skip
+    return runs
+
+
+def show(path: Path) -> None:
+    """Print the table of a recorded file, and what it says of threads and of clues."""
+    by = grouped(recorded(path)["runs"], "what", "by")
+    rates = {case: [run["number"] / run["cpu"] for run in runs] for case, runs in by.items()}
+    rows, peer = [], rates.get((GRIDS, PEER))
+    for (what, how), runs in by.items():
+        some = rates[what, how]
+        cells = [f"{fmean(run['clues'] for run in runs):.1f}", f"{median(some):,.0f}"]
+        cells += [f"{1e6 / median(some):,.1f}", f"{median(run['start'] for run in runs):.2f}"]
+        if peer is not None:
+            alike = what in (MINIMAL, GRIDS)
+            cells.append(f"{median(map(truediv, some, peer)):.2f}" if alike else "")
+        rows.append([what, how, *cells])
+    print(f"{repeated(by.values())}\n")
+    heads = ["puzzles", "by", "clues", "a second and core", "µs", "start: s"]
+    table(heads + [f"{PEER}s"] * (peer is not None), rows, left=2)
+    one, two = by[MINIMAL, "Python"], by[MINIMAL, f"Python, {THREADS} threads"]
+    faster, more = (
+        median(first[what] / second[what] for first, second in zip(one, two, strict=True))
+        for what in ("seconds", "cpu")
+    )
+    print(f"\nSpeed-up of minimal puzzles with {THREADS} threads: {faster:.2f}; their CPU seconds")
+    print(f"are {1 / more:.2f} times those of one.")
+    total, mean = sum(run["number"] for run in one), fmean(run["clues"] for run in one)
+    error = sqrt(fmean(run["deviation"] ** 2 for run in one) / total)
+    print(f"\n{total:,} minimal puzzles have {mean:.4f} clues on average, with a standard error of")
+    print(f"{error:.4f}.")
+
+
+@script("making", show)
+@click.option("-n", "--number", type=click.IntRange(min=1), default=100_000, show_default=True,
+              help="Puzzles in a run of the fastest cases.")  # fmt: skip
+@click.option("--repeats", default=5, show_default=True, help="Runs of every case.")
+@click.option("--peer", metavar="PROGRAM", help="A driver for tdoku's minimiser: see README.md.")
+def main(path: Path, number: int, repeats: int, peer: str | None) -> None:
+    """Time how puzzles are made."""
+    program = None if peer is None else Peer(peer)
+    version = {} if program is None else {PEER: program.version()}
+    record(path, measure(number, repeats, program), **version)
+
+
+if __name__ == "__main__":
+    main()
