@@ -72,7 +72,6 @@ class Case(NamedTuple):
     run: Timed
     minimal: bool = False
     """True if no puzzle may have a redundant clue."""
-    shape: Geometry = NINE
 
 
 class Peer(Driver):
@@ -92,16 +91,17 @@ class Peer(Driver):
         Raises
         ------
         GpusudokuError
-            If it fails, or prints something else than puzzles and seconds.
+            If it fails, or prints something else than puzzles of the grids and seconds.
         """
         lines = formats.write_lines(grids).decode().splitlines()
         *found, spent = self.output(lines=lines).split() or [""]
         try:
-            made = cells_of("".join(f"{line}\n" for line in found).encode())
-            check(f"{self}", len(made), len(grids))
-            return Times(0.0, float(spent), float(spent)), made
+            seconds, made = float(spent), cells_of("".join(f"{line}\n" for line in found).encode())
         except ValueError:
             raise GpusudokuError(f"{self}: expected puzzles on lines, and the seconds") from None
+        if made.shape != grids.shape or not ((made == 0) | (made == grids)).all():
+            raise MismatchError(f"{self}: expected a puzzle of each grid")
+        return Times(0.0, seconds, seconds), made
 
 
 def cells_of(text: bytes) -> Made:
@@ -174,9 +174,7 @@ def cases(n: int, folder: Path, peer: Peer | None) -> list[Case]:
         (folder / f"{name}-1").write_bytes(formats.write_lines(some[:1]))
 
     def random(what: str, number: int, minimal: bool = False, **wishes: Any) -> Case:
-        shape = SIXTEEN if "box" in wishes else NINE
-        timed = here(lambda seed: generated(number, seed, **wishes))
-        return Case(what, "Python", timed, minimal, shape)
+        return Case(what, "Python", here(lambda seed: generated(number, seed, **wishes)), minimal)
 
     generate = command(folder, lambda every: ["generate", "-n", f"{n if every else 1}"])
     two = here(lambda seed: generated(n, seed, THREADS))
@@ -198,7 +196,7 @@ def cases(n: int, folder: Path, peer: Peer | None) -> list[Case]:
         random(f"{symmetry}, 26 clues", n // 50, symmetry="rotational", clues=26),
         random("a pattern of 26 clues", n // 1000, pattern=PATTERN),
         random("easy", n // 10, difficulty="easy"),
-        Case("16x16 grids", "Python", sixteen, shape=SIXTEEN),
+        Case("16x16 grids", "Python", sixteen),
         random("16x16, minimal", n // 500, minimal=True, box="4x4"),
         Case(f"all minimal ones inside puzzles of {GIVEN} clues", "Python",
              here(lambda _: inside(given[: max(1, n // 1000)])), True),
@@ -217,7 +215,8 @@ def checked(case: Case, made: Made) -> None:
     MismatchError
         If one of them has not exactly one solution, or has a redundant clue.
     """
-    what, boards = f"{case.what}, {case.by}", [*Batch(case.shape, made[:CHECKED])]
+    shape = NINE if made.shape[1] == NINE.cells else SIXTEEN
+    what, boards = f"{case.what}, {case.by}", [*Batch(shape, made[:CHECKED])]
     found = sum(result.count for result in gpusudoku.count_many(boards, limit=2))
     check(what, found, len(boards))
     minimal = gpusudoku.minimise_many(boards, seed=1) if case.minimal else ()
@@ -257,18 +256,20 @@ def show(path: Path) -> None:
         rows.append([what, how, *cells])
     print(f"{repeated(by.values())}\n")
     heads = ["puzzles", "by", "clues", "a second and core", "µs", "start: s"]
-    table(heads + [f"{PEER}s"] * (peer is not None), rows, left=2)
+    table(heads + [f"times {PEER}'s rate"] * (peer is not None), rows, left=2)
     one, two = by[MINIMAL, "Python"], by[MINIMAL, f"Python, {THREADS} threads"]
     faster, more = (
         median(first[what] / second[what] for first, second in zip(one, two, strict=True))
         for what in ("seconds", "cpu")
     )
-    print(f"\nSpeed-up of minimal puzzles with {THREADS} threads: {faster:.2f}; their CPU seconds")
-    print(f"are {1 / more:.2f} times those of one.")
+    print(
+        f"\n{THREADS} threads: {faster:.2f} times as many minimal puzzles in the same time,",
+        end=" ",
+    )
+    print(f"{1 / more:.2f} times the CPU time for each.")
     total, mean = sum(run["number"] for run in one), fmean(run["clues"] for run in one)
     error = sqrt(fmean(run["deviation"] ** 2 for run in one) / total)
-    print(f"\n{total:,} minimal puzzles have {mean:.4f} clues on average, with a standard error of")
-    print(f"{error:.4f}.")
+    print(f"\n{total:,} minimal puzzles: {mean:.4f} clues on average, standard error {error:.4f}.")
 
 
 @script("making", show)

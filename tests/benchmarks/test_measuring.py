@@ -18,6 +18,7 @@ import first_day
 import fuzz
 import listing
 import lock_share
+import making
 import numpy as np
 import page
 import pytest
@@ -50,6 +51,8 @@ LIST = "".join(f"{puzzle('3x3', clues, clues)}\n" for clues in (24, 28, 40))
         ("scaling", "1a --repeats 1", "| 1a | 1 | "),
         pytest.param("reading", "--lines 600 --repeats 1", "| ", marks=pytest.mark.slow),
         pytest.param("writing", "--lines 16384 --repeats 1", "| ", marks=pytest.mark.slow),
+        pytest.param("making", "-n 50 --repeats 1", "| minimal | Python | 2",
+                     marks=pytest.mark.slow),
         ("techniques", "--hard LIST --sets 1 --repeats 1", "| hard | "),
         ("documents", "decomposition-easy-9x9 --propagate singles --long 1b --repeats 1",
          "| decomposition-easy-9x9 | singles | 1 | 1 | "),
@@ -101,6 +104,28 @@ def test_numbers_and_shares_are_timed_and_checked(
     monkeypatch.setattr(gpusudoku.Solutions, "shares", lambda _: np.full((81, 9), 99, object))
     with pytest.raises(MismatchError, match="891 solutions counted"):
         shares.measure_board(random_boards(36, 1)[0], {"device": "cpu"})
+
+
+def test_made_puzzles_are_timed_and_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    minimal, full = puzzle("3x3", 24, 24).cells, puzzle("3x3", 81, 81).cells
+    case = making.Case("made", "Python", making.here(lambda seed: iter([full[None]] * seed)))
+    times, made = case.run(3)
+    assert (times.cpu >= 0, made.tolist()) == (True, [full.tolist()] * 3)
+    making.checked(case, made)
+    with pytest.raises(MismatchError, match="made, Python: a redundant clue"):
+        making.checked(case._replace(minimal=True), made)
+    with pytest.raises(MismatchError, match="made, Python: 2 solutions counted, 1 are right"):
+        making.checked(case, np.zeros_like(full)[None])
+
+    peer, printed = making.Peer("peer"), [str(gpusudoku.Board(minimal)), "0.5"]
+    monkeypatch.setattr(peer, "output", lambda lines: "\n".join(printed))
+    times, made = peer.minimised(full[None])
+    assert (times.cpu, made.tolist()) == (0.5, [minimal.tolist()])
+    with pytest.raises(MismatchError, match="expected a puzzle of each grid"):
+        peer.minimised(np.roll(full, 1)[None])
+    printed.pop()
+    with pytest.raises(GpusudokuError, match="expected puzzles on lines, and the seconds"):
+        peer.minimised(full[None])
 
 
 @pytest.mark.slow
