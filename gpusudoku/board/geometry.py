@@ -154,6 +154,9 @@ class Geometry:
 
 
 NINE = Geometry(3, 3)
+FEWEST_CLUES = 17
+"""No 9x9 board with fewer clues has exactly one solution (McGuire, Tugemann and Civario, There is
+no 16-clue Sudoku, 2014)."""
 
 
 def is_nine(geometry: Geometry, candidates: NDArray[np.uint64] | None) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board, digit_masks
-from gpusudoku.board.geometry import is_nine
+from gpusudoku.board.geometry import FEWEST_CLUES, is_nine
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.watch import watching
@@ -22,8 +22,6 @@ from gpusudoku.orders.shares import COUNTED_SECONDS, SHARES_PER_SUM, VISITED_PER
 
 LISTED = 1 << 16
 """The pairs of a board with no more solutions come from the list of these, in about a second."""
-FEWEST_CLUES = 17
-"""No 9x9 board with fewer clues has exactly one solution (McGuire, Tugemann and Civario, 2012)."""
 
 
 def unique_placements(board: Board, shares: NDArray[Any]) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import NINE, Geometry
+from gpusudoku.board.geometry import FEWEST_CLUES, NINE, Geometry
 from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import Cancelled, GaveUp, InputError, described, shown
@@ -45,8 +45,6 @@ MOST_PUZZLES = 1 << 14
 FEW_CELLS = 36
 """Boards of no more cells have so few puzzles that some come again. Two 9x9 puzzles of a run are
 equal only if their grids are: one run of a billion puzzles in 13,000 would have such a pair."""
-LEAST_CLUES = 17
-"""No 9x9 puzzle has fewer (McGuire, Tugemann and Civario, There is no 16-clue Sudoku, 2014)."""
 PROVEN_DIGITS, MOST_GUESSES = 16, 100
 """On boards of more digits a clue stays, unless the puzzle is to be minimal, if so many guesses do
 not tell whether it is redundant."""
@@ -168,8 +166,8 @@ def _bounds(clues: int | Iterable[int] | None, geometry: Geometry) -> tuple[int,
             " and the most"
         )
     least, most = bounds
-    if geometry == NINE and most < LEAST_CLUES:
-        raise InputError(f"{most} clues: no 9x9 puzzle has fewer than {LEAST_CLUES}")
+    if geometry == NINE and most < FEWEST_CLUES:
+        raise InputError(f"{most} clues: no 9x9 puzzle has fewer than {FEWEST_CLUES}")
     return least, most
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gpusudoku
 from gpusudoku import (
     BadBoard,
     Board,
