@@ -179,7 +179,7 @@ def test_bad_boards_among_many() -> None:
     assert next(rows) == found[0]
     with pytest.raises(InputError, match="2 cells"):
         next(rows)
-    with pytest.raises(InputError, match="^board 1: the board has several solutions"):
+    with pytest.raises(InputError, match=r"^board 1: the board has several solutions"):
         [*minimise_many([UNIQUE, LINE_4X4])]
 
 
