@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Collection, Generator, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -297,25 +297,28 @@ class Puzzles:
         found = [(left[:0], empty, empty)]
         first, spare = 0, 1  # attempts that all had, and that may be in vain
         self._hope.renew()  # whoever reads the puzzles may have taken hours since the last
-        with hopeful(self._hope):
-            while len(left):
-                start = time.monotonic()
-                each = max(1, spare // len(left))
-                attempts = np.tile(np.arange(first, first + each), len(left))
-                numbers = np.repeat(left, each)
-                grids = self.grids.at(numbers, attempts)
-                puzzles, good = self._attempt(grids, keys(self.seed, numbers, attempts))
-                if seen:
-                    good &= [bytes(puzzle) not in seen for puzzle in puzzles]
-                good = good.reshape(len(left), each)
-                there = good.any(axis=1)
-                rows = (np.arange(len(left)) * each + good.argmax(axis=1))[there]
-                found.append((left[there], puzzles[rows], grids[rows]))
-                if len(rows):
-                    self._hope.renew()
-                left, first = left[~there], first + each
-                if time.monotonic() - start < PIECE_SECONDS:
-                    spare = min(2 * spare, MOST_PUZZLES)
+        try:
+            with cancelling(self._hope):
+                while len(left):
+                    start = time.monotonic()
+                    each = max(1, spare // len(left))
+                    attempts = np.tile(np.arange(first, first + each), len(left))
+                    numbers = np.repeat(left, each)
+                    grids = self.grids.at(numbers, attempts)
+                    puzzles, good = self._attempt(grids, keys(self.seed, numbers, attempts))
+                    if seen:
+                        good &= [bytes(puzzle) not in seen for puzzle in puzzles]
+                    good = good.reshape(len(left), each)
+                    there = good.any(axis=1)
+                    rows = (np.arange(len(left)) * each + good.argmax(axis=1))[there]
+                    found.append((left[there], puzzles[rows], grids[rows]))
+                    if len(rows):
+                        self._hope.renew()
+                    left, first = left[~there], first + each
+                    if time.monotonic() - start < PIECE_SECONDS:
+                        spare = min(2 * spare, MOST_PUZZLES)
+        except Cancelled:
+            check_cancelled()  # by the caller, not for want of hope
         numbers, puzzles, grids = (np.concatenate(column) for column in zip(*found, strict=True))
         order = np.argsort(numbers)
         if len(left):  # those before the first that was not found: a resumed run begins with it
@@ -352,16 +355,6 @@ class Puzzles:
             levels = rate_batch(Batch(geometry, puzzles[good])).levels
             good[good] = np.isin(levels, wishes.levels)
         return puzzles, good
-
-
-@contextmanager
-def hopeful(hope: _Hope) -> Iterator[None]:
-    """End the block without an error once there is no hope."""
-    try:
-        with cancelling(hope):
-            yield
-    except Cancelled:
-        check_cancelled()  # by the caller, not for want of hope
 
 
 def generate(

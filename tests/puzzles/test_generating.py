@@ -179,9 +179,13 @@ def test_before_it_gives_up_there_is_no_gap(monkeypatch: pytest.MonkeyPatch) -> 
             """Stay as it is."""
 
     monkeypatch.setattr(generating, "Pace", lambda *_: Steady())
-    for seconds in (0.03, 0.06, 0.12):
+    for asks in (0, 6, 14, 28, 49):
+        hope = Countdown(asks)
+        monkeypatch.setattr(
+            generating._Hope, "cancelled", property(lambda self, hope=hope: hope.cancelled)
+        )
         found: list[int] = []
-        made = generate(1000, difficulty="extreme", clues=23, seed=1, seconds=seconds)
+        made = generate(1000, difficulty="medium", seed=1, jobs=1)
         with pytest.raises(GaveUp, match=r": \d+ of 1000 found$"):
             found.extend(each.number for each in made)
         assert found == [*range(len(found))]
