@@ -56,10 +56,12 @@ MEANT = {
 SPELT = {"minimize": "minimise"}
 """Commands as others spell them."""
 _EXPLAIN = "gpusudoku.explain(board) in Python {}; 'gpusudoku serve' has it as Logic step by step"
+_RATE = "gpusudoku.rate(board) in Python and minimise --format csv say how hard a puzzle is"
 ELSEWHERE = {
+    "difficulty": _RATE,
     "explain": _EXPLAIN.format("names every step"),
     "hint": _EXPLAIN.format("names the next step"),
-    "rate": "gpusudoku.rate(board) in Python and generate --format csv say how hard a puzzle is",
+    "rate": _RATE,
 }
 """Hints for names that are no commands."""
 ARGUMENTS = __name__

@@ -50,14 +50,14 @@ _SEED = "seed"
 _COLUMNS = ("puzzle", "solution", "clues", "difficulty", "guesses", "seed", "number")
 
 
-def _clues(ctx: click.Context, param: click.Parameter, value: str | None) -> list[int] | None:
+def _clues(ctx: click.Context, param: click.Parameter, value: str | None) -> int | list[int] | None:
     """Parse N or A-B, for click: a list, as which JSON gives it back when a run is resumed."""
     if value is None:
         return None
     match = re.fullmatch(r"\s*(\d{1,4})\s*(?:-\s*(\d{1,4})\s*)?", value, re.ASCII)
     if match is None:
         raise click.BadParameter(f"{shown(value)}: expected a number, or two as in 24-26")
-    return [int(match[1]), int(match[2] or match[1])]
+    return [int(match[1]), int(match[2])] if match[2] else int(match[1])
 
 
 def _pattern(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:

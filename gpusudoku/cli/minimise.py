@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,9 +33,8 @@ from gpusudoku.cli.records import RecordWriter
 from gpusudoku.cli.sink import LineSink, open_sink
 from gpusudoku.cli.source import Source, conflict_in, is_file, place_of
 from gpusudoku.cli.usage import Integer, WhichPart
-from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, shown
-from gpusudoku.formats import FORMATS, write_lines
+from gpusudoku.formats import FORMATS, separator, write, write_lines
 from gpusudoku.iterating import with_bad_boards
 from gpusudoku.results import BadBoard
 
@@ -149,15 +149,18 @@ def _minimise_each(
     from gpusudoku.puzzles.minimising import minimise_batches
     from gpusudoku.solving import not_one
 
+    tell_seed = seed is None
     if seed is None:
         seed = sink.notes.setdefault(_SEED, secrets.randbits(128))
-        note(f"seed {seed}")
 
     def work(batches: Iterator[Batch]) -> Generator[MinimisedBlock, None, None]:
         return minimise_batches(batches, seed, keep, threads)
 
     with closing(with_bad_boards(source.found(), work, "record")) as blocks:
         for block in blocks:
+            if tell_seed:
+                note(f"seed {seed}")
+                tell_seed = False
             if isinstance(block, BadBoard):
                 sink.bad(writer.bad(block))
                 continue
@@ -194,7 +197,8 @@ def _list_all(
                     rows = block if limit is None else block[: limit - number]
                     new = rows[max(0, done - number) :]
                     number += len(rows)
-                    sink.write(writer.inside(board, new, solution))
+                    if len(new):
+                        sink.write(writer.inside(board, new, solution))
                     sink.done(solutions=len(new), found=len(new))
                     if number == limit:
                         break
@@ -208,11 +212,10 @@ class MinimalWriter:
     """Writes minimal puzzles in one form; records have the given one and the solution, too."""
 
     def __init__(self, form: str, source: Source, seeded: bool) -> None:
-        columns = ["minimal", "solution", "clues", *(["seed"] if seeded else [])]
-        columns += ["error"] if source.gives_errors else []
+        columns = ["minimal", "solution", "clues", "difficulty", "guesses"]
+        columns += ["seed"] * seeded + ["error"] * source.gives_errors
         self._records = RecordWriter(form, source.origin, columns) if form in RECORDS else None
-        self._plain = SolutionWriter(form, source.origin) if self._records is None else None
-        self._has_gaps = form == "line" and not source.single
+        self._form, self._has_gaps = form, form == "line" and not source.single
         self._columns = columns
 
     def header(self) -> bytes:
@@ -228,49 +231,65 @@ class MinimalWriter:
 
     def minimised(self, block: MinimisedBlock) -> bytes:
         """Write the minimal puzzle of every board."""
+        good = block.numbers == 1
+        puzzles = self._batch(block.boards, block.puzzles)
+        if self._records is None:
+            lines = iter(self._texts(puzzles.chosen(good)))
+            gap = [b"\n"] if self._has_gaps else []
+            texts = ([next(lines)] if each else gap for each in good.tolist())
+            return b"".join(chain.from_iterable(texts))
         from gpusudoku.solving import not_one
 
-        good = block.numbers == 1
-        if self._plain is not None:
-            if good.all() or not self._has_gaps:
-                return self._plain.text(block.boards, block.puzzles[good])
-            lines = iter(bytes(write_lines(block.puzzles[good])).splitlines(keepends=True))
-            return b"".join(next(lines) if each else b"\n" for each in good.tolist())
         errors = [str(not_one(number) or "") for number in block.numbers.tolist()]
-        return self._text(block.boards, block.puzzles, block.solutions, good, block.seed, errors)
+        found = {"seed": str(block.seed), "error": errors}
+        return self._text(block.boards, puzzles, block.solutions, good, found)
 
-    def inside(
-        self, board: Batch, puzzles: NDArray[np.uint8], solution: NDArray[np.uint8]
-    ) -> bytes:
-        """Write minimal puzzles inside the board of a batch of one."""
-        if self._plain is not None:
-            return self._plain.text(board, puzzles)
-        every = np.ones(len(puzzles), np.bool_)
-        return self._text(board, puzzles, np.tile(solution, (len(puzzles), 1)), every)
+    def inside(self, board: Batch, rows: NDArray[np.uint8], solution: NDArray[np.uint8]) -> bytes:
+        """Write minimal puzzles, uint8 (k, cells), inside the board of a batch of one."""
+        puzzles = self._batch(board, rows)
+        if self._records is None:
+            return b"".join(self._texts(puzzles))
+        solutions = np.tile(solution, (len(rows), 1))
+        return self._text(board, puzzles, solutions, np.ones(len(rows), np.bool_), {"error": ""})
+
+    def _batch(self, boards: Batch, rows: NDArray[np.uint8]) -> Batch:
+        """Make a batch of puzzles in boards, or in one, whose empty cells keep their candidates."""
+        masks = boards.candidates
+        if masks is not None:
+            masks = np.where(boards.cells > 0, boards.geometry.all_digits, masks)
+            masks = np.broadcast_to(masks, rows.shape)
+        return Batch(boards.geometry, rows, masks)
+
+    def _texts(self, puzzles: Batch) -> Iterable[bytes]:
+        """Write puzzles in a form of text, each as whole lines."""
+        form = "line" if self._records is not None else self._form
+        if form == "line" and puzzles.candidates is None:
+            return bytes(write_lines(puzzles.cells)).splitlines(keepends=True)
+        end = "\n" + separator(form)
+        return (f"{write(puzzle, form)}{end}".encode() for puzzle in puzzles)
 
     def _text(
         self,
         boards: Batch,
-        puzzles: NDArray[np.uint8],
+        puzzles: Batch,
         solutions: NDArray[np.uint8],
         good: NDArray[np.bool_],
-        seed: int = 0,
-        errors: Sequence[str] = (),
+        found: dict[str, Any],
     ) -> bytes:
         """Write records; those of boards without exactly one solution have no values."""
+        from gpusudoku.puzzles.difficulty import LEVELS, rate_batch
+
         assert self._records is not None
-        columns: list[list[Any]] = [
-            bytes(write_lines(rows)).decode().splitlines() for rows in (puzzles, solutions)
-        ]
-        columns.append(np.count_nonzero(puzzles, axis=1).tolist())
-        values: dict[str, Any] = {
-            name: [
-                value if there else None for value, there in zip(column, good.tolist(), strict=True)
-            ]
-            for name, column in zip(self._columns, columns, strict=False)
-        }
-        if "seed" in self._columns:
-            values["seed"] = str(seed)
-        if "error" in self._columns:
-            values["error"] = errors
+        puzzles = puzzles.chosen(good)
+        levels, guesses = (column.tolist() for column in rate_batch(puzzles))
+        words = [LEVELS[level] for level in levels]
+        clues = np.count_nonzero(puzzles.cells, axis=1).tolist()
+        texts = (
+            b"".join(lines).decode().splitlines()
+            for lines in (self._texts(puzzles), [bytes(write_lines(solutions[good]))])
+        )
+        rated = zip(*texts, clues, words, guesses, strict=True)
+        rows = [next(rated) if each else [None] * 5 for each in good.tolist()]
+        values = dict(zip(self._columns, map(list, zip(*rows, strict=True)), strict=False))
+        values |= {name: found[name] for name in self._columns[5:]}
         return self._records.text(boards, values)

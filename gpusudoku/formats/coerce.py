@@ -2,7 +2,7 @@
 
 A board is one of these:
 
-* a ``Board``;
+* a ``Board``, or a result that has one as its ``board``, as those of ``generate``;
 * a string in any form that ``parse`` reads, a grid on several lines included;
 * a ``pathlib.Path``, of a file with one board;
 * n * n integers, or n rows of n, in lists, in an array of any library or in a table of pandas; 0,
@@ -62,6 +62,8 @@ _SYMBOL = re.compile(r"[.*_0-9A-Za-z]\d?")
 def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
     """Return the board that is given; the shape of its boxes is guessed if it is not."""
     geometry = Geometry.of(box)
+    if isinstance(of := getattr(given, "board", None), Board):
+        given = of
     if isinstance(given, Board):
         if geometry is not None and geometry != given.geometry:
             raise InputError(f"box {geometry}, but the board has boxes of {given.geometry}")

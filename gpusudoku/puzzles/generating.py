@@ -136,6 +136,11 @@ class Wishes:
         self.geometry, self.minimal = geometry, minimal
         self.least, self.most = _bounds(clues, geometry)
         self.units = None if symmetry is None else symmetric_units(geometry, symmetry)
+        if self.units is not None and not _fits(self.units, self.least, self.most):
+            raise InputError(
+                f"no puzzle of this symmetry has {self.least} to {self.most} clues, as cells go"
+                " together"
+            )
         self.levels = None if difficulty is None else _levels(difficulty)
         if self.pattern is not None:
             for name, other in (("clues", clues), ("symmetry", symmetry)):
@@ -156,19 +161,23 @@ def _bounds(clues: int | Iterable[int] | None, geometry: Geometry) -> tuple[int,
     if clues is None:
         return 0, geometry.cells
     bounds = [*clues] if isinstance(clues, Iterable) else [clues, clues]
-    if (
-        len(bounds) != 2
-        or not all(map(is_integer, bounds))
-        or not 0 <= bounds[0] <= bounds[1] <= geometry.cells
-    ):
+    least, most = bounds if len(bounds) == 2 and all(map(is_integer, bounds)) else (-1, -1)
+    if not 0 <= least <= most <= geometry.cells:
+        said = f"{least}-{most}" if least > most else described(clues)
         raise InputError(
-            f"clues {described(clues)}: expected a number from 0 to {geometry.cells}, or the least"
-            " and the most"
+            f"clues {said}: expected a number from 0 to {geometry.cells}, or the least and the most"
         )
-    least, most = bounds
     if geometry == NINE and most < FEWEST_CLUES:
         raise InputError(f"{most} clues: no 9x9 puzzle has fewer than {FEWEST_CLUES}")
     return least, most
+
+
+def _fits(units: NDArray[np.int64], least: int, most: int) -> bool:
+    """Tell whether some units together have as many cells as wanted."""
+    sums = 1  # bit i is set if i cells can be had
+    for size in (units >= 0).sum(axis=1).tolist():
+        sums |= sums << size
+    return any(sums >> number & 1 for number in range(least, most + 1))
 
 
 def _levels(difficulty: str | Iterable[str]) -> list[int]:
@@ -276,6 +285,7 @@ class Puzzles:
                     raise GaveUp(
                         f"gave up after {self._seconds:g} s without another puzzle:"
                         f" {found} of {len(numbers)} found"
+                        f"{'' if found else ', and perhaps there are none'}"
                     )
 
     def _without_repeats(self, block: PuzzleBlock) -> PuzzleBlock:

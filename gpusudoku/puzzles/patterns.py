@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described, shown
+from gpusudoku.formats import parse
 from gpusudoku.options import is_integer
 
 SYMMETRIES: dict[str, Callable[[int, Any, Any], tuple[Any, Any]]] = {
@@ -27,6 +28,8 @@ ALL = "all"
 """The name of all of them together."""
 
 _EMPTY = ".0_-*"
+_MARKS = re.compile(r"[.0_*1-9xXoO#-]*")
+"""The characters of cells."""
 _BETWEEN = re.compile(r"[\s|+,;]+")
 """What may stand between the cells of a pattern."""
 _BORDER = re.compile(r"^[-=+|\s]*\+[-=+|\s]*$", re.MULTILINE)
@@ -72,9 +75,10 @@ def symmetric_units(geometry: Geometry, names: str | Iterable[str]) -> NDArray[n
 def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.bool_]:
     """Return the cells of a pattern, bool (cells).
 
-    A pattern is a text, or a ``pathlib.Path`` of a file, with a character for each cell: ``.``,
-    ``0``, ``_``, ``-`` or ``*`` for those that are not in it, any other for those that are; blanks,
-    commas and lines between cells do not count. Or it is an array or list of truth values.
+    A pattern is a text, or a ``pathlib.Path`` of a file, with a character for each cell: ``x``,
+    ``o``, ``#`` or a digit for those that are in it, ``.``, ``0``, ``_``, ``-`` or ``*`` for the
+    others; blanks, commas, bars and lines between cells do not count. Any other text is read as a
+    board, whose clues are the pattern. Or it is an array or list of truth values.
 
     Raises
     ------
@@ -87,16 +91,23 @@ def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.boo
         except OSError as error:
             raise InputError(f"{pattern}: cannot be read: {error.strerror}") from None
     if isinstance(pattern, str):
-        pattern = _BORDER.sub("", pattern)
-        text = _BETWEEN.sub("", pattern)
-        cells = np.array([character not in _EMPTY for character in text], np.bool_)
+        text = _BETWEEN.sub("", _BORDER.sub("", pattern))
+        if _MARKS.fullmatch(text):
+            cells = np.array([character not in _EMPTY for character in text], np.bool_)
+        else:
+            try:
+                cells = parse(pattern, geometry).cells > 0
+            except InputError:
+                raise InputError(
+                    "neither a board nor a pattern, which has x for a clue and . for no clue"
+                ) from None
     else:
         cells = np.asarray(pattern).astype(np.bool_).ravel()
     if geometry is None:
         if Geometry.of_cells(len(cells)) is None:
-            raise InputError(f"the pattern has {len(cells)} cells, expected those of a square")
+            raise InputError(f"a pattern of {len(cells)} cells, expected those of a square")
     elif len(cells) != geometry.cells:
-        raise InputError(f"the pattern has {len(cells)} cells, expected {geometry.cells}")
+        raise InputError(f"a pattern of {len(cells)} cells, expected {geometry.cells}")
     return cells
 
 
@@ -121,7 +132,12 @@ def kept_cells(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool
         return np.isin(np.arange(geometry.cells), numbers)
     words = keep.replace(",", " ").split()
     if words and not any(map(_CELL.fullmatch, words)):
-        return pattern_of(keep, geometry)
+        try:
+            return pattern_of(keep, geometry)
+        except InputError as error:
+            raise InputError(
+                f"keep {shown(keep)}: expected cells such as r1c1,r5c5, or a pattern: {error}"
+            ) from None
     kept = np.zeros((geometry.n, geometry.n), np.bool_)
     for word in words:
         match = _CELL.fullmatch(word)
