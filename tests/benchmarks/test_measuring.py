@@ -107,7 +107,7 @@ def test_numbers_and_shares_are_timed_and_checked(
 
 
 def test_made_puzzles_are_timed_and_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    minimal, full = puzzle("3x3", 24, 24).cells, puzzle("3x3", 81, 81).cells
+    minimal, full = puzzle("3x3", 24, 24).cells, puzzle("3x3", 81, 24).cells
     case = making.Case("made", "Python", making.here(lambda seed: iter([full[None]] * seed)))
     times, made = case.run(3)
     assert (times.cpu >= 0, made.tolist()) == (True, [full.tolist()] * 3)
