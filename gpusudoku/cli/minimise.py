@@ -164,6 +164,9 @@ def _minimise_each(
             if isinstance(block, BadBoard):
                 sink.bad(writer.bad(block))
                 continue
+            if tell_seed and (block.numbers == 1).any():
+                note(f"seed {seed}")
+                tell_seed = False
             sink.write(writer.minimised(block))
             for index in np.flatnonzero(block.numbers != 1).tolist():
                 error = not_one(int(block.numbers[index]))

@@ -14,6 +14,7 @@ from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.kernels.store import Store
 from gpusudoku.options import Options
 from gpusudoku.planning.search import search_kernels
+from gpusudoku.puzzles.generating import puzzle_kernels
 
 COMPILE = ["compile", "--box", "2x2", "-j", "1"]
 
@@ -58,6 +59,7 @@ def test_what_commands_need_with_their_defaults_is_compiled():
     for geometry in NINE, Geometry(4, 4):
         usual = {kernel.name for kernel in usual_kernels(geometry)}
         needed = [*search_kernels(geometry, Options()), *contraction_kernels(geometry)]
+        needed += puzzle_kernels(geometry)
         assert usual >= {kernel.name for kernel in needed}
 
 

@@ -196,7 +196,7 @@ def test_errors() -> None:
         (UNIQUE, [-1], "keep -1: expected cells from 0 to 15"),
         (UNIQUE, ["3"], "keep '3': expected cells from 0 to 15"),
         (UNIQUE, "r1c1 r4c5", "keep 'r4c5': expected cells from r1c1 to r4c4"),
-        (UNIQUE, "x..", "the pattern has 3 cells, expected 16"),
+        (UNIQUE, "x..", "keep 'x..': the pattern has 3 cells, expected 16"),
     ):
         with pytest.raises(InputError) as caught:
             minimal_puzzles(given, keep=keep, engine=ONE)

@@ -153,7 +153,11 @@ def test_errors() -> None:
         (UNIQUE, {"keep": [16]}, "keep 16: expected cells from 0 to 15"),
         (UNIQUE, {"keep": [True]}, "keep True: expected cells from 0 to 15"),
         (UNIQUE, {"keep": "r1c1,r0c1"}, "keep 'r0c1': expected cells from r1c1 to r4c4"),
-        (UNIQUE, {"keep": "x" * 15}, "the pattern has 15 cells, expected 16"),
+        (
+            UNIQUE,
+            {"keep": "x" * 15},
+            "keep 'xxxxxxxxxxxxxxx': the pattern has 15 cells, expected 16",
+        ),
     ):
         with pytest.raises(InputError) as caught:
             minimise(given, **options)

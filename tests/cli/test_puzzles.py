@@ -1,0 +1,325 @@
+"""``generate`` and ``minimise``: forms, parts, checkpoints, and boards that are no puzzles."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import gpusudoku
+from gpusudoku import Geometry, generate, minimise
+from gpusudoku.puzzles import generating, inside, minimising
+from tests.boards import LINE_4X4, NONE, SEVERAL, UNIQUE, full_grid
+
+FULL = "1234341221434321"
+WISHES = "--symmetry rotational --clues 24-28 --seed 5"
+PATTERN = "..xx....x...x.x."
+"""That of 120 puzzles."""
+
+
+@pytest.fixture
+def grids(file):
+    """Make a file of full 9x9 grids."""
+    lines = ["".join(map(str, full_grid(Geometry(3, 3), seed).ravel())) for seed in range(50)]
+    return file("".join(f"{line}\n" for line in lines), "grids.txt")
+
+
+@pytest.fixture
+def puzzles(file):
+    """Make a file of 9x9 puzzles with a few redundant clues."""
+    lines = []
+    for seed, each in enumerate(generate(6, seed=1)):
+        more = np.random.default_rng(seed).permutation(81)[:7]
+        cells = each.board.cells.copy()
+        cells[more] = each.solution.cells[more]
+        lines.append(f"{gpusudoku.Board(cells)}\n")
+    return file("".join(lines), "puzzles.txt")
+
+
+def stop(this, full, room):
+    """Let the disk be full after so many bytes; returns what was written."""
+    full(room)
+    status, out, err = this()
+    assert (status, out) == (1, "")
+    assert err.endswith(": No space left on device\n")
+    full(None)
+    return this.out.read_text()
+
+
+def test_lines_are_those_of_python_for_any_number_of_threads(run):
+    expected = "".join(f"{each}\n" for each in generate(20, seed=5))
+    for jobs in (1, 3):
+        assert run("generate", "-n", "20", "--seed", "5", "-j", jobs)[:2] == (0, expected)
+    assert run("generate", "--seed", "5", "-n", "7", "-q") == (0, expected[: 7 * 82], "")
+    status, out, err = run("generate", "-n", "3")
+    assert (status, out.count("\n")) == (0, 3)
+    seed = err.removeprefix("gpusudoku: seed ").strip()
+    assert run("generate", "-n", "3", "--seed", seed) == (0, out, "")
+
+
+def test_records_have_the_solution_and_the_difficulty(run):
+    expected = [*generate(8, seed=5, box="2x3", difficulty="easy,hard")]
+    asked = ["generate", "-n", "8", "--seed", "5", "--box", "2x3", "--difficulty", "easy,hard"]
+    rows = [*csv.DictReader(io.StringIO(run(*asked, "--format", "csv")[1]))]
+    objects = [json.loads(line) for line in run(*asked, "--json")[1].splitlines()]
+    for each, row, found in zip(expected, rows, objects, strict=True):
+        facts = {
+            "puzzle": str(each.board), "solution": str(each.solution), "clues": each.board.clues,
+            "difficulty": each.difficulty, "guesses": each.guesses, "seed": "5",
+            "number": each.number,
+        }  # fmt: skip
+        assert row == {name: str(value) for name, value in facts.items()}
+        assert found == facts | {"box": "2x3"}
+    grids = run(*asked, "--format", "grid", "-q")[1]
+    assert grids.count("\n\n") in (7, 8)
+
+
+@pytest.mark.parametrize("options", [f"-n 25 {WISHES}", "-n 20 --seed 5 --format csv"])
+def test_parts_of_a_run_are_the_whole(run, tmp_path, options):
+    paths = [tmp_path / f"part{number}" for number in (1, 2, 3)]
+    for number, path in enumerate(paths, 1):
+        asked = ["--part", f"{number}/3", "-o", path, "-j", number % 2 + 1]
+        assert run("generate", *options.split(), *asked) == (0, "", "")
+    assert run("merge", *paths)[:2] == (0, run("generate", *options.split())[1])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        f"-n 60 {WISHES}",
+        "-n 60 --seed 5 --json",
+        "-n 200 --seed 5 --box 2x2",
+        "-n 40 --seed 5 --format csv --part 2/2",
+        f"-n 60 --seed 5 --box 2x2 --pattern {PATTERN}",
+    ],
+)
+def test_a_run_of_generate_that_goes_on(checkpointed, full, monkeypatch, options):
+    """It is as if nothing had been, also by other threads."""
+    monkeypatch.setattr(generating, "MOST_PUZZLES", 8)
+    this = checkpointed(["generate"])
+    this.command = ["generate", *options.split()]
+    wanted = this._run(*options_without_part(this.command))[1]
+    if "--part" in options:
+        header, *lines = wanted.splitlines(keepends=True)
+        wanted = "".join([header, *lines[20:]])
+    written = stop(this, full, len(wanted) // 2)
+    assert wanted.startswith(written)
+    assert 0 < len(written) < len(wanted)
+    facts = json.loads(this._run("status", this.run_file, "--json")[1])
+    assert 0 < int(facts["solutions_done"]) < 200
+    assert this.resume("-j", "2") == this() == this.resume() == (0, "", "")
+    assert this.out.read_text() == wanted
+
+
+def options_without_part(command):
+    """Return the words of a command but for those of its part."""
+    place = command.index("--part") if "--part" in command else len(command)
+    return command[:place] + command[place + 2 :]
+
+
+def test_a_seed_that_nobody_gave_stays(run, checkpointed, full, monkeypatch):
+    monkeypatch.setattr(generating, "MOST_PUZZLES", 8)
+    this = checkpointed(["generate"])
+    this.command = ["generate", "-n", "60", "--format", "csv"]
+    stop(this, full, 60 * 90)
+    assert this.resume()[0] == 0
+    rows = [*csv.DictReader(this.out.open())]
+    [seed] = {row["seed"] for row in rows}
+    assert [row["number"] for row in rows] == [str(number) for number in range(60)]
+    again = run("generate", "-n", "60", "--seed", seed, "--format", "csv")[1]
+    assert this.out.read_text() == again
+
+
+def test_it_gives_up_and_what_was_found_is_written(run, tmp_path):
+    asked = f"generate --box 2x2 --pattern {PATTERN} --seed 1 -n 500 --seconds 0.3".split()
+    status, out, err = run(*asked)
+    assert (status, err) == (
+        5,
+        "gpusudoku: gave up after 0.3 s without another puzzle: 120 of 500 found\n",
+    )
+    lines = out.splitlines()
+    assert len({*lines}) == len(lines) == 120
+    # A saved run has found them, too, and goes on where it was.
+    out_file, run_file = tmp_path / "out.txt", tmp_path / "a.run"
+    status, _, err = run(*asked, "-o", out_file, "--checkpoint", run_file, "-q")
+    assert (status, out_file.read_text()) == (5, out)
+    status, _, err = run("resume", run_file)
+    assert (status, out_file.read_text()) == (5, out)
+    assert "0 of 500 found" in err or "0 of 380 found" in err
+
+
+def test_walks_are_announced(run):
+    status, out, err = run("generate", "--box", "4x4", "--seed", "1")
+    assert (status, out.count("\n")) == (0, 1)
+    assert err == (
+        "gpusudoku: grids of this shape come from random walks, and are not exactly uniform\n"
+    )
+    assert run("generate", "--box", "4x4", "--seed", "1", "-q") == (0, out, "")
+
+
+def test_minimal_puzzles_of_a_batch(run, grids):
+    boards = [gpusudoku.parse(line) for line in grids.read_text().split()]
+    expected = [minimise(board, seed=7) for board in boards]
+    lines = "".join(f"{each.board}\n" for each in expected)
+    for jobs in (1, 3):
+        assert run("minimise", grids, "--seed", "7", "-j", jobs) == (0, lines, "")
+    rows = [
+        *csv.DictReader(io.StringIO(run("minimise", grids, "--seed", "7", "--format", "csv")[1]))
+    ]
+    for number, (each, row) in enumerate(zip(expected, rows, strict=True), 1):
+        assert row == {
+            "source": str(grids), "line": str(number), "puzzle": str(each.puzzle),
+            "minimal": str(each.board), "solution": str(each.solution),
+            "clues": str(each.board.clues), "seed": "7",
+        }  # fmt: skip
+    grids.write_text(lines)
+    assert run("minimise", grids, "--seed", "8") == (0, lines, "")
+
+
+def test_boards_that_are_no_puzzles(run, file):
+    """In a batch each line stands for a board, and other boards are answered."""
+    path = file("\n".join([UNIQUE, NONE, LINE_4X4, "12", FULL]), "boards.txt")
+    status, out, err = run("minimise", path, "--seed", "1", "--keep-going")
+    first, last = (str(minimise(board, seed=1).board) for board in (UNIQUE, FULL))
+    assert (status, out) == (2, f"{first}\n\n\n\n{last}\n")
+    none, several = (f"the board has {n}, expected exactly one" for n in
+                     ("no solution", "several solutions"))  # fmt: skip
+    assert {*err.splitlines()} == {
+        f"gpusudoku: {path}:2: {none}: r1c1 and r1c2 both hold 1",
+        f"gpusudoku: {path}:3: {several}",
+        f"gpusudoku: {path}:4: 2 cells make no board, the nearest is 4x4 with 16",
+    }
+    asked = ["minimise", path, "--seed", "1", "--keep-going", "-q"]
+    rows = [*csv.DictReader(io.StringIO(run(*asked, "--format", "csv")[1]))]
+    assert [row["minimal"] for row in rows] == [first, "", "", "", last]
+    assert [row["error"] for row in rows][:3] == ["", none, several]
+    objects = [json.loads(line) for line in run(*asked, "--json")[1].splitlines()]
+    assert [each.get("minimal") for each in objects] == [first, None, None, None, last]
+    assert [each["error"] for each in objects[:3]] == ["", none, several]
+    for everything in ([], ["--all"]):
+        status, out, err = run("minimise", path, "-q", *everything)
+        assert status == 2
+        assert f"{path}:4: 2 cells make no board" in err
+        assert "(--keep-going skips it)" in err
+        for board, message in ((LINE_4X4, several), (NONE, none), (SEVERAL, several)):
+            alone = file(f"{board}\n")
+            status, out, err = run("minimise", alone, "-q", *everything)
+            assert (status, out, err.count("\n")) == (1, "", 1)
+            assert err.startswith(f"gpusudoku: {alone}:1: {message}")
+
+
+def test_clues_that_are_kept(run, file, grids, puzzles):
+    board = gpusudoku.parse(grids.read_text().split()[0])
+    text = "".join("x" if cell in (0, 8, 40) else "." for cell in range(81))
+    pattern = file("\n".join(text[i : i + 9] for i in range(0, 81, 9)), "keep.txt")
+    alone = file(f"{board}\n", "one.txt")
+    expected = f"{minimise(board, seed=3, keep=[0, 8, 40]).board}\n"
+    for keep in ("r1c1,r1c9,r5c5", text, pattern):
+        assert run("minimise", alone, "--seed", "3", "--keep", keep) == (0, expected, "")
+        out = run("minimise", grids, "--seed", "3", "--keep", keep)[1].splitlines(keepends=True)
+        assert out[0] == expected
+        assert all("." not in line[0] + line[8] + line[40] for line in out)
+    alone.write_text(puzzles.read_text()[:82])
+    out = run("minimise", alone, "--all", "--limit", "9", "--keep", text)[1].splitlines()
+    assert 1 < len(out) <= 9
+    kept = [cell for cell in (0, 8, 40) if alone.read_text()[cell] != "."]
+    assert all(line[cell] != "." for line in out for cell in kept)
+    for keep, message in (
+        ("r1c10", "keep 'r1c10': expected cells from r1c1 to r9c9"),
+        ("..x", "keep '..x': the pattern has 3 cells, expected 81"),
+    ):
+        for everything in ([], ["--all"]):
+            found = run("minimise", alone, "-q", "--keep", keep, *everything)
+            assert found == (2, "", f"gpusudoku: {message}\n")
+
+
+def test_all_of_a_board_and_of_a_batch(run, file):
+    one, both = file(f"{UNIQUE}\n", "one.txt"), file(f"{UNIQUE}\n{FULL}\n", "two.txt")
+    expected = [
+        [str(each) for each in gpusudoku.minimal_puzzles(board)] for board in (UNIQUE, FULL)
+    ]
+    assert run("minimise", one, "--all")[1].split() == expected[0]
+    assert run("minimise", both, "--all", "-j", "2")[1].split() == expected[0] + expected[1]
+    for limit in (1, 130, 10**6):
+        first = [line for found in expected for line in found[:limit]]
+        assert run("minimise", both, "--all", "--limit", limit)[1].split() == first
+    rows = [*csv.DictReader(io.StringIO(run("minimise", both, "--all", "--format", "csv")[1]))]
+    assert [row["minimal"] for row in rows] == expected[0] + expected[1]
+    assert [int(row["line"]) for row in rows] == [1] * len(expected[0]) + [2] * len(expected[1])
+    for row in rows[::50]:
+        assert row["solution"] == FULL
+        assert int(row["clues"]) == 16 - row["minimal"].count(".")
+    assert "seed" not in rows[0]
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["--seed 3", "--seed 3 --format csv", "--all --limit 20", "--all --limit 20 --json"],
+)
+def test_a_run_of_minimise_that_goes_on(checkpointed, full, monkeypatch, grids, puzzles, options):
+    monkeypatch.setattr(minimising, "MOST_BOARDS", 8)
+    monkeypatch.setattr(inside, "NODES", 16)
+    path = puzzles if "--all" in options else grids
+    lines = path.read_text().splitlines(keepends=True)
+    boards = "".join([*lines[:3], f"{SEVERAL}\n" if "csv" not in options else "", *lines[3:]])
+    this = checkpointed(["minimise", *options.split()], boards)
+    status, wanted, _ = this.wanted()
+    assert status == int("csv" not in options)
+    for room in (len(wanted) * 2 // 3, 1):
+        written = stop(this, full, room)
+        assert wanted.startswith(written)
+    assert this.resume("-j", "2")[0] == status
+    assert this.out.read_text() == wanted
+    assert this()[0] == this.resume()[0] == status
+    assert this.out.read_text() == wanted
+
+
+def test_all_of_one_board_go_on(checkpointed, full, monkeypatch):
+    monkeypatch.setattr(inside, "NODES", 16)
+    this = checkpointed(["minimise", "--all"], f"{FULL}\n")
+    status, wanted, _ = this.wanted()
+    assert status == 0
+    assert wanted.startswith(stop(this, full, len(wanted) // 2))
+    assert this.resume("-j", "3") == this() == (0, "", "")
+    assert this.out.read_text() == wanted
+
+
+@pytest.mark.parametrize("options", ["--seed 3", "--all --limit 3 --format csv"])
+def test_parts_of_a_batch_are_the_whole(run, grids, puzzles, tmp_path, options):
+    boards = puzzles if "--all" in options else grids
+    paths = [tmp_path / f"part{number}" for number in (1, 2, 3)]
+    for number, path in enumerate(paths, 1):
+        asked = ["--part", f"{number}/3", "-o", path, "-j", number % 2 + 1]
+        assert run("minimise", boards, *options.split(), *asked) == (0, "", "")
+    assert run("merge", *paths)[:2] == (0, run("minimise", boards, *options.split())[1])
+
+
+@pytest.mark.parametrize(
+    "asked", [["generate", "-n", "100000"], ["minimise", "boards"], ["minimise", "boards", "--all"]]
+)
+def test_ctrl_c(run, monkeypatch, grids, asked):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(generating, "reduced", interrupt)
+    monkeypatch.setattr(minimising, "reduced", interrupt)
+    monkeypatch.setattr(inside, "find_solutions", interrupt)
+    status, out, err = run(*[grids if word == "boards" else word for word in asked])
+    assert (status, out) == (130, "")
+    assert err.splitlines()[-1] == "gpusudoku: interrupted: 0 lines written"
+
+
+def test_levels_and_bounds_and_pattern(run):
+    asked = ["generate", "-n", "6", "--difficulty", "hard", "--clues", "25-26", "--seed", "1"]
+    for line in run(*asked)[1].split():
+        assert gpusudoku.rate(line).level == "hard"
+        assert 25 <= gpusudoku.parse(line).clues <= 26
+    text = "x." * 40 + "x"
+    boards = [gpusudoku.parse(line) for line in
+              run("generate", "-n", "3", "--pattern", text, "--seed", "1")[1].split()]  # fmt: skip
+    for board in boards:
+        assert (np.flatnonzero(board.cells) % 2 == 0).all()
+        assert board.clues == 41
