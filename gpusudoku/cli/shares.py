@@ -121,7 +121,7 @@ def shares(
       gpusudoku shares board.txt
       gpusudoku shares board.txt --plot shares.pdf
       gpusudoku shares board.txt --halving 5      where a clue would tell most
-      gpusudoku shares board.txt --unique         which clue would make it a puzzle
+      gpusudoku shares board.txt --unique         which clue makes it a puzzle
       gpusudoku shares board.txt --format csv -o shares.csv
       gpusudoku shares puzzles.txt > shares.jsonl
       gpusudoku shares board.txt --part 3/8 -o part3.json
