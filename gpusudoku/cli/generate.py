@@ -7,7 +7,6 @@ import re
 import secrets
 import time
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,14 +33,14 @@ from gpusudoku.cli.parts import PartWriter
 from gpusudoku.cli.records import FORMS as RECORDS
 from gpusudoku.cli.records import as_rows
 from gpusudoku.cli.sink import LineSink, open_sink
-from gpusudoku.cli.source import Source, is_file
+from gpusudoku.cli.source import Source, text_of
 from gpusudoku.cli.usage import Integer, Seconds, WhichPart
 from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats import FORMATS, write_lines
 
 if TYPE_CHECKING:
-    from gpusudoku.puzzles.generating import PuzzleBlock, Wishes
+    from gpusudoku.puzzles.generating import PuzzleBlock, PuzzleOptions
 
 own = own_option("generate")
 
@@ -58,20 +57,6 @@ def _clues(ctx: click.Context, param: click.Parameter, value: str | None) -> int
     if match is None:
         raise click.BadParameter(f"{shown(value)}: expected a number, or two as in 24-26")
     return [int(match[1]), int(match[2])] if match[2] else int(match[1])
-
-
-def _pattern(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Read a pattern, for click, and write it as digits and dots."""
-    if value is None:
-        return None
-    from gpusudoku.puzzles.patterns import pattern_of
-
-    try:
-        cells = pattern_of(Path(value) if is_file(value) else value)
-    except InputError as error:
-        no_file = "" if is_file(value) else "no such file, and "
-        raise click.BadParameter(f"{shown(value)}: {no_file}{error}") from None
-    return "".join("1" if cell else "." for cell in cells)
 
 
 @click.command()
@@ -99,7 +84,7 @@ def _pattern(ctx: click.Context, param: click.Parameter, value: str | None) -> s
 )
 @own(
     "--pattern",
-    callback=_pattern,
+    callback=text_of,
     metavar="FILE|TEXT",
     help="Clues in these cells, all and no others: a character a cell, a dot for an empty one.",
 )
@@ -166,31 +151,31 @@ def generate(
       gpusudoku generate --box 4x4 -n 10
       gpusudoku generate -n 1000000 --seed 7 -o all.txt --checkpoint all.run
     """
-    from gpusudoku.puzzles.generating import Wishes
+    from gpusudoku.puzzles.generating import PuzzleOptions
 
     asked = OutputOptions.take(given)
     form = asked.form or "line"
     with quietly(quiet):
-        wishes = Wishes(box, **given)
+        options = PuzzleOptions(box, **given)
         places = Places.of(Origin(""), [0])
-        empty = Batch(wishes.geometry, Board.empty(wishes.geometry).cells[None], places=places)
-        source = Source([empty], InputOptions(wishes.geometry), asked, saved=part is not None)
+        empty = Batch(options.geometry, Board.empty(options.geometry).cells[None], places=places)
+        source = Source([empty], InputOptions(options.geometry), asked, saved=part is not None)
         numbers, piece = range(number), None
         if part is not None:
             if seed is None:
                 raise InputError("--part needs a --seed: all parts are of one run")
-            if wishes.is_small:
+            if options.is_small:
                 raise InputError("--part is for larger boards: parts of these could have the same")
             piece = PartWriter(part, source, asked)
             numbers = piece.take(number, "puzzles")
         writer = PuzzleWriter(form)
         with open_sink(source, asked, writer.header, part=piece) as sink:
-            _write(sink, wishes, numbers, seed, writer, seconds, jobs)
+            _write(sink, options, numbers, seed, writer, seconds, jobs)
 
 
 def _write(
     sink: LineSink,
-    wishes: Wishes,
+    options: PuzzleOptions,
     numbers: range,
     seed: int | None,
     writer: PuzzleWriter,
@@ -207,8 +192,8 @@ def _write(
     sink.total = len(numbers)
     first = numbers.start + sink.start.solutions
     threads = jobs or usable_cores()
-    puzzles = Puzzles(numbers.stop, wishes, seed, first=first, seconds=seconds, threads=threads)
-    if not puzzles.grids.uniform:
+    puzzles = Puzzles(numbers.stop, options, seed, first=first, seconds=seconds, threads=threads)
+    if not puzzles.uniform:
         note("grids of this shape come from random walks, and are not exactly uniform")
     start, made = time.perf_counter(), 0
     with closing(puzzles.blocks()) as blocks:

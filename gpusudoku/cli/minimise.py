@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,9 +30,9 @@ from gpusudoku.cli.parts import PartWriter
 from gpusudoku.cli.records import FORMS as RECORDS
 from gpusudoku.cli.records import RecordWriter
 from gpusudoku.cli.sink import LineSink, open_sink
-from gpusudoku.cli.source import Source, conflict_in, is_file, place_of
+from gpusudoku.cli.source import Source, conflict_in, place_of, text_of
 from gpusudoku.cli.usage import Integer, WhichPart
-from gpusudoku.errors import InputError, shown
+from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS, separator, write, write_lines
 from gpusudoku.iterating import with_bad_boards
 from gpusudoku.results import BadBoard
@@ -49,23 +48,15 @@ _SEED = "seed"
 """The note of a seed that was not given."""
 
 
-def _keep(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
-    """Read the text of a file of cells to keep, for click."""
-    if value is None or not is_file(value):
-        return value or ""
-    try:
-        return Path(value).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise click.BadParameter(f"{shown(value)}: cannot be read: {error.strerror}") from None
-
-
 @click.command()
 @boards_argument
 @own("--all", "everything", is_flag=True, help="List all minimal puzzles inside every BOARD.")
 @own("--limit", type=Integer(min=1), metavar="N", help="With --all, list N of each BOARD at most.")
 @own(
     "--keep",
-    callback=_keep,
+    callback=text_of,
+    default="",
+    show_default=False,
     metavar="CELLS",
     help="Clues that stay: r1c1,r5c5; or a file or text with a character a cell, a dot for the"
     " others.",
@@ -158,9 +149,6 @@ def _minimise_each(
 
     with closing(with_bad_boards(source.found(), work, "record")) as blocks:
         for block in blocks:
-            if tell_seed:
-                note(f"seed {seed}")
-                tell_seed = False
             if isinstance(block, BadBoard):
                 sink.bad(writer.bad(block))
                 continue
@@ -172,7 +160,7 @@ def _minimise_each(
                 error = not_one(int(block.numbers[index]))
                 conflict = conflict_in(block.boards[index])
                 source.unanswered(f"{place_of(block.boards, index)}{error}{conflict}")
-            sink.done(boards=len(block), found=len(block))
+            sink.done(boards=len(block), found=int((block.numbers == 1).sum()))
 
 
 def _list_all(

@@ -311,6 +311,16 @@ def is_file(name: str | Batch) -> TypeGuard[str]:
         return False
 
 
+def text_of(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Read the text of an option, for click: of its file, if there is one."""
+    if value is None or not is_file(value):
+        return value
+    try:
+        return Path(value).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise click.BadParameter(f"{shown(value)}: cannot be read: {error.strerror}") from None
+
+
 def _read(
     name: str | Batch, reading: InputOptions, meter: formats.Meter
 ) -> Iterator[Batch | InputError]:

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from typing import Protocol, TypeVar
 from weakref import WeakSet
 
-from gpusudoku.errors import Cancelled, InputError, described
+from gpusudoku.errors import Cancelled, InputError, Interrupted, described
 
 T = TypeVar("T")
 
@@ -135,6 +135,18 @@ def cancelling(*some: CancelToken | None) -> Iterator[None]:
         yield
     finally:
         _tokens.set(before)
+
+
+@contextmanager
+def interruptible(cancel: CancelToken | None) -> Iterator[None]:
+    """Let a token and Ctrl-C stop the work in here: Interrupted has no count then."""
+    try:
+        with cancelling(cancel):
+            yield
+    except Cancelled:
+        raise
+    except (Interrupted, KeyboardInterrupt):
+        raise Interrupted("interrupted") from None
 
 
 def made_in(

@@ -32,6 +32,8 @@ EXPERT, EXTREME = 3, 4
 """The levels of puzzles that need guesses."""
 EXPERT_GUESSES = 10
 """The most guesses of an expert puzzle: one in 200 random minimal 9x9 puzzles needs more."""
+MOST_GUESSES = 1000
+"""Guesses that are counted: on large boards there may be more than anybody waits for."""
 
 
 class Ratings(NamedTuple):
@@ -40,7 +42,7 @@ class Ratings(NamedTuple):
     levels: NDArray[np.uint8]
     """uint8 (B): indices into LEVELS."""
     guesses: NDArray[np.int64]
-    """int64 (B): the boards that a search splits in two; 0 below expert."""
+    """int64 (B): the boards that a search splits in two; 0 below expert, MOST_GUESSES for more."""
 
 
 class Rating(NamedTuple):
@@ -49,7 +51,7 @@ class Rating(NamedTuple):
     level: str
     """``easy``, ``medium``, ``hard``, ``expert`` or ``extreme``."""
     guesses: int
-    """The boards that a search with all techniques splits in two; 0 below expert."""
+    """The boards that a search with all techniques splits in two; 0 below expert, 1000 for more."""
 
 
 def rate(board: BoardLike, *, box: Geometry | str | None = None) -> Rating:
@@ -58,7 +60,7 @@ def rate(board: BoardLike, *, box: Geometry | str | None = None) -> Rating:
     It is easy if naked and hidden singles solve it, medium if locked candidates are needed, too,
     and hard if naked or hidden pairs are. Otherwise guesses are needed: it is expert, or extreme if
     there are more than ten. They are those of a search that applies all these techniques at every
-    node and visits its whole tree.
+    node and visits its whole tree; no more than a thousand are counted.
 
     Parameters
     ----------
@@ -115,5 +117,6 @@ def _guesses(frontier: Frontier, roots: int, size: int) -> NDArray[np.int64]:
         if len(todo):
             _, halves = todo.split(settings)
             guesses += np.bincount(halves.roots, minlength=roots) // 2
-            waiting.append(halves)
-    return guesses
+            open_ = guesses[halves.roots] < MOST_GUESSES
+            waiting.append(Frontier(halves.shape, halves.boards[open_], halves.roots[open_]))
+    return np.minimum(guesses, MOST_GUESSES)

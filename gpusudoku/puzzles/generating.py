@@ -24,20 +24,19 @@ from gpusudoku.board.geometry import FEWEST_CLUES, NINE, Geometry
 from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import Cancelled, GaveUp, InputError, described, shown
-from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
+from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, interruptible, made_in
 from gpusudoku.jobs.job import Pace
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import Options, is_integer
-from gpusudoku.orders.sampling import SEED_BITS, keys
+from gpusudoku.orders.sampling import SEED_BITS, checked_seed, keys
 from gpusudoku.planning.batch import search_block
 from gpusudoku.puzzles.difficulty import LEVELS, Ratings, rate_batch
 from gpusudoku.puzzles.grids import Grids
-from gpusudoku.puzzles.minimising import interruptible
 from gpusudoku.puzzles.patterns import pattern_of, symmetric_units, twin_of
 from gpusudoku.puzzles.reducing import reduced
 
 SECONDS = 60.0
-"""Time without another puzzle after which there is no hope."""
+"""Time without another puzzle after which a run gives up."""
 PIECE_SECONDS = 0.2
 """A thread makes so many puzzles at a time that this takes about so long."""
 MOST_PUZZLES = 1 << 14
@@ -63,7 +62,7 @@ class Puzzle:
     guesses: int
     """The guesses of a search: see ``rate``."""
     seed: int
-    """The seed of the run: with it and the same wishes the number gives the same puzzle again."""
+    """The seed of the run: with it and the same options the number gives the same puzzle again."""
     number: int
     """The number in the run, from 0."""
 
@@ -114,7 +113,7 @@ class PuzzleBlock:
             yield Puzzle(board, solution, LEVELS[levels[i]], guesses[i], self.seed, number)
 
 
-class Wishes:
+class PuzzleOptions:
     """The puzzles that are wanted, checked; parameters and errors as of ``generate``."""
 
     def __init__(
@@ -186,28 +185,25 @@ def _levels(difficulty: str | Iterable[str]) -> list[int]:
         raise InputError(f"difficulty {described(difficulty)}: expected names of levels")
     words = difficulty.split(",") if isinstance(difficulty, str) else map(str, difficulty)
     words = [word.strip() for word in words]
+    if not words:
+        raise InputError(f"no difficulty: expected {', '.join(LEVELS)}")
     for word in words:
         if word not in LEVELS:
             raise InputError(f"difficulty {shown(word)}: expected {', '.join(LEVELS)}")
     return [*map(LEVELS.index, words)]
 
 
-class _Hope(CancelToken):
-    """A token that is cancelled once some seconds have passed without a puzzle."""
+class _Patience(CancelToken):
+    """A token that is cancelled once some seconds have passed without a puzzle, of any thread."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, last: list[float]) -> None:
         super().__init__()
-        self._seconds = seconds
-        self.renew()
-
-    def renew(self) -> None:
-        """Note that there is another puzzle."""
-        self._end = time.monotonic() + self._seconds
+        self._seconds, self._last, self._start = seconds, last, time.monotonic()
 
     @property
     def cancelled(self) -> bool:
         """True if the time is over."""
-        return time.monotonic() > self._end
+        return time.monotonic() - max(self._start, self._last[0]) > self._seconds
 
 
 class Puzzles:
@@ -219,7 +215,7 @@ class Puzzles:
     def __init__(
         self,
         n: int,
-        wishes: Wishes,
+        options: PuzzleOptions,
         seed: int | None = None,
         *,
         first: int = 0,
@@ -231,14 +227,18 @@ class Puzzles:
             raise InputError(f"{described(n)} puzzles: expected an integer from 0 up")
         if not isinstance(seconds, int | float) or not seconds > 0:
             raise InputError(f"seconds {described(seconds)}: expected a number above 0")
-        self.seed = secrets.randbits(SEED_BITS) if seed is None else seed
-        self.grids = Grids(wishes.geometry, self.seed)
-        self._wishes, self._numbers = wishes, range(first, n)
-        self._hope, self._threads, self._cancel = _Hope(seconds), threads, cancel
-        self._seconds = seconds
-        self._seen: set[bytes] | None = set() if wishes.is_small else None
-        """The puzzles that there were, if one could come again."""
+        self.seed = secrets.randbits(SEED_BITS) if seed is None else checked_seed(seed)
+        self._grids = Grids(options.geometry, self.seed)
+        self._options, self._numbers = options, range(first, n)
+        self._seconds, self._threads, self._cancel = seconds, threads, cancel
+        self._last = [0.0]
+        """The time by ``time.monotonic`` of the last puzzle."""
         self._puzzles = self._one_by_one()
+
+    @property
+    def uniform(self) -> bool:
+        """True if all grids have exactly the same chance."""
+        return self._grids.uniform
 
     def __iter__(self) -> Iterator[Puzzle]:
         return self
@@ -261,11 +261,12 @@ class Puzzles:
 
     def _blocks(self) -> Generator[PuzzleBlock, None, None]:
         found, numbers = 0, self._numbers
+        seen: set[bytes] | None = set() if self._options.is_small else None
         pace = Pace(1, PIECE_SECONDS, MOST_PUZZLES)
 
         def some() -> Iterator[range]:
             # Those before the first are needed only to know which may not come again.
-            start = numbers.start if self._seen is None else 0
+            start = numbers.start if seen is None else 0
             while start < numbers.stop:
                 end = min(start + pace.size, numbers.stop)
                 yield range(start, end)
@@ -274,7 +275,7 @@ class Puzzles:
         with closing(ordered_map(some(), self._make, self._threads)) as made:
             for done in made:
                 assert done.result is not None
-                block = done.result if self._seen is None else self._without_repeats(done.result)
+                block = done.result if seen is None else self._without_repeats(done.result, seen)
                 if len(done.item) == pace.size:
                     pace.took(done.seconds, full=True)
                 block = block.part(int(np.searchsorted(block.numbers, numbers.start)), len(block))
@@ -288,33 +289,31 @@ class Puzzles:
                         f"{'' if found else ', and perhaps there are none'}"
                     )
 
-    def _without_repeats(self, block: PuzzleBlock) -> PuzzleBlock:
+    def _without_repeats(self, block: PuzzleBlock, seen: set[bytes]) -> PuzzleBlock:
         """Make puzzles anew that were there before, from their next attempts."""
-        assert self._seen is not None
         for i, number in enumerate(block.numbers.tolist()):
-            if bytes(block.puzzles[i]) in self._seen:
-                again = self._make(range(number, number + 1), self._seen)
+            if bytes(block.puzzles[i]) in seen:
+                again = self._make(range(number, number + 1), seen)
                 if not len(again):
                     return replace(block.part(0, i), whole=False)
                 block.puzzles[i], block.solutions[i] = again.puzzles[0], again.solutions[0]
-            self._seen.add(bytes(block.puzzles[i]))
+            seen.add(bytes(block.puzzles[i]))
         return block
 
     def _make(self, wanted: range, seen: Collection[bytes] = ()) -> PuzzleBlock:
-        """Make the puzzles of some numbers, as far as there is hope, and none that was seen."""
-        left, geometry = np.arange(wanted.start, wanted.stop), self._wishes.geometry
+        """Make the puzzles of some numbers, as far as there is time, and none that was seen."""
+        left, geometry = np.arange(wanted.start, wanted.stop), self._options.geometry
         empty = np.empty((0, geometry.cells), np.uint8)
         found = [(left[:0], empty, empty)]
-        first, spare = 0, 1  # attempts that all had, and that may be in vain
-        self._hope.renew()  # whoever reads the puzzles may have taken hours since the last
+        first, together = 0, 1  # attempts that all had, and those that are worth making at once
         try:
-            with cancelling(self._hope):
+            with cancelling(_Patience(self._seconds, self._last)):
                 while len(left):
                     start = time.monotonic()
-                    each = max(1, spare // len(left))
+                    each = max(1, together // len(left))
                     attempts = np.tile(np.arange(first, first + each), len(left))
                     numbers = np.repeat(left, each)
-                    grids = self.grids.at(numbers, attempts)
+                    grids = self._grids.at(numbers, attempts)
                     puzzles, good = self._attempt(grids, keys(self.seed, numbers, attempts))
                     if seen:
                         good &= [bytes(puzzle) not in seen for puzzle in puzzles]
@@ -323,12 +322,12 @@ class Puzzles:
                     rows = (np.arange(len(left)) * each + good.argmax(axis=1))[there]
                     found.append((left[there], puzzles[rows], grids[rows]))
                     if len(rows):
-                        self._hope.renew()
+                        self._last[0] = time.monotonic()
                     left, first = left[~there], first + each
                     if time.monotonic() - start < PIECE_SECONDS:
-                        spare = min(2 * spare, MOST_PUZZLES)
+                        together = min(2 * together, MOST_PUZZLES)
         except Cancelled:
-            check_cancelled()  # by the caller, not for want of hope
+            check_cancelled()  # by the caller, not for want of time
         numbers, puzzles, grids = (np.concatenate(column) for column in zip(*found, strict=True))
         order = np.argsort(numbers)
         if len(left):  # those before the first that was not found: a resumed run begins with it
@@ -341,29 +340,29 @@ class Puzzles:
         self, grids: NDArray[np.uint8], seeds: NDArray[np.uint64]
     ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
         """Make puzzles of grids, uint8 (B, cells); return them, and which are as wanted."""
-        wishes, geometry = self._wishes, self._wishes.geometry
-        if wishes.pattern is not None:
-            puzzles = grids * wishes.pattern
+        options, geometry = self._options, self._options.geometry
+        if options.pattern is not None:
+            puzzles = grids * options.pattern
             counts = search_block(Batch(geometry, puzzles), Options(limit=2), CpuEngine(1)).numbers
             good = counts == 1
         else:
-            proven = wishes.minimal or geometry.n <= PROVEN_DIGITS
+            proven = options.minimal or geometry.n <= PROVEN_DIGITS
             puzzles = reduced(
                 Batch(geometry, grids),
                 grids,
                 seeds,
-                units=wishes.units,
-                least=0 if wishes.minimal else wishes.least,
+                units=options.units,
+                least=0 if options.minimal else options.least,
                 most=-1 if proven else MOST_GUESSES,
             )
             clues = np.count_nonzero(puzzles, axis=1)
-            good = (wishes.least <= clues) & (clues <= wishes.most)
-        if wishes.minimal and (wishes.pattern is not None or wishes.units is not None):
+            good = (options.least <= clues) & (clues <= options.most)
+        if options.minimal and (options.pattern is not None or options.units is not None):
             these = Batch(geometry, puzzles[good])
             good[good] = (reduced(these, grids[good], seeds[good]) == these.cells).all(axis=1)
-        if wishes.levels is not None:
+        if options.levels is not None:
             levels = rate_batch(Batch(geometry, puzzles[good])).levels
-            good[good] = np.isin(levels, wishes.levels)
+            good[good] = np.isin(levels, options.levels)
         return puzzles, good
 
 
@@ -384,8 +383,8 @@ def generate(
     """Make random puzzles, each with exactly one solution, and no two of them equal.
 
     A random grid loses its clues in a random order, as ``minimise`` does it, to the last that is
-    redundant. The grids are exactly uniform where ``Solutions.sample`` can draw them; larger ones
-    are filled by search: see ``Puzzles.grids.uniform``. Puzzle k depends on the options, the seed
+    redundant. The grids of 9x9 and smaller boards are exactly uniform, larger ones come from random
+    walks: see ``Puzzles.uniform``. Puzzle k depends on the options, the seed
     and k alone: more puzzles begin with the same ones.
 
     Parameters
@@ -428,7 +427,7 @@ def generate(
     Interrupted, Cancelled
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
-    wishes = Wishes(
+    options = PuzzleOptions(
         box,
         minimal=minimal,
         clues=clues,
@@ -437,4 +436,4 @@ def generate(
         difficulty=difficulty,
     )
     threads = CpuEngine(Options(jobs=jobs).jobs).threads
-    return Puzzles(n, wishes, seed, seconds=seconds, threads=threads, cancel=cancel)
+    return Puzzles(n, options, seed, seconds=seconds, threads=threads, cancel=cancel)

@@ -29,14 +29,12 @@ from gpusudoku.board.board import Board, digit_masks
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
-from gpusudoku.engines.make import engine_for
 from gpusudoku.formats.coerce import BoardLike, board_of
-from gpusudoku.jobs.cancel import CancelToken, check_cancelled, made_in
+from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, made_in
 from gpusudoku.jobs.job import Cost
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import find_solutions
-from gpusudoku.puzzles.minimising import interruptible
 from gpusudoku.puzzles.patterns import kept_cells
 from gpusudoku.solving import only_solution
 
@@ -60,7 +58,7 @@ def minimal_puzzles(
     *,
     keep: str | Iterable[int] = (),
     box: Geometry | str | None = None,
-    engine: Engine | None = None,
+    jobs: int | None = None,
     cancel: CancelToken | None = None,
 ) -> Iterator[Board]:
     """List all minimal puzzles inside a puzzle, each once, as they are found.
@@ -78,8 +76,8 @@ def minimal_puzzles(
         clue is removed may have any digit.
     keep
         Cells whose clues are always there, necessary or not; as for ``minimise``.
-    engine
-        Its threads search, whatever its device; by default all cores.
+    jobs
+        Threads; by default as many as there are usable cores.
     cancel
         Stops it, whichever thread cancels it: see ``CancelToken``.
 
@@ -92,7 +90,7 @@ def minimal_puzzles(
     """
     puzzle = board_of(board, box)
     kept = kept_cells(keep, puzzle.geometry)
-    engine = engine_for(Options(device="cpu" if engine is None else "auto"), engine)
+    engine = CpuEngine(Options(jobs=jobs).jobs)
     with interruptible(cancel):
         solution = only_solution(puzzle, engine).cells
     boards = _boards(puzzle, solution, kept, engine)
@@ -196,7 +194,7 @@ class _Clues:
         return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
     def members(self, sets: Sets) -> NDArray[np.bool_]:
-        """Do the reverse."""
+        """Unpack sets to bool (k, clues)."""
         bits = np.unpackbits(sets.view(np.uint8), axis=1, bitorder="little")
         return bits[:, : len(self._places)].view(np.bool_)
 
@@ -270,7 +268,7 @@ class _Clues:
         threads = self._threads if is_long and len(pieces) > 1 else 1
         with closing(ordered_map(pieces, search, threads)) as results:
             for done in results:
-                assert done.result is not None, "threads have all the patience"
+                assert done.result is not None
                 number = min(SEARCHED_BOARDS, len(boards) - done.item.start)
                 self._cost.took(done.seconds, number)
                 rows, roots = done.result

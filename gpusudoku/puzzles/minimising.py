@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,13 +18,13 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.errors import Cancelled, InputError, Interrupted
+from gpusudoku.errors import InputError
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.iterating import with_bad_boards
-from gpusudoku.jobs.cancel import CancelToken, cancelling, made_in
+from gpusudoku.jobs.cancel import CancelToken, interruptible, made_in
 from gpusudoku.jobs.job import called, pieces
 from gpusudoku.options import Options
-from gpusudoku.orders.sampling import SEED_BITS
+from gpusudoku.orders.sampling import SEED_BITS, checked_seed
 from gpusudoku.puzzles.patterns import kept_cells
 from gpusudoku.puzzles.reducing import order_seeds, reduced
 from gpusudoku.results import BadBoard
@@ -153,8 +152,7 @@ def minimise(
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
     puzzle = board_of(board, box)
-    seed = secrets.randbits(SEED_BITS) if seed is None else seed
-    order_seeds(puzzle.cells[None], seed)  # complains of a seed before anything is searched
+    seed = secrets.randbits(SEED_BITS) if seed is None else checked_seed(seed)
     with interruptible(cancel):
         [result] = _minimise_block(
             Batch.of([puzzle]), seed, keep if isinstance(keep, str) else [*keep], CpuEngine(1)
@@ -193,8 +191,7 @@ def minimise_many(
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
     threads = CpuEngine(Options(jobs=jobs).jobs).threads
-    seed = secrets.randbits(SEED_BITS) if seed is None else seed
-    order_seeds(np.zeros((0, 1), np.uint8), seed)
+    seed = secrets.randbits(SEED_BITS) if seed is None else checked_seed(seed)
     found, cells = batches_of(boards, box), keep if isinstance(keep, str) else [*keep]
 
     def work(batches: Iterator[Batch]) -> Generator[MinimisedBlock, None, None]:
@@ -248,15 +245,3 @@ def _minimise_block(
     some = pieces(range(len(which)), PIECES * threads if threads > 1 else 1)
     called([partial(reduce, piece) for piece in some], threads)
     return MinimisedBlock(block, solved.numbers, puzzles, solutions, seed)
-
-
-@contextmanager
-def interruptible(cancel: CancelToken | None) -> Iterator[None]:
-    """Let a token and Ctrl-C stop the work in this block, by Cancelled and Interrupted."""
-    try:
-        with cancelling(cancel):
-            yield
-    except Cancelled:
-        raise
-    except (Interrupted, KeyboardInterrupt):  # the count of a search means nothing here
-        raise Interrupted("interrupted") from None

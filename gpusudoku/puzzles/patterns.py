@@ -27,8 +27,8 @@ SYMMETRIES: dict[str, Callable[[int, Any, Any], tuple[Any, Any]]] = {
 ALL = "all"
 """The name of all of them together."""
 
-_EMPTY = ".0_-*"
-_MARKS = re.compile(r"[.0_*1-9xXoO#-]*")
+_EMPTY = ".0_-"
+_MARKS = re.compile(r"[.0_1-9xXoO#-]*")
 """The characters of cells."""
 _BETWEEN = re.compile(r"[\s|+,;]+")
 """What may stand between the cells of a pattern."""
@@ -76,9 +76,10 @@ def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.boo
     """Return the cells of a pattern, bool (cells).
 
     A pattern is a text, or a ``pathlib.Path`` of a file, with a character for each cell: ``x``,
-    ``o``, ``#`` or a digit for those that are in it, ``.``, ``0``, ``_``, ``-`` or ``*`` for the
-    others; blanks, commas, bars and lines between cells do not count. Any other text is read as a
-    board, whose clues are the pattern. Or it is an array or list of truth values.
+    ``o``, ``#`` or a digit for those that are in it, ``.``, ``0``, ``_`` or ``-`` for the others;
+    blanks, commas, bars and lines between cells do not count. Any other text is read as a
+    board, whose clues are the pattern. A list of texts has the rows. Or it is an array or list of
+    truth values.
 
     Raises
     ------
@@ -90,6 +91,8 @@ def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.boo
             pattern = pattern.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             raise InputError(f"{pattern}: cannot be read: {error.strerror}") from None
+    if isinstance(pattern, list | tuple) and all(isinstance(each, str) for each in pattern):
+        pattern = "".join(pattern)
     if isinstance(pattern, str):
         text = _BETWEEN.sub("", _BORDER.sub("", pattern))
         if _MARKS.fullmatch(text):
@@ -99,13 +102,16 @@ def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.boo
                 cells = parse(pattern, geometry).cells > 0
             except InputError:
                 raise InputError(
-                    "neither a board nor a pattern, which has x for a clue and . for no clue"
+                    f"pattern {shown(pattern)}: neither a pattern, with x for a clue and . for none,"
+                    " nor a board"
                 ) from None
-    else:
+    elif isinstance(pattern, list | tuple | np.ndarray):
         cells = np.asarray(pattern).astype(np.bool_).ravel()
+    else:
+        raise InputError(f"pattern {described(pattern)}: expected a text, a path or truth values")
     if geometry is None:
         if Geometry.of_cells(len(cells)) is None:
-            raise InputError(f"a pattern of {len(cells)} cells, expected those of a square")
+            raise InputError(f"a pattern of {len(cells)} cells, expected those of a square board")
     elif len(cells) != geometry.cells:
         raise InputError(f"a pattern of {len(cells)} cells, expected {geometry.cells}")
     return cells
@@ -134,9 +140,10 @@ def kept_cells(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool
     if words and not any(map(_CELL.fullmatch, words)):
         try:
             return pattern_of(keep, geometry)
-        except InputError as error:
+        except InputError:
             raise InputError(
-                f"keep {shown(keep)}: expected cells such as r1c1,r5c5, or a pattern: {error}"
+                f"keep {shown(keep)}: expected cells such as r1c1,r5c5, or a pattern of"
+                f" {geometry.cells} cells"
             ) from None
     kept = np.zeros((geometry.n, geometry.n), np.bool_)
     for word in words:
@@ -152,13 +159,12 @@ def kept_cells(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool
 def twin_of(pattern: NDArray[np.bool_], geometry: Geometry) -> str | None:
     """Say why no puzzle has clues in these cells alone, if that is plain; else None.
 
-    Two lines of a band that are both empty can change places in any solution.
+    Two lines of a band that are both empty can change places in any solution, and so can any two
+    where boxes are lines themselves.
     """
     grid, n = pattern.reshape(geometry.n, geometry.n), geometry.n
-    for lines, size, word in (
-        (grid, geometry.box_rows, "rows"),
-        (grid.T, geometry.box_columns, "columns"),
-    ):
+    rows, columns = (side if side > 1 else n for side in (geometry.box_rows, geometry.box_columns))
+    for lines, size, word in ((grid, rows, "rows"), (grid.T, columns, "columns")):
         for start in range(0, n, size):
             empty = [start + i + 1 for i in range(size) if not lines[start + i].any()]
             if len(empty) > 1:

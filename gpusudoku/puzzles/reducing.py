@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import InputError, described
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
@@ -15,8 +14,7 @@ from gpusudoku.kernels.search.choose import MOST_PLAIN
 from gpusudoku.kernels.search.minimise import Puzzles, Trials
 from gpusudoku.kernels.search.settings import LOCKED_CANDIDATES, SearchSettings
 from gpusudoku.kernels.search.shape import shape_of
-from gpusudoku.options import is_integer
-from gpusudoku.orders.sampling import SEED_BITS
+from gpusudoku.orders.sampling import checked_seed
 from gpusudoku.search.frontier import node_seconds
 
 CALL_SECONDS = 0.01
@@ -40,8 +38,7 @@ def order_seeds(cells: NDArray[np.uint8], seed: int) -> NDArray[np.uint64]:
     So the order in which clues are tried depends on the puzzle and the seed alone, wherever the
     puzzle stands among others. The hash multiplies by odd numbers and folds, word by word.
     """
-    if not is_integer(seed) or not 0 <= seed < 1 << SEED_BITS:
-        raise InputError(f"seed {described(seed)}: expected an integer from 0 to 2^{SEED_BITS} - 1")
+    seed = checked_seed(seed)
     padded = np.zeros((len(cells), -(-cells.shape[1] // 8) * 8), np.uint8)
     padded[:, : cells.shape[1]] = cells
     low, high = np.uint64(seed & (1 << 64) - 1), np.uint64(seed >> 64)

@@ -188,9 +188,9 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
     words, bits = shape.places
 
     @jit
-    def group_size(left):
-        """Return how many of so many clues go at once: most of those beyond four ninths."""
-        return max(1, (9 * left - 4 * cells) // 13)
+    def group_size(left, unit):
+        """Return how many units go at once of so many clues: most of those beyond four ninths."""
+        return max(1, (9 * left - 4 * cells) // (13 * unit))
 
     @jit
     def begin_puzzle(puzzles, trials, puzzle, slot, lane):
@@ -210,7 +210,7 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
                 trials.given[0, slot, j] |= bit
                 left += 1
         trials.puzzle[slot], trials.left[0, slot] = puzzle, left
-        trials.place[0, slot], trials.place[2, slot] = 0, group_size(left)
+        trials.place[0, slot], trials.place[2, slot] = 0, group_size(left, puzzles.units.shape[1])
         units, state = trials.order.shape[1], puzzles.seeds[puzzle]
         for i in range(units):
             trials.order[slot, i] = i
@@ -364,7 +364,7 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
             for j in range(K):
                 trials.given[0, slot, j] = trials.given[1, slot, j]
             trials.left[0, slot] = trials.left[1, slot]
-            size = group_size(trials.left[0, slot])
+            size = group_size(trials.left[0, slot], puzzles.units.shape[1])
             trials.place[2, slot] = min(trials.place[2, slot], size)
         trials.place[0, slot] = trials.place[1, slot]
         if not begin_trial(puzzles, trials, slot, lane, least):

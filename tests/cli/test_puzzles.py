@@ -174,6 +174,7 @@ def test_minimal_puzzles_of_a_batch(run, grids):
             "source": str(grids), "line": str(number), "puzzle": str(each.puzzle),
             "minimal": str(each.board), "solution": str(each.solution),
             "clues": str(each.board.clues), "seed": "7",
+            "difficulty": gpusudoku.rate(each).level, "guesses": str(gpusudoku.rate(each).guesses),
         }  # fmt: skip
     grids.write_text(lines)
     assert run("minimise", grids, "--seed", "8") == (0, lines, "")
@@ -229,7 +230,7 @@ def test_clues_that_are_kept(run, file, grids, puzzles):
     assert all(line[cell] != "." for line in out for cell in kept)
     for keep, message in (
         ("r1c10", "keep 'r1c10': expected cells from r1c1 to r9c9"),
-        ("..x", "keep '..x': the pattern has 3 cells, expected 81"),
+        ("..x", "keep '..x': expected cells such as r1c1,r5c5, or a pattern of 81 cells"),
     ):
         for everything in ([], ["--all"]):
             found = run("minimise", alone, "-q", "--keep", keep, *everything)

@@ -85,7 +85,7 @@ def test_a_full_grid_against_all_subsets_of_its_clues(shape: str, seed: int) -> 
     board = full(shape, seed)
     grids = completions(board)
     for keep in ([], [3], [0, 5, 10], [1, 2, 4, 7, 11], [*range(16)]):
-        found = listed(board, keep=keep, engine=ONE)
+        found = listed(board, keep=keep, jobs=1)
         assert len(found) == len({*found})
         assert {*found} == by_brute_force(board, keep, grids)
 
@@ -102,7 +102,7 @@ def test_a_larger_puzzle_against_all_subsets_of_its_clues(
     for seed, keep in enumerate(([], [0, 1, 2, 3], [])):
         board = puzzle("2x3", 5, seed)
         keep = [cell for cell in keep if board.cells[cell]]
-        found = listed(board, keep=keep, engine=ONE)
+        found = listed(board, keep=keep, jobs=1)
         assert len(found) == len({*found})
         assert {*found} == by_removing(board, keep)
 
@@ -139,16 +139,16 @@ def test_those_of_a_nine_by_nine_puzzle_are_unique_and_minimal() -> None:
 def test_the_order_is_always_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the threads, and whether they share the searches."""
     board = puzzle("3x3", 7, 2)
-    expected = listed(board, engine=ONE)
+    expected = listed(board, jobs=1)
     assert len(expected) > 30
     monkeypatch.setattr(inside, "SHARED_SECONDS", 0.0)
     for jobs in (1, 3, 3):
-        assert listed(board, engine=CpuEngine(jobs)) == expected
+        assert listed(board, jobs=jobs) == expected
 
 
 def test_a_full_grid_gives_the_first_ones_soon() -> None:
     grid = full("3x3", 5)
-    some = [*islice(minimal_puzzles(grid, keep=[0, 40, 80], engine=ONE), 20)]
+    some = [*islice(minimal_puzzles(grid, keep=[0, 40, 80], jobs=1), 20)]
     assert len({*some}) == 20
     for each in some:
         assert each.cells[[0, 40, 80]].all()
@@ -166,7 +166,7 @@ def test_given_candidates_stay() -> None:
     board = Board(cells, candidates=masks)
     grids = completions(board)
     for keep in ([], [0, 6]):
-        found = [*minimal_puzzles(board, keep=keep, engine=ONE)]
+        found = [*minimal_puzzles(board, keep=keep, jobs=1)]
         expected = by_brute_force(board, keep, grids)
         assert {tuple(each.cells.tolist()) for each in found} == expected
         for each in found:
@@ -179,10 +179,10 @@ def test_given_candidates_stay() -> None:
 
 @pytest.mark.usefixtures("uncompiled")
 def test_small_and_minimal_boards() -> None:
-    assert [str(each) for each in minimal_puzzles("1", engine=ONE)] == ["."]
-    assert [str(each) for each in minimal_puzzles("1", keep=[0], engine=ONE)] == ["1"]
+    assert [str(each) for each in minimal_puzzles("1", jobs=1)] == ["."]
+    assert [str(each) for each in minimal_puzzles("1", keep=[0], jobs=1)] == ["1"]
     minimal = gpusudoku.minimise(full("2x2", 0), seed=0).board
-    assert [*minimal_puzzles(minimal, engine=ONE)] == [minimal]
+    assert [*minimal_puzzles(minimal, jobs=1)] == [minimal]
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -196,20 +196,20 @@ def test_errors() -> None:
         (UNIQUE, [-1], "keep -1: expected cells from 0 to 15"),
         (UNIQUE, ["3"], "keep '3': expected cells from 0 to 15"),
         (UNIQUE, "r1c1 r4c5", "keep 'r4c5': expected cells from r1c1 to r4c4"),
-        (UNIQUE, "x..", "keep 'x..': the pattern has 3 cells, expected 16"),
+        (UNIQUE, "x..", "keep 'x..': expected cells such as r1c1,r5c5, or a pattern of 16 cells"),
     ):
         with pytest.raises(InputError) as caught:
-            minimal_puzzles(given, keep=keep, engine=ONE)
+            minimal_puzzles(given, keep=keep, jobs=1)
         assert str(caught.value) == message
 
 
 @pytest.mark.usefixtures("uncompiled")
 def test_a_token_stops_it_at_any_moment() -> None:
     board, cancelled = puzzle("2x2", 4, 0), 0
-    expected = listed(board, engine=ONE)
+    expected = listed(board, jobs=1)
     for token in moments():
         try:
-            assert listed(board, engine=ONE, cancel=token) == expected
+            assert listed(board, jobs=1, cancel=token) == expected
         except Cancelled:
             cancelled += 1
     assert cancelled > 3

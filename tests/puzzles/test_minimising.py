@@ -156,7 +156,7 @@ def test_errors() -> None:
         (
             UNIQUE,
             {"keep": "x" * 15},
-            "keep 'xxxxxxxxxxxxxxx': the pattern has 15 cells, expected 16",
+            "keep 'xxxxxxxxxxxxxxx': expected cells such as r1c1,r5c5, or a pattern of 16 cells",
         ),
     ):
         with pytest.raises(InputError) as caught:
