@@ -102,8 +102,8 @@ def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.boo
                 cells = parse(pattern, geometry).cells > 0
             except InputError:
                 raise InputError(
-                    f"pattern {shown(pattern)}: neither a pattern, with x for a clue and . for none,"
-                    " nor a board"
+                    f"pattern {shown(pattern)}: neither a pattern, with x for a clue and . for"
+                    " none, nor a board"
                 ) from None
     elif isinstance(pattern, list | tuple | np.ndarray):
         cells = np.asarray(pattern).astype(np.bool_).ravel()
