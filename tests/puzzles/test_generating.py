@@ -215,9 +215,9 @@ def test_a_seed_gives_the_same_puzzles_however_many_and_by_any_threads(
 
 
 def test_a_run_that_begins_later_has_the_same_puzzles() -> None:
-    for wishes in WISHES:
+    for wishes in WISHES[1:4]:
         whole = [*generate(9, seed=13, **wishes)]
-        for first in (1, 5, 9):
+        for first in (1, 5):
             made = generating.Puzzles(9, generating.PuzzleOptions(**wishes), 13, first=first)
             assert [*made] == whole[first:]
 
@@ -263,7 +263,7 @@ def test_a_token_stops_it() -> None:
     before = threading.active_count()
     for wishes in ({}, {"pattern": FEW, "seconds": 1e9}, {"difficulty": "extreme"}):
         for jobs in (1, 3):
-            for asks in (0, 3, 30):
+            for asks in (0, 30):
                 with pytest.raises(Cancelled):
                     boards(10**6, seed=15, jobs=jobs, cancel=Countdown(asks), **wishes)
                 until(lambda: threading.active_count() <= before)

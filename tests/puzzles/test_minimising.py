@@ -189,7 +189,7 @@ def test_bad_boards_among_many() -> None:
 
 CALLS: dict[str, Callable[..., Any]] = {
     "minimise": lambda **given: minimise(full("2x2", 0), seed=1, **given),
-    "many": lambda **given: [*minimise_many([full("2x2", 0)] * 40, seed=1, jobs=3, **given)],
+    "many": lambda **given: [*minimise_many([full("2x2", 0)] * 12, seed=1, jobs=3, **given)],
 }
 
 
