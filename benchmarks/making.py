@@ -162,9 +162,8 @@ def minimised(puzzles: Made, seed: int) -> Iterator[Made]:
 
 def inside(puzzles: Made) -> Iterator[Made]:
     """List the minimal puzzles inside each."""
-    engine = gpusudoku.make_engine(device="cpu", jobs=1)
     for board in Batch(NINE, puzzles):
-        yield np.stack([one.cells for one in gpusudoku.minimal_puzzles(board, engine=engine)])
+        yield np.stack([one.cells for one in gpusudoku.minimal_puzzles(board, jobs=1)])
 
 
 def cases(n: int, folder: Path, peer: Peer | None) -> list[Case]:
