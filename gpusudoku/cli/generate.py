@@ -190,9 +190,16 @@ def _write(
     if seed is None:
         seed = sink.notes.setdefault(_SEED, secrets.randbits(128))
     sink.total = len(numbers)
-    first = numbers.start + sink.start.solutions
     threads = jobs or usable_cores()
-    puzzles = Puzzles(numbers.stop, options, seed, first=first, seconds=seconds, threads=threads)
+    puzzles = Puzzles(
+        numbers.stop,
+        options,
+        seed,
+        first=numbers.start,
+        done=sink.start.solutions,
+        seconds=seconds,
+        threads=threads,
+    )
     if not puzzles.uniform:
         note("grids of this shape come from random walks, and are not exactly uniform")
     start, made = time.perf_counter(), 0

@@ -41,7 +41,7 @@ PIECE_SECONDS = 0.2
 """A thread makes so many puzzles at a time that this takes about so long."""
 MOST_PUZZLES = 1 << 14
 """Puzzles that are made, or attempted, together."""
-FEW_CELLS = 36
+FEW_CELLS = 49
 """Boards of no more cells have so few puzzles that some come again. Two 9x9 puzzles of a run are
 equal only if their grids are: one run of a billion puzzles in 13,000 would have such a pair."""
 PROVEN_DIGITS, MOST_GUESSES = 16, 100
@@ -219,6 +219,7 @@ class Puzzles:
         seed: int | None = None,
         *,
         first: int = 0,
+        done: int = 0,
         seconds: float = SECONDS,
         threads: int = 1,
         cancel: CancelToken | None = None,
@@ -229,11 +230,11 @@ class Puzzles:
             raise InputError(f"seconds {described(seconds)}: expected a number above 0")
         self.seed = secrets.randbits(SEED_BITS) if seed is None else checked_seed(seed)
         self._grids = Grids(options.geometry, self.seed)
-        self._options, self._numbers = options, range(first, n)
+        self._options, self._numbers, self._done = options, range(first + done, n), done
         self._seconds, self._threads, self._cancel = seconds, threads, cancel
         self._last = [0.0]
         """The time by ``time.monotonic`` of the last puzzle."""
-        self._puzzles = self._one_by_one()
+        self._puzzles = made_in(lambda: interruptible(cancel), self._one_by_one())
 
     @property
     def uniform(self) -> bool:
@@ -251,7 +252,7 @@ class Puzzles:
         self._puzzles.close()
 
     def _one_by_one(self) -> Generator[Puzzle, None, None]:
-        with closing(self.blocks()) as blocks:
+        with closing(self._blocks()) as blocks:
             for block in blocks:
                 yield from block
 
@@ -267,7 +268,7 @@ class Puzzles:
         def some() -> Iterator[range]:
             # Those before the first are needed only to know which may not come again.
             start = numbers.start if seen is None else 0
-            while start < numbers.stop:
+            while numbers and start < numbers.stop:
                 end = min(start + pace.size, numbers.stop)
                 yield range(start, end)
                 start = end
@@ -283,9 +284,10 @@ class Puzzles:
                 if len(block):
                     yield block
                 if not block.whole:
+                    found, wanted = found + self._done, len(numbers) + self._done
                     raise GaveUp(
                         f"gave up after {self._seconds:g} s without another puzzle:"
-                        f" {found} of {len(numbers)} found"
+                        f" {found} of {wanted} found"
                         f"{'' if found else ', and perhaps there are none'}"
                     )
 
@@ -383,8 +385,8 @@ def generate(
     """Make random puzzles, each with exactly one solution, and no two of them equal.
 
     A random grid loses its clues in a random order, as ``minimise`` does it, to the last that is
-    redundant. The grids of 9x9 and smaller boards are exactly uniform, larger ones come from random
-    walks: see ``Puzzles.uniform``. Puzzle k depends on the options, the seed
+    redundant. Grids of 9x9 cells and of most smaller boards are exactly uniform, others come from
+    random walks: see ``Puzzles.uniform``. Puzzle k depends on the options, the seed
     and k alone: more puzzles begin with the same ones.
 
     Parameters

@@ -48,23 +48,20 @@ def symmetric_units(geometry: Geometry, names: str | Iterable[str]) -> NDArray[n
     if not isinstance(names, Iterable):
         raise InputError(f"symmetry {described(names)}: expected names, separated by commas")
     words = [str(w).strip() for w in (names.split(",") if isinstance(names, str) else names)]
-    if ALL in words:
-        words = [*SYMMETRIES]
+    for word in words or [""]:
+        if word not in (*SYMMETRIES, ALL):
+            known = ", ".join([*SYMMETRIES, ALL])
+            raise InputError(f"unknown symmetry {shown(word)}: expected {known}")
     row, column = np.divmod(np.arange(geometry.cells), geometry.n)
-    first = np.arange(geometry.cells)
+    first, before = np.arange(geometry.cells), np.zeros(0, np.int64)
     """The first cell of each one's unit."""
-    for _ in range(geometry.cells):
+    while not np.array_equal(first, before):
         before = first
-        for word in words:
-            if word not in SYMMETRIES:
-                known = ", ".join([*SYMMETRIES, ALL])
-                raise InputError(f"unknown symmetry {shown(word)}: expected {known}")
+        for word in SYMMETRIES if ALL in words else words:
             to_row, to_column = SYMMETRIES[word](geometry.n - 1, row, column)
             moved = to_row * geometry.n + to_column
             first = np.minimum(first, first[moved])
             np.minimum.at(first, moved, first)
-        if (first == before).all():
-            break
     members = [np.flatnonzero(first == cell) for cell in np.unique(first)]
     units = np.full((len(members), max(map(len, members))), -1, np.int64)
     for unit, cells in zip(units, members, strict=True):
@@ -95,12 +92,15 @@ def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.boo
         pattern = "".join(pattern)
     if isinstance(pattern, str):
         text = _BETWEEN.sub("", _BORDER.sub("", pattern))
-        if _MARKS.fullmatch(text):
-            cells = np.array([character not in _EMPTY for character in text], np.bool_)
-        else:
+        are_marks = _MARKS.fullmatch(text) is not None
+        cells = np.array([character not in _EMPTY for character in text], np.bool_)
+        fits = Geometry.of_cells(len(text)) if geometry is None else len(text) == geometry.cells
+        if not (are_marks and fits):
             try:
                 cells = parse(pattern, geometry).cells > 0
             except InputError:
+                if are_marks:
+                    return _of_geometry(cells, geometry)
                 raise InputError(
                     f"pattern {shown(pattern)}: neither a pattern, with x for a clue and . for"
                     " none, nor a board"
@@ -109,10 +109,14 @@ def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.boo
         cells = np.asarray(pattern).astype(np.bool_).ravel()
     else:
         raise InputError(f"pattern {described(pattern)}: expected a text, a path or truth values")
-    if geometry is None:
-        if Geometry.of_cells(len(cells)) is None:
-            raise InputError(f"a pattern of {len(cells)} cells, expected those of a square board")
-    elif len(cells) != geometry.cells:
+    return _of_geometry(cells, geometry)
+
+
+def _of_geometry(cells: NDArray[np.bool_], geometry: Geometry | None) -> NDArray[np.bool_]:
+    """Return the cells of a pattern; an InputError if they are not as many as there should be."""
+    if geometry is None and Geometry.of_cells(len(cells)) is None:
+        raise InputError(f"a pattern of {len(cells)} cells, expected those of a square board")
+    if geometry is not None and len(cells) != geometry.cells:
         raise InputError(f"a pattern of {len(cells)} cells, expected {geometry.cells}")
     return cells
 

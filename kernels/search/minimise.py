@@ -76,7 +76,7 @@ class Puzzles(NamedTuple):
     """(P or 1, words), rows of a ``Shape``: the digits that each cell may have without its clue; a
     single row is for all of them."""
     units: NDArray[np.int64]
-    """int64 (U, cells): the cells of each unit that may be removed, then -1."""
+    """int64 (U, cells): the cells of each unit that may be removed, then -1; no cell is in two."""
 
     @classmethod
     def empty(cls, shape: Shape) -> Puzzles:
@@ -492,7 +492,8 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
                 slot = slot_of[lane]
                 if place[2, slot] > 1:
                     place[2, slot] //= 2
-                    begin_trial(puzzles, trials, slot, lane, least)  # there is one: the first
+                    if not begin_trial(puzzles, trials, slot, lane, least):
+                        busy = end_trial(puzzles, trials, lane, False, busy, least)
                     continue
                 trials.guesses[slot] += 1
                 if most >= 0 and trials.guesses[slot] > most:
