@@ -11,7 +11,7 @@ from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.choose import MOST_PLAIN
-from gpusudoku.kernels.search.minimise import Puzzles, Trials
+from gpusudoku.kernels.search.minimise import PuzzleArrays, Trials
 from gpusudoku.kernels.search.settings import LOCKED_CANDIDATES, SearchSettings
 from gpusudoku.kernels.search.shape import shape_of
 from gpusudoku.orders.sampling import checked_seed
@@ -91,7 +91,7 @@ def reduced(
         candidates = shape.rows_of(masks)
     if units is None:
         units = np.arange(geometry.cells)[:, None]
-    given = Puzzles(
+    given = PuzzleArrays(
         np.ascontiguousarray(solutions), clues, seeds, candidates, np.ascontiguousarray(units)
     )
     trials = Trials.empty(shape, len(units))

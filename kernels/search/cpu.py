@@ -73,9 +73,9 @@ def run(shape: Shape, settings: SearchSettings) -> Kernel:
 @cache
 def minimise(shape: Shape, settings: SearchSettings) -> Kernel:
     """The kernel of ``minimise.build_minimise``."""
-    from gpusudoku.kernels.search.minimise import Puzzles, Trials
+    from gpusudoku.kernels.search.minimise import PuzzleArrays, Trials
 
-    signature = kind_of(Puzzles.empty(shape)), kind_of(Trials.empty(shape, 0)), *[int64] * 3
+    signature = kind_of(PuzzleArrays.empty(shape)), kind_of(Trials.empty(shape, 0)), *[int64] * 3
     build, seconds = _build_minimise, MINIMISE_SECONDS
     return _kernel(minimise, signature, build, shape, settings, seconds=seconds, returns=boolean)
 

@@ -48,9 +48,7 @@ BUSY = 1
 """The lanes that have a board, as bits."""
 USED = 2
 """The slots that have a puzzle, as bits."""
-FRESH = 3
-"""The lanes whose boards have yet to be made, as bits."""
-STATES = 4
+STATES = 3
 
 # What an entry of a path says of a cell, in its lowest bits.
 HAS = 0
@@ -61,9 +59,11 @@ HAS_NOT = 2
 """It has not."""
 PATH_BITS, BIT_BITS = 2, 6
 """Bits of that, and of the number of the cell's bit in its word; above them is the word's."""
+KIND = (1 << PATH_BITS) - 1
+"""The mask of that."""
 
 
-class Puzzles(NamedTuple):
+class PuzzleArrays(NamedTuple):
     """Puzzles with one solution."""
 
     solutions: NDArray[np.uint8]
@@ -79,7 +79,7 @@ class Puzzles(NamedTuple):
     """int64 (U, cells): the cells of each unit that may be removed, then -1; no cell is in two."""
 
     @classmethod
-    def empty(cls, shape: Shape) -> Puzzles:
+    def empty(cls, shape: Shape) -> PuzzleArrays:
         """No puzzles."""
         cells = np.empty((0, shape.n**2), np.uint8)
         candidates = np.empty((0, shape.words), shape.word)
@@ -119,7 +119,7 @@ class Trials(NamedTuple):
     scratch: NDArray[np.int64]
     """int64 (n): where a line has each digit."""
     state: NDArray[np.int64]
-    """int64 (STATES): NEXT, BUSY, USED and FRESH."""
+    """int64 (STATES): NEXT, BUSY and USED."""
 
     @classmethod
     def empty(cls, shape: Shape, units: int) -> Trials:
@@ -355,7 +355,7 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
             entry = trials.paths[lane, i]
             w = entry >> PATH_BITS >> BIT_BITS
             bit = Word(ONE << np.uint64((entry >> PATH_BITS) & ((1 << BIT_BITS) - 1)))
-            if entry & ((1 << PATH_BITS) - 1) == HAS_NOT:
+            if entry & KIND == HAS_NOT:
                 memory[w, lane] &= ~bit
             else:
                 for d in range(n):
@@ -366,7 +366,7 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
     def go_back(trials, lane):
         """Go back to the last guess of a lane, and take its other half; False if there is none."""
         for i in range(trials.heights[0, lane] - 1, trials.heights[1, lane] - 1, -1):
-            if trials.paths[lane, i] & ((1 << PATH_BITS) - 1) == GUESSED:
+            if trials.paths[lane, i] & KIND == GUESSED:
                 trials.paths[lane, i] += HAS_NOT - GUESSED
                 begin_board(trials, lane, i + 1, trials.heights[1, lane])
                 return True
@@ -378,7 +378,7 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
         for other in range(width):
             first = trials.heights[1, other]
             while first < trials.heights[0, other]:
-                if trials.paths[other, first] & ((1 << PATH_BITS) - 1) == GUESSED:
+                if trials.paths[other, first] & KIND == GUESSED:
                     break
                 first += 1
             trials.heights[1, other] = first
