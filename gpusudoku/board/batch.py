@@ -139,6 +139,17 @@ class Batch:
         """Give a batch of one for each board."""
         return (self.part(index, index + 1) for index in range(len(self)))
 
+    def with_cells(self, cells: NDArray[np.uint8]) -> Batch:
+        """Return boards with some of the clues, uint8 (B, n * n); a single board may have many.
+
+        A cell that lost its clue may have any digit, other candidates stay as they are.
+        """
+        masks = self.candidates
+        if masks is not None:
+            masks = np.where(self.cells > 0, self.geometry.all_digits, masks)
+            masks = np.broadcast_to(masks, cells.shape)
+        return Batch(self.geometry, cells, masks)
+
     def part(self, start: int, end: int) -> Batch:
         """Return the boards from start to before end."""
         return self.chosen(slice(start, end))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
 
 own = own_option("generate")
 
-_SEED = "seed"
-"""The note of a seed that was not given."""
 _COLUMNS = ("puzzle", "solution", "clues", "difficulty", "guesses", "seed", "number")
 
 
@@ -95,8 +92,7 @@ def _clues(ctx: click.Context, param: click.Parameter, value: str | None) -> int
 )
 @seed_option(
     "generate",
-    "The same seed makes the same puzzles.  [default: a new one, on stderr and in csv, tsv and"
-    " jsonl]",
+    "The same seed makes the same puzzles.",
 )
 @own(
     "--seconds",
@@ -186,15 +182,12 @@ def _write(
     from gpusudoku.jobs.cores import usable_cores
     from gpusudoku.puzzles.generating import Puzzles
 
-    tell_seed = seed is None
-    if seed is None:
-        seed = sink.notes.setdefault(_SEED, secrets.randbits(128))
     sink.total = len(numbers)
     threads = jobs or usable_cores()
     puzzles = Puzzles(
         numbers.stop,
         options,
-        seed,
+        sink.seed(seed),
         first=numbers.start,
         done=sink.start.solutions,
         seconds=seconds,
@@ -205,9 +198,7 @@ def _write(
     start, made = time.perf_counter(), 0
     with closing(puzzles.blocks()) as blocks:
         for block in sink.line.waiting(blocks):
-            if tell_seed:
-                note(f"seed {seed}")
-                tell_seed = False
+            sink.tell_seed()
             sink.write(writer.text(block))
             made += len(block)
             sink.noun = f"puzzles, {made / (time.perf_counter() - start):,.0f} a second"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from itertools import chain
@@ -12,7 +11,6 @@ import click
 import numpy as np
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -44,9 +42,6 @@ if TYPE_CHECKING:
 
 own = own_option("minimise")
 
-_SEED = "seed"
-"""The note of a seed that was not given."""
-
 
 @click.command()
 @boards_argument
@@ -63,8 +58,7 @@ _SEED = "seed"
 )
 @seed_option(
     "minimise",
-    "The same seed tries clues in the same order.  [default: a new one, on stderr and in csv, tsv"
-    " and jsonl]",
+    "The same seed tries clues in the same order.",
 )
 @part_option("minimise", "a batch")
 @form_options(
@@ -140,21 +134,18 @@ def _minimise_each(
     from gpusudoku.puzzles.minimising import minimise_batches
     from gpusudoku.solving import not_one
 
-    tell_seed = seed is None
-    if seed is None:
-        seed = sink.notes.setdefault(_SEED, secrets.randbits(128))
+    chosen = sink.seed(seed)
 
     def work(batches: Iterator[Batch]) -> Generator[MinimisedBlock, None, None]:
-        return minimise_batches(batches, seed, keep, threads)
+        return minimise_batches(batches, chosen, keep, threads)
 
     with closing(with_bad_boards(source.found(), work, "record")) as blocks:
         for block in blocks:
             if isinstance(block, BadBoard):
                 sink.bad(writer.bad(block))
                 continue
-            if tell_seed and (block.numbers == 1).any():
-                note(f"seed {seed}")
-                tell_seed = False
+            if (block.numbers == 1).any():
+                sink.tell_seed()
             sink.write(writer.minimised(block))
             for index in np.flatnonzero(block.numbers != 1).tolist():
                 error = not_one(int(block.numbers[index]))
@@ -223,7 +214,7 @@ class MinimalWriter:
     def minimised(self, block: MinimisedBlock) -> bytes:
         """Write the minimal puzzle of every board."""
         good = block.numbers == 1
-        puzzles = self._batch(block.boards, block.puzzles)
+        puzzles = block.boards.with_cells(block.puzzles)
         if self._records is None:
             lines = iter(self._texts(puzzles.chosen(good)))
             gap = [b"\n"] if self._has_gaps else []
@@ -237,19 +228,11 @@ class MinimalWriter:
 
     def inside(self, board: Batch, rows: NDArray[np.uint8], solution: NDArray[np.uint8]) -> bytes:
         """Write minimal puzzles, uint8 (k, cells), inside the board of a batch of one."""
-        puzzles = self._batch(board, rows)
+        puzzles = board.with_cells(rows)
         if self._records is None:
             return b"".join(self._texts(puzzles))
         solutions = np.tile(solution, (len(rows), 1))
         return self._text(board, puzzles, solutions, np.ones(len(rows), np.bool_), {"error": ""})
-
-    def _batch(self, boards: Batch, rows: NDArray[np.uint8]) -> Batch:
-        """Make a batch of puzzles in boards, or in one, whose empty cells keep their candidates."""
-        masks = boards.candidates
-        if masks is not None:
-            masks = np.where(boards.cells > 0, boards.geometry.all_digits, masks)
-            masks = np.broadcast_to(masks, rows.shape)
-        return Batch(boards.geometry, rows, masks)
 
     def _texts(self, puzzles: Batch) -> Iterable[bytes]:
         """Write puzzles in a form of text, each as whole lines."""

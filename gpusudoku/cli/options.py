@@ -255,7 +255,8 @@ def force(command: str) -> Callable[[Command], Command]:
 
 
 def seed_option(command: str, text: str) -> Callable[[Command], Command]:
-    """Add the option of a command for the seed of what is random."""
+    """Add the option of a command for the seed of what is random; see ``LineSink.seed``."""
+    text += "  [default: a new one, on stderr and in csv, tsv and jsonl]"
     return own_option(command)("--seed", type=Integer(0, (1 << 128) - 1), metavar="S", help=text)
 
 

@@ -80,7 +80,7 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
     params["quiet"] = quiet or params["quiet"]
     if run.state.finished:  # another file may be there now
         params["force"] = False
-    if "cells" in boards and takes_boards:
+    if "cells" in boards:
         python = {"source": "<python>", "line": 0, "columns": [], "beside": []}
         params["boards"] = (placed(boards, setup.get("place", python)),)
     cluster = settings.pop("cluster")

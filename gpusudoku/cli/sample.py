@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.messages import naming, note
+from gpusudoku.cli.messages import naming
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
 
 own = own_option("sample")
 
-_SEED = "seed"
-"""The note of a seed that was not given."""
 _INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N, not random ones"
 """A way out for a board that is too expensive to sample."""
 
@@ -59,8 +56,7 @@ _INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N
 )
 @seed_option(
     "sample",
-    "The same seed draws the same solutions.  [default: a new one, on stderr and in csv, tsv and"
-    " jsonl]",
+    "The same seed draws the same solutions.",
 )
 @own("--distinct", is_flag=True, help="Draw no solution of a board twice.")
 @part_option("sample", "the sample, or of a batch")
@@ -106,11 +102,7 @@ def sample(
             numbers = piece.take(number, "draws")
     writer = SolutionWriter(form, source.origin, ("seed", "draw"))
     with open_sink(source, asked, writer.header, part=piece) as sink:
-        from gpusudoku.orders.sampling import SEED_BITS
-
-        tell_seed = seed is None
-        if seed is None:
-            seed = sink.notes.setdefault(_SEED, secrets.randbits(SEED_BITS))
+        seed = sink.seed(seed)
         engine, done = start_engine(options), sink.start.solutions
         if source.single:
             sink.total = len(numbers)
@@ -119,9 +111,7 @@ def sample(
                 left = numbers[done:]
                 draw = left.start
                 for rows in _blocks(board, left, seed, distinct, options, engine, sink):
-                    if tell_seed:
-                        note(f"seed {seed}")
-                        tell_seed = False
+                    sink.tell_seed()
                     draws = range(draw, draw + len(rows))
                     with naming(place_of(board, 0)):
                         text = writer.text(board, rows, values={"seed": str(seed), "draw": draws})

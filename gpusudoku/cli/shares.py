@@ -157,7 +157,7 @@ def shares(
             with Output(asked.output, asked.force, boards) as out:
                 out.write(_part_of(source.board, piece, options))
             return
-    writer = share_writer(form, halving, source.single, coloured(color, asked.output))
+    writer: ShareForm
     if unique:
 
         def find(shares: Shares) -> NDArray[np.int64]:
@@ -169,6 +169,8 @@ def shares(
 
         form = form or ("text" if source.single else "jsonl")
         writer = UniqueList(form, source.origin, source.single, pairs, find)
+    else:
+        writer = share_writer(form, halving, source.single, coloured(color, asked.output))
     with open_sink(source, asked, writer.header, part=piece, by_boards=True) as sink:
         if isinstance(writer, ShareTable):
             writer.digits = sink.notes.get(_DIGITS, 0)

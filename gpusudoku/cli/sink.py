@@ -7,6 +7,7 @@ blocks of answers, one for each board; a ``LineSink`` takes text, of any number 
 
 from __future__ import annotations
 
+import secrets
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gpusudoku.cli.messages import several
+from gpusudoku.cli.messages import note, several
 from gpusudoku.cli.options import OutputOptions
 from gpusudoku.cli.output import Log, line_ends, open_log
 from gpusudoku.cli.progress import ProgressLine
@@ -38,6 +39,8 @@ _UNANSWERED = "unanswered"
 """The note that there is a board without an answer."""
 _BAD_BOARDS = "bad"
 """The note of how many bad boards are done."""
+_SEED, _SEED_BITS = "seed", 128
+"""The note of a seed that was not given, and its bits, as of ``Uniform``."""
 
 
 class LineSink:
@@ -53,6 +56,20 @@ class LineSink:
         self.noun = "solutions"
         """What the line of progress calls them."""
         self._solutions = self.start.solutions
+        self._untold: int | None = None
+        """A seed that was not given, until it is told."""
+
+    def seed(self, given: int | None) -> int:
+        """Return the seed that is given, or else a new one, the same after a resume."""
+        if given is None:
+            self._untold = given = self.notes.setdefault(_SEED, secrets.randbits(_SEED_BITS))
+        return given
+
+    def tell_seed(self) -> None:
+        """Say which seed is used, once, if it was not given."""
+        if self._untold is not None:
+            note(f"seed {self._untold}")
+            self._untold = None
 
     def write(self, text: bytes | memoryview, lines: int | None = None) -> None:
         """Write whole lines; ``lines`` is their number, if it is known."""

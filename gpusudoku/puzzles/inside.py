@@ -101,12 +101,8 @@ def _boards(
     puzzle: Board, solution: NDArray[np.uint8], keep: NDArray[np.bool_], engine: Engine
 ) -> Iterator[Board]:
     """Yield the minimal puzzles as boards."""
-    geometry, masks = puzzle.geometry, puzzle.given_candidates
-    if masks is not None:
-        masks = np.where(puzzle.cells > 0, geometry.all_digits, masks)
     for block in minimal_blocks(puzzle, solution, keep, engine):
-        given = None if masks is None else np.tile(masks, (len(block), 1))
-        yield from Batch(geometry, block, given)
+        yield from Batch.of([puzzle]).with_cells(block)
 
 
 def minimal_blocks(

@@ -100,17 +100,13 @@ class MinimisedBlock:
         return MinimisedBlock(boards, numbers, puzzles, solutions, self.seed)
 
     def __iter__(self) -> Iterator[Minimised | InputError]:
-        geometry = self.boards.geometry
+        puzzles = self.boards.with_cells(self.puzzles)
         for index, board in enumerate(self.boards):
             if (error := not_one(int(self.numbers[index]))) is not None:
                 yield error
                 continue
-            masks = board.given_candidates
-            if masks is not None:
-                masks = np.where(board.cells > 0, geometry.all_digits, masks)
-            puzzle = Board(self.puzzles[index], geometry, candidates=masks)
-            solution = Board.of_digits(self.solutions[index].copy(), geometry)
-            yield Minimised(board, puzzle, solution, self.seed)
+            solution = Board.of_digits(self.solutions[index].copy(), board.geometry)
+            yield Minimised(board, puzzles[index], solution, self.seed)
 
 
 def minimise(
@@ -154,9 +150,7 @@ def minimise(
     puzzle = board_of(board, box)
     seed = secrets.randbits(SEED_BITS) if seed is None else checked_seed(seed)
     with interruptible(cancel):
-        [result] = _minimise_block(
-            Batch.of([puzzle]), seed, keep if isinstance(keep, str) else [*keep], CpuEngine(1)
-        )
+        [result] = _minimise_block(Batch.of([puzzle]), seed, keep, CpuEngine(1))
     if isinstance(result, InputError):
         raise result
     return result
