@@ -91,6 +91,19 @@ def _in_places(
     yield from bad
 
 
+def rows_of(blocks: Iterable[Any], on_error: str) -> Iterator[Any]:
+    """Yield the rows of blocks; an InputError in the place of a row is raised, or a bad board."""
+    index = 0
+    for block in blocks:
+        for row in block:
+            if isinstance(row, InputError):
+                if on_error == "raise":
+                    raise InputError(f"board {index}: {row}")
+                row = BadBoard(index, row)
+            index += 1
+            yield row
+
+
 def _length(boards: Any) -> int | None:
     """Return the number of boards, None if they do not tell it."""
     try:

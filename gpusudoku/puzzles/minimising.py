@@ -20,7 +20,7 @@ from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
-from gpusudoku.iterating import with_bad_boards
+from gpusudoku.iterating import rows_of, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, interruptible, made_in
 from gpusudoku.jobs.job import called, pieces
 from gpusudoku.options import Options
@@ -191,19 +191,8 @@ def minimise_many(
     def work(batches: Iterator[Batch]) -> Generator[MinimisedBlock, None, None]:
         return minimise_batches(batches, seed, cells, threads)
 
-    def rows(blocks: Iterator[MinimisedBlock | BadBoard]) -> Iterator[Minimised | BadBoard]:
-        index = 0
-        for block in blocks:
-            for row in block:
-                if isinstance(row, InputError):
-                    if on_error == "raise":
-                        raise InputError(f"board {index}: {row}")
-                    row = BadBoard(index, row)
-                index += 1
-                yield row
-
     blocks = with_bad_boards(found, work, on_error)
-    return made_in(lambda: interruptible(cancel), rows(blocks))
+    return made_in(lambda: interruptible(cancel), rows_of(blocks, on_error))
 
 
 minimize = minimise

@@ -1,0 +1,1 @@
+"""Kernels of canonical forms: of puzzles of any shape, and of full grids."""

@@ -1,0 +1,453 @@
+"""Canonical forms of puzzles: all rearrangements with the least text so far, row by row.
+
+The canonical form of a board is the least of all boards that it can be rearranged to, read row by
+row, with empty cells below all digits; see ``puzzles/canonical.py``. A *state* is a set of
+rearrangements that agree on the first rows: it has the rows of the board that were taken, the
+places of their columns, and their digits' labels, in the order in which they appear. At every level
+each state is tried with each row that may follow. Those with the least text become the next states.
+
+Columns that are empty so far are interchangeable within their stack. They come first in it, and
+stacks that are empty so far come before others. A state stands for all orders of these: the next
+row puts its clues as far to the right as it can, known labels before new ones. Only columns, or
+stacks, whose clues all get new labels can be chosen among, and there is a state for every choice.
+Of empty rows in a band one is tried, and of empty bands one.
+
+A row is compared in *entries*, one for each cell: 0, a known label, or NEW. Rows with equal entries
+have equal texts, whichever digits are new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.kernels.bits import ONE, ZERO
+from gpusudoku.kernels.kernel import Kernel
+from gpusudoku.kernels.parts import Jit, inlined
+from gpusudoku.kernels.signature import int64, kind_of, uint8
+
+SECONDS = 2.0
+"""What compiling takes."""
+NONE = 255
+"""The place of a column, or the slot of a stack, that is empty so far."""
+
+
+class Layout:
+    """The words of a row's entries, and the bytes of a state, for boxes of R x C cells.
+
+    Bytes of a state: the ``place`` of each column in its stack, the ``label`` of each digit, the
+    ``slot`` of each stack, its ``free`` columns, that are empty so far, then the number of stacks
+    that are so, the band of the last row, whether the board is transposed, and all rows so far.
+    The last word has the rows that were taken, as bits.
+    """
+
+    def __init__(self, box_rows: int, box_columns: int) -> None:
+        R, C = self.box_rows, self.box_columns = box_rows, box_columns
+        n = self.n = R * C
+        self.bits = (n + 1).bit_length()
+        self.width = self.bits * C
+        """Bits of the entries of a box."""
+        self.together = min(R, 64 // self.width)
+        """Boxes in a word; 0 if they are too wide."""
+        self.words = -(-R // self.together) if self.together else 0
+        self.label, self.slot, self.free = n, 2 * n, 2 * n + R
+        self.open, self.band, self.turn, self.rows = range(2 * n + 2 * R, 2 * n + 2 * R + 4)
+        self.size = (self.rows + n + 7) // 8 + 1
+        """Words of a state."""
+
+
+class Search(NamedTuple):
+    """The memory of a search."""
+
+    states: NDArray[np.uint64]
+    """uint64 (2, most, size): those of this level and of the next, in turn."""
+    bytes: NDArray[np.uint8]
+    """uint8 (2, most, 8 * size): the same memory."""
+    tied: NDArray[np.int64]
+    """int64 (most, 2): states and rows with the least text."""
+    clues: NDArray[np.int64]
+    """int64 (2 n * n): column + 256 * digit of each clue, row by row, then those of the board
+    transposed."""
+    starts: NDArray[np.int64]
+    """int64 (2, n * R + 1): where the clues of each row and stack begin."""
+    keys: NDArray[np.uint64]
+    """uint64 (3, n): the entries of a row, the least so far, and those of boxes."""
+    seen: NDArray[np.uint64]
+    """uint64 (2, n): the digits of each column and box, as bits."""
+
+    @classmethod
+    def empty(cls, layout: Layout, most: int) -> Search:
+        """Memory for so many states."""
+        n, states = layout.n, np.zeros((2, most, layout.size), np.uint64)
+        return cls(
+            states,
+            states.view(np.uint8),
+            np.zeros((most, 2), np.int64),
+            np.zeros(2 * n * n, np.int64),
+            np.zeros((2, n * layout.box_rows + 1), np.int64),
+            np.zeros((3, n), np.uint64),
+            np.zeros((2, n), np.uint64),
+        )
+
+
+class Forms(NamedTuple):
+    """Canonical forms of B boards, to be written."""
+
+    cells: NDArray[np.uint8]
+    """uint8 (B, n * n): the forms."""
+    ties: NDArray[np.int64]
+    """int64 (B): the states that lead to each. All stand for equally many rearrangements. 0 if
+    clues contradict each other, and then there is no form."""
+    maps: NDArray[np.uint8]
+    """uint8 (B, 1 + 3 n): of one of them: 1 if the board is transposed; then the row of the board
+    in each row; the place of each column, and the label of each digit, NONE if there are no clues.
+    """
+
+    @classmethod
+    def empty(cls, n: int, boards: int) -> Forms:
+        """Memory for so many boards."""
+        cells = np.zeros((boards, n * n), np.uint8)
+        return cls(cells, np.zeros(boards, np.int64), np.zeros((boards, 1 + 3 * n), np.uint8))
+
+
+def build_clash(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., bool]:
+    """Make ``clash(boards, board, seen)``: True if two clues of a board contradict each other.
+
+    ``seen`` is memory, uint64 (2, n).
+    """
+    R, C, n = box_rows, box_columns, box_rows * box_columns
+
+    @jit
+    def clash(boards, board, seen):
+        for i in range(n):
+            seen[0, i] = seen[1, i] = ZERO
+        twice = ZERO
+        for row in range(n):
+            in_row = ZERO
+            for stack in range(R):
+                in_box = seen[1, row // R * R + stack]
+                for column in range(stack * C, stack * C + C):
+                    digit = np.uint64(boards[board, row * n + column])
+                    bit = ONE << digit - ONE if digit > ZERO else ZERO
+                    twice |= (in_row | in_box | seen[0, column]) & bit
+                    in_row, in_box = in_row | bit, in_box | bit
+                    seen[0, column] |= bit
+                seen[1, row // R * R + stack] = in_box
+        return twice != ZERO
+
+    return clash
+
+
+def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., int]:
+    """Make ``puzzles(boards, first, search, forms)``.
+
+    It writes the forms of boards, uint8 (B, n * n), from ``first`` on, and returns the index of the
+    first one that has too many states for the memory, or B.
+    """
+    layout = Layout(box_rows, box_columns)
+    R, C, n, bits, width = box_rows, box_columns, layout.n, layout.bits, layout.width
+    together, W, SIZE = layout.together, layout.words, layout.size
+    LABEL, SLOT, FREE, OPEN = layout.label, layout.slot, layout.free, layout.open
+    BAND, TURN, ROWS, NEW = layout.band, layout.turn, layout.rows, n + 1
+    turns = 2 if R == C > 1 else 1
+    entry = np.uint64((1 << bits) - 1)
+    TRIAL, BEST, BOXES = 0, 1, 2
+    clash = build_clash(R, C, jit)
+
+    @jit
+    def read(board, boards, search):
+        """List the clues of a board and of the board transposed."""
+        k = 0
+        for turn in range(turns):
+            down, right = (1, n) if turn else (n, 1)
+            for row in range(n):
+                for stack in range(R):
+                    search.starts[turn, row * R + stack] = k
+                    for column in range(stack * C, stack * C + C):
+                        digit = np.int64(boards[board, row * down + column * right])
+                        search.clues[k] = column | (digit - 1) << 8
+                        k += digit > 0
+            search.starts[turn, n * R] = k
+
+    @jit
+    def box_entries(search, side, s, first, last, labels):
+        """Return the entries of a box with some clues."""
+        if labels == 0:  # all are new, and no column has a place
+            box = ZERO
+            for _ in range(first, last):
+                box = box << np.uint64(bits) | np.uint64(NEW)
+            return box
+        fixed, loose = ZERO, ZERO
+        for k in range(first, last):
+            column, digit = search.clues[k] & 255, search.clues[k] >> 8
+            place = np.int64(search.bytes[side, s, column])
+            label = np.uint64(search.bytes[side, s, LABEL + digit])
+            if place != NONE:
+                fixed |= label << np.uint64(bits * (C - 1 - place))
+                continue
+            above, below = loose, ZERO  # sorted, the largest in the lowest bits
+            while above & entry > label:
+                above, below = above >> np.uint64(bits), below + np.uint64(bits)
+            loose &= (ONE << below) - ONE
+            loose |= (above << np.uint64(bits) | label) << below
+        free = np.int64(search.bytes[side, s, FREE + search.clues[first] % 256 // C])
+        return fixed | loose << np.uint64(bits * (C - free))
+
+    @jit
+    def put_box(keys, slot, box):
+        """Put the entries of a box into the row's."""
+        if W == 1:
+            keys[TRIAL, 0] |= box << np.uint64(width * (R - 1 - slot))
+        else:
+            shift = width * (together - 1 - slot % together)
+            keys[TRIAL, slot // together] |= box << np.uint64(shift)
+
+    @jit
+    def row_entries(search, side, s, turn, row, labels):
+        """Find the least entries that a state allows for a row."""
+        keys, waiting = search.keys, 0
+        for w in range(W):
+            keys[TRIAL, w] = ZERO
+        for stack in range(R):
+            first = search.starts[turn, row * R + stack]
+            last = search.starts[turn, row * R + stack + 1]
+            if first == last:
+                continue
+            box = box_entries(search, side, s, first, last, labels)
+            slot = np.int64(search.bytes[side, s, SLOT + stack])
+            if slot != NONE:
+                put_box(keys, slot, box)
+                continue
+            i = waiting
+            while i > 0 and keys[BOXES, i - 1] > box:
+                keys[BOXES, i] = keys[BOXES, i - 1]
+                i -= 1
+            keys[BOXES, i] = box
+            waiting += 1
+        slot = np.int64(search.bytes[side, s, OPEN]) - waiting
+        for i in range(waiting):
+            put_box(keys, slot + i, keys[BOXES, i])
+
+    @jit
+    def compare(search, side, s, turn, row, labels, tied):
+        """Compare a row of a state with the least one; return how many are tied, -1 if too many."""
+        row_entries(search, side, s, turn, row, labels)
+        keys = search.keys
+        for w in range(W):
+            if keys[TRIAL, w] > keys[BEST, w]:
+                return tied
+            if keys[TRIAL, w] < keys[BEST, w]:
+                for v in range(W):
+                    keys[BEST, v] = keys[TRIAL, v]
+                tied = 0
+                break
+        if tied == search.tied.shape[0]:
+            return -1
+        search.tied[tied, 0], search.tied[tied, 1] = s, row
+        return tied + 1
+
+    @jit
+    def compare_band(search, side, s, band, labels, tied):
+        """Compare the rows of a band that a state has not taken."""
+        turn, taken = np.int64(search.bytes[side, s, TURN]), search.states[side, s, SIZE - 1]
+        was_empty = False
+        for row in range(band * R, band * R + R):
+            if taken >> np.uint64(row) & ONE != ZERO:
+                continue
+            is_empty = search.starts[turn, row * R] == search.starts[turn, row * R + R]
+            if is_empty and was_empty:
+                continue
+            was_empty |= is_empty
+            tied = compare(search, side, s, turn, row, labels, tied)
+            if tied < 0:
+                return tied
+        return tied
+
+    @jit
+    def compare_rows(search, side, count, level, labels):
+        """Find the least row that may follow in any state; return how many are tied."""
+        tied = 0
+        for w in range(W):
+            search.keys[BEST, w] = ~ZERO
+        for s in range(count):
+            if level % R != 0:
+                band = np.int64(search.bytes[side, s, BAND])
+                tied = compare_band(search, side, s, band, labels, tied)
+                if tied < 0:
+                    return tied
+                continue
+            turn, taken = np.int64(search.bytes[side, s, TURN]), search.states[side, s, SIZE - 1]
+            was_empty = False
+            for band in range(C):
+                if taken >> np.uint64(band * R) & ONE != ZERO:
+                    continue
+                start = search.starts[turn, band * R * R]
+                is_empty = start == search.starts[turn, (band + 1) * R * R]
+                if is_empty and was_empty:
+                    continue
+                was_empty |= is_empty
+                tied = compare_band(search, side, s, band, labels, tied)
+                if tied < 0:
+                    return tied
+        return tied
+
+    @jit
+    def write_row(search, forms, board, level, labels):
+        """Write the least row; return the number of labels with its new ones."""
+        for position in range(n):
+            slot, place = position // C, position % C
+            shift = width * (together - 1 - slot % together) + bits * (C - 1 - place)
+            label = np.int64(search.keys[BEST, slot // together] >> np.uint64(shift) & entry)
+            if label == NEW:
+                labels += 1
+                label = labels
+            forms.cells[board, level * n + position] = label
+        return labels
+
+    @jit
+    def copy(search, from_side, s, to_side, e):
+        """Copy a state."""
+        for w in range(SIZE):
+            search.states[to_side, e, w] = search.states[from_side, s, w]
+
+    @jit
+    def place_clue(search, side, e, k, label, slot, place):
+        """Give a clue of a row its label, and its column and stack their places."""
+        column, digit = search.clues[k] & 255, search.clues[k] >> 8
+        state = search.bytes
+        state[side, e, LABEL + digit] = label
+        if state[side, e, column] == NONE:
+            state[side, e, column] = place
+            state[side, e, FREE + column // C] -= 1
+            if state[side, e, SLOT + column // C] == NONE:
+                state[side, e, SLOT + column // C] = slot
+                state[side, e, OPEN] -= 1
+
+    @jit
+    def fits(search, side, s, e, k, turn, row, label, labels, slot, place):
+        """Tell whether a clue of a row can be in a place; e came of s, and has some clues."""
+        column, digit = search.clues[k] & 255, search.clues[k] >> 8
+        stack, state = column // C, search.bytes
+        if np.int64(state[side, e, LABEL + digit]) != (label if label <= labels else NEW):
+            return False
+        at, mine = np.int64(state[side, e, SLOT + stack]), np.int64(state[side, e, column])
+        if mine != NONE:
+            return at == slot and mine == place
+        if at != NONE:
+            return at == slot and place < np.int64(state[1 - side, s, FREE + stack])
+        # Empty stacks with known labels come before those with as many clues, all of new ones.
+        clues = search.starts[turn, row * R + stack + 1] - search.starts[turn, row * R + stack]
+        return slot < np.int64(state[1 - side, s, OPEN]) and (label <= labels or clues == C - place)
+
+    @jit
+    def follow(search, forms, board, side, s, row, level, labels, made):
+        """Make the states of the next level that follow from a tied one; return how many there are.
+
+        -1 if there are too many.
+        """
+        most, after, start = search.tied.shape[0], 1 - side, made
+        if made == most:
+            return -1
+        copy(search, side, s, after, made)
+        search.states[after, made, SIZE - 1] |= ONE << np.uint64(row)
+        search.bytes[after, made, BAND] = row // R
+        search.bytes[after, made, ROWS + level] = row
+        made += 1
+        turn = np.int64(search.bytes[side, s, TURN])
+        first, last = search.starts[turn, row * R], search.starts[turn, row * R + R]
+        for position in range(n):
+            label = np.int64(forms.cells[board, level * n + position])
+            if label == 0:
+                continue
+            slot, place = position // C, position % C
+            for e in range(start, made):
+                chosen = -1
+                for k in range(first, last):
+                    if not fits(search, after, s, e, k, turn, row, label, labels, slot, place):
+                        continue
+                    if chosen < 0:
+                        chosen = k
+                        continue
+                    if made == most:
+                        return -1
+                    copy(search, after, e, after, made)
+                    place_clue(search, after, made, k, label, slot, place)
+                    made += 1
+                place_clue(search, after, e, chosen, label, slot, place)
+        return made
+
+    @jit
+    def begin(search):
+        """Make the states in which nothing is known."""
+        for turn in range(turns):
+            for w in range(SIZE):
+                search.states[0, turn, w] = ZERO
+            for i in range(n):
+                search.bytes[0, turn, i] = NONE
+                search.bytes[0, turn, LABEL + i] = NEW
+            for stack in range(R):
+                search.bytes[0, turn, SLOT + stack] = NONE
+                search.bytes[0, turn, FREE + stack] = C
+            search.bytes[0, turn, OPEN] = R
+            search.bytes[0, turn, TURN] = turn
+
+    @jit
+    def find(search, forms, board):
+        """Write the form of a board whose clues are listed; return False if memory is too small."""
+        begin(search)
+        count, labels, side = turns, 0, 0
+        for level in range(n):
+            tied = compare_rows(search, side, count, level, labels)
+            if tied < 0:
+                return False
+            known, labels = labels, write_row(search, forms, board, level, labels)
+            count = 0
+            for i in range(tied):
+                s, row = search.tied[i, 0], search.tied[i, 1]
+                count = follow(search, forms, board, side, s, row, level, known, count)
+                if count < 0:
+                    return False
+            side = 1 - side
+        forms.ties[board] = count
+        forms.maps[board, 0] = search.bytes[side, 0, TURN]
+        for i in range(n):
+            forms.maps[board, 1 + i] = search.bytes[side, 0, ROWS + i]
+            column = np.int64(search.bytes[side, 0, i])
+            if column != NONE:
+                column += C * np.int64(search.bytes[side, 0, SLOT + i // C])
+            forms.maps[board, 1 + n + i] = column
+            label = search.bytes[side, 0, LABEL + i]
+            forms.maps[board, 1 + 2 * n + i] = NONE if label == NEW else label
+        return True
+
+    def puzzles(boards, first, search, forms):
+        for board in range(first, boards.shape[0]):
+            if clash(boards, board, search.seen):
+                forms.ties[board] = 0
+                continue
+            read(board, boards, search)
+            if not find(search, forms, board):
+                return board
+        return boards.shape[0]
+
+    return puzzles
+
+
+@cache
+def canonical_puzzles(box_rows: int, box_columns: int) -> Kernel:
+    """The kernel of ``build_puzzles`` for a box shape."""
+    layout = Layout(box_rows, box_columns)
+    groups = Search.empty(layout, 0), Forms.empty(layout.n, 0)
+    return Kernel(
+        f"canonical.puzzles-{box_rows}x{box_columns}",
+        (uint8[:, ::1], int64, *map(kind_of, groups)),
+        lambda: build_puzzles(box_rows, box_columns, inlined),
+        (canonical_puzzles, (box_rows, box_columns)),
+        returns=int64,
+        seconds=SECONDS,
+        subject=f"canonical forms of {layout.n}x{layout.n} boards",
+    )
