@@ -8,8 +8,9 @@
 ``count``, ``solve`` and ``solutions`` take one board, as text, as a list or as an array;
 ``count_many`` and ``solve_many`` take many of them. ``simplify`` makes one easier, ``explain``
 says how, and ``rate`` how hard it is; ``minimise`` removes redundant clues, and
-``minimal_puzzles`` lists all the minimal puzzles inside one. ``Options`` lists all options.
-``collection`` has the boards that come with the program.
+``minimal_puzzles`` lists all the minimal puzzles inside one; ``canonical`` rearranges a board to
+the form of its class. ``Options`` lists all options. ``collection`` has the boards that come with
+the program.
 
 To read the code, begin with docs/architecture.md: it follows a board through the rooms.
 """
@@ -50,6 +51,13 @@ if TYPE_CHECKING:
     from gpusudoku.listing import Slice, Solutions, solutions
     from gpusudoku.logic import Explained, Simplified, explain, simplify
     from gpusudoku.options import Options
+    from gpusudoku.puzzles.canonical import (
+        Canonical,
+        Transformation,
+        canonical,
+        canonical_many,
+        isomorphic,
+    )
     from gpusudoku.puzzles.difficulty import Rating, rate
     from gpusudoku.puzzles.generating import Puzzle, PuzzleBlock, Puzzles, generate
     from gpusudoku.puzzles.inside import minimal_puzzles
@@ -78,6 +86,7 @@ _LAZY = {
     "BadBoard": "results",
     "Board": "board.board",
     "CancelToken": "jobs.cancel",
+    "Canonical": "puzzles.canonical",
     "Conflict": "board.board",
     "ContractionStats": "results",
     "Count": "results",
@@ -99,12 +108,16 @@ _LAZY = {
     "Solution": "results",
     "Solutions": "listing",
     "Step": "search.finds",
+    "Transformation": "puzzles.canonical",
+    "canonical": "puzzles.canonical",
+    "canonical_many": "puzzles.canonical",
     "count": "counting",
     "count_many": "counting",
     "count_part": "runs.counting",
     "cross_check": "checking",
     "explain": "logic",
     "generate": "puzzles.generating",
+    "isomorphic": "puzzles.canonical",
     "make_engine": "engines.make",
     "merge": "runs.counting",
     "minimal_puzzles": "puzzles.inside",
@@ -126,6 +139,7 @@ __all__ = [
     "Board",
     "CancelToken",
     "Cancelled",
+    "Canonical",
     "ClusterError",
     "Conflict",
     "ContractionStats",
@@ -156,7 +170,10 @@ __all__ = [
     "Solutions",
     "Step",
     "TooExpensive",
+    "Transformation",
     "__version__",
+    "canonical",
+    "canonical_many",
     "collection",
     "count",
     "count_many",
@@ -164,6 +181,7 @@ __all__ = [
     "cross_check",
     "explain",
     "generate",
+    "isomorphic",
     "make_engine",
     "merge",
     "minimal_puzzles",

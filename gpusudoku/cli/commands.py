@@ -21,6 +21,7 @@ from gpusudoku.errors import GpusudokuError, Interrupted, shown
 _COMMANDS = {
     "bench": ("bench", "Measure engines and settings side by side."),
     "boards": ("info", "List the boards that come with the program."),
+    "canonical": ("canonical", "Rearrange every BOARD to its canonical form."),
     "compile": ("compile", "Compile and cache the kernels of all commands in advance."),
     "completion": ("completing", "Complete commands, options and @names in bash, zsh or fish."),
     "convert": ("info", "Write every BOARD in another form."),
@@ -30,6 +31,10 @@ _COMMANDS = {
     "generate": ("generate", "Make random puzzles, each with exactly one solution."),
     "help": ("commands", "Show the help of a command, or of all."),
     "info": ("info", "Describe every BOARD: its size, its clues, and whether they clash."),
+    "isomorphic": (
+        "canonical",
+        "Say whether two boards, A and B, can be rearranged to each other: yes or no.",
+    ),
     "merge": ("merge", "Join all parts of a run: print what the whole command would have printed."),
     "minimise": ("minimise", "Remove the redundant clues of every BOARD."),
     "nth": ("ranks", "Print solutions of BOARD by their numbers K in ascending order, from 0 on."),
@@ -46,8 +51,10 @@ _COMMANDS = {
 MEANT = {
     **dict.fromkeys(("all", "list", "solutions"), "enumerate"),
     **dict.fromkeys(("check", "test", "unique", "valid", "validate"), "solve"),
+    **dict.fromkeys(("automorphisms", "canonicalise", "canonicalize", "minlex"), "canonical"),
     **dict.fromkeys(("create", "make", "new", "puzzle", "random"), "generate"),
     "draw": "sample",
+    **dict.fromkeys(("equivalent", "isomorph"), "isomorphic"),
     **dict.fromkeys(("minimal", "reduce"), "minimise"),
     **dict.fromkeys(("print", "show"), "convert"),
     **dict.fromkeys(("gui", "page", "play", "web"), "serve"),

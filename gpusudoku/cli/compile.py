@@ -121,6 +121,7 @@ def usual_kernels(geometry: Geometry) -> list[Kernel]:
     from gpusudoku.kernels.kernel import Kernel
     from gpusudoku.logic import simplify_kernels
     from gpusudoku.planning.search import search_kernels
+    from gpusudoku.puzzles.canonical import canonical_kernels
     from gpusudoku.puzzles.difficulty import rate_kernels
     from gpusudoku.puzzles.reducing import minimise_kernel
 
@@ -129,6 +130,7 @@ def usual_kernels(geometry: Geometry) -> list[Kernel]:
 
     needed = [*search_kernels(geometry, Options()), *simplify_kernels(geometry)]
     needed += [minimise_kernel(geometry), *rate_kernels(geometry)]
+    needed += canonical_kernels(geometry)
     for module in walk_packages(kernels.__path__, f"{kernels.__name__}."):
         if "cuda" not in module.name:  # those of all modules are the same for all boards
             needed += kernels_in(import_module(module.name))

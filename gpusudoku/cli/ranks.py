@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,7 +23,7 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.cli.output import Output
 from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.source import Source, place_of, with_blanks
+from gpusudoku.cli.source import Source, place_of, sole_board, with_blanks
 from gpusudoku.cli.usage import numbers_of
 from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, Interrupted
@@ -74,7 +73,7 @@ def nth(board: str, numbers: tuple[int, ...], reading: InputOptions, **given: An
     form = asked.form or "line"
     with Output(asked.output, asked.force, [board]) as out, ProgressLine() as line:
         source = Source([board], reading, one=True)
-        batch = _only(board, source)
+        batch = sole_board(board, source)
         writer = SolutionWriter(form, source.origin, ("number",))
         solutions = _solutions(source, batch, given)
         out.write_header(writer.header)
@@ -125,7 +124,7 @@ def rank(
         raise InputError("standard input cannot be both the board and the solutions")
     with Output(output, force, [board, *grids]) as out, ProgressLine() as line:
         source = Source([board], replace(reading, column=None), one=True)
-        batch = _only(board, source)
+        batch = sole_board(board, source)
         solutions = _solutions(source, batch, fields)
         geometry = batch.geometry
         names = [with_blanks(grid, geometry.cells) for grid in grids]
@@ -138,16 +137,6 @@ def rank(
                 out.write(f"{number}\n".encode())
         given.finish()
         source.finish()
-
-
-def _only(name: str, source: Source) -> Batch:
-    """Return the one board of a source, as a batch."""
-    found = list(islice(source.singles(), 2))
-    if len(found) > 1:
-        raise InputError(f"{name}: there are several boards, and one is expected")
-    if not found:
-        source.finish()  # bad boards were reported
-    return found[0]
 
 
 def _solutions(source: Source, batch: Batch, fields: dict[str, Any]) -> Solutions:

@@ -258,6 +258,16 @@ class Source:
             click.get_current_context().exit(self.status)
 
 
+def sole_board(name: str, source: Source) -> Batch:
+    """Return the one board of a source, as a batch."""
+    found = list(islice(source.singles(), 2))
+    if len(found) > 1:
+        raise InputError(f"{name}: there are several boards, and one is expected")
+    if not found:
+        source.finish()  # bad boards were reported
+    return found[0]
+
+
 def surveyed(found: Iterable[Batch | InputError], keep_going: bool) -> Survey:
     """Count boards and compute their digest, however they come together in batches."""
     boards, shape = 0, None

@@ -12,6 +12,7 @@ import os
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
+from hashlib import blake2b
 from itertools import permutations, product
 from math import factorial
 from typing import Any
@@ -40,6 +41,7 @@ from gpusudoku.kernels.canonical.grids import (
 )
 from gpusudoku.kernels.canonical.puzzles import NONE, Forms, Layout, Search, canonical_puzzles
 from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.options import Options
 from gpusudoku.results import BadBoard
 
@@ -57,8 +59,10 @@ others are taken for puzzles."""
 
 @dataclass(frozen=True)
 class Transformation:
-    """A rearrangement of boards: the digit in row i and column j of the result comes from row
-    ``rows[i]`` and column ``columns[j]`` of the board, or of the board transposed.
+    """A rearrangement of boards.
+
+    The digit in row i and column j of the result comes from row ``rows[i]`` and column
+    ``columns[j]`` of the board, or of the board transposed.
     """
 
     transposed: bool
@@ -149,9 +153,9 @@ class CanonicalBlock:
 
     boards: Batch
     forms: NDArray[np.uint8]
-    """uint8 (B, n * n): the canonical forms, without a digit where there is an error."""
+    """uint8 (B, n * n): the canonical forms."""
     errors: dict[int, InputError]
-    """Why boards have no canonical form, by their indices."""
+    """Why boards have no canonical form, by their indices; their rows are 0."""
     ties: NDArray[np.int64]
     maps: NDArray[np.uint8]
     """int64 (B) and uint8 (B, 1 + 3 n): as of ``Forms``."""
@@ -161,11 +165,13 @@ class CanonicalBlock:
 
     def part(self, start: int, end: int) -> CanonicalBlock:
         """Return those of the boards from start to before end."""
-        these = slice(start, end)
-        errors = {i - start: error for i, error in self.errors.items() if start <= i < end}
-        forms = self.forms[these]
-        boards, ties, maps = self.boards.part(start, end), self.ties[these], self.maps[these]
-        return CanonicalBlock(boards, forms, errors, ties, maps)
+        return self.chosen(np.arange(start, end))
+
+    def chosen(self, which: NDArray[np.int64]) -> CanonicalBlock:
+        """Return those of the boards with some indices, int64 (k), ascending."""
+        errors = {i: self.errors[j] for i, j in enumerate(which.tolist()) if j in self.errors}
+        columns = self.forms[which], errors, self.ties[which], self.maps[which]
+        return CanonicalBlock(self.boards.chosen(which), *columns)
 
     def transformations(self) -> list[Transformation]:
         """Return a transformation for each board: columns and digits without clues come anywhere.
@@ -194,11 +200,11 @@ class CanonicalBlock:
         bands, of empty columns and stacks alike, and of the digits that the board has not got.
         """
         geometry, n = self.boards.geometry, self.boards.geometry.n
-        R, C = geometry.box_rows, geometry.box_columns
+        rows, columns = geometry.box_rows, geometry.box_columns
         orders = np.array([factorial(k) for k in range(n + 1)], object)
         filled = (self.forms > 0).reshape(-1, n, n)
         found = self.ties.astype(object) * orders[n - self.forms.max(axis=1, initial=0)]
-        for axis, lines in ((2, (C, R)), (1, (R, C))):
+        for axis, lines in ((2, (columns, rows)), (1, (rows, columns))):
             empty = ~filled.any(axis=axis).reshape(-1, *lines)
             within = empty.sum(axis=2)
             found *= orders[within].prod(axis=1) * orders[(within == lines[1]).sum(axis=1)]
@@ -304,18 +310,47 @@ def canonical_batches(
     return in_blocks(batches, MOST_BOARDS, work, threads)
 
 
+class Classes:
+    """Classes of boards, each by a hash of 128 bits of its canonical form.
+
+    A class takes about 130 bytes. The chance that any two of a billion have the same hash is below
+    2^-69.
+    """
+
+    def __init__(self) -> None:
+        self._seen = set[bytes]()
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def new(self, block: CanonicalBlock) -> NDArray[np.int64]:
+        """Add the classes of boards; return the indices of the first boards of new ones, int64 (k).
+
+        Boards without a canonical form have no class.
+        """
+        found = list[int]()
+        for index, form in enumerate(block.forms):
+            before = len(self._seen)
+            if index not in block.errors:
+                self._seen.add(blake2b(form, digest_size=16).digest())
+            if len(self._seen) > before:
+                found.append(index)
+        return np.array(found, np.int64)
+
+
 def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
-    """Find the canonical forms of boards of one geometry; Cancelled by the tokens of this thread."""
+    """Find the canonical forms of boards of one geometry, by so many threads.
+
+    Cancelled by the tokens of this thread.
+    """
     geometry, errors = boards.geometry, dict[int, InputError]()
     forms = Forms.empty(geometry.n, len(boards))
-    if not Layout(geometry.box_rows, geometry.box_columns).together:
-        raise InputError(f"canonical forms with boxes of {geometry}: they have too many columns")
-    full = boards.cells.all(axis=1)
-    if not has_pair_table(geometry):
-        full[:] = False
-    shape = geometry.box_rows, geometry.box_columns
-    kernels = (canonical_grids, full.any()), (canonical_puzzles, not full.all())
-    ready([kernel(*shape) for kernel, needed in kernels if needed])
+    kernels = canonical_kernels(geometry)
+    if not kernels:
+        raise InputError(f"no canonical forms with boxes of {geometry}: too many columns")
+    full = boards.cells.all(axis=1) & (len(kernels) > 1)
+    wanted = not full.all(), full.any()
+    ready([kernel for kernel, needed in zip(kernels, wanted, strict=False) if needed])
     some = pieces(range(len(boards)), max(threads, -(-len(boards) // CALL_BOARDS)))
 
     def find(piece: range) -> None:
@@ -329,6 +364,7 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
         given = (boards.candidates != geometry.all_digits).any(axis=1)
         error = InputError("a board with given candidates has no canonical form")
         errors |= dict.fromkeys(np.flatnonzero(given).tolist(), error)
+        forms.cells[given], forms.ties[given] = 0, 0
     for index in np.flatnonzero(forms.ties == 0).tolist():
         if index not in errors:
             first = boards[index].conflicts[0].describe(geometry)
@@ -379,10 +415,18 @@ def _write_puzzles(
         column[these] = part
 
 
-def has_pair_table(geometry: Geometry) -> bool:
-    """Tell whether there is a table of pairs of rows of grids of a geometry."""
+def canonical_kernels(geometry: Geometry) -> list[Kernel]:
+    """Return the loops that find canonical forms of boards of a geometry, and of full ones.
+
+    There is none if a row of a box does not fit into a word, and the first one alone if a table
+    of pairs of rows would be too large.
+    """
+    shape = geometry.box_rows, geometry.box_columns
+    if not Layout(*shape).together:
+        return []
     orders = factorial(geometry.box_columns) ** geometry.box_rows * factorial(geometry.box_rows)
-    return 1 < geometry.n <= MOST_DIGITS and orders <= MOST_ORDERS
+    has_table = 1 < geometry.n <= MOST_DIGITS and orders <= MOST_ORDERS
+    return [canonical_puzzles(*shape), *([canonical_grids(*shape)] if has_table else [])]
 
 
 @cache
@@ -393,17 +437,17 @@ def pair_table(geometry: Geometry) -> PairTable:
     permutations with the same texts; the least text of each is the first of its permutations, as
     these are in ascending order. This takes a tenth of a second for 9x9 boards.
     """
-    R, C, n = geometry.box_rows, geometry.box_columns, geometry.n
+    n, width, height = geometry.n, geometry.box_columns, geometry.box_rows
     found = np.zeros((1, 0), np.uint8)
     for column in range(n):  # no digit comes twice in a row, column or box
         new = np.tile(np.arange(n, dtype=np.uint8), len(found))
         found = np.repeat(found, n, axis=0)
         good = (found != new[:, None]).all(axis=1)
-        good &= (new // C != column // C) if R > 1 else (new != column)
+        good &= (new // width != column // width) if height > 1 else (new != column)
         found = np.concatenate([found, new[:, None]], axis=1)[good]
     keys = _keys(found)
     index = {key: i for i, key in enumerate(keys.tolist())}
-    stacks = [[*permutations(range(s * C, s * C + C))] for s in range(R)]
+    stacks = [[*permutations(range(start, start + width))] for start in range(0, n, width)]
     orders = np.array([
         [column for stack in each for column in stack]
         for some in permutations(stacks) for each in product(*some)

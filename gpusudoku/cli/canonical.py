@@ -1,0 +1,197 @@
+"""``gpusudoku canonical`` and ``gpusudoku isomorphic``: boards and their classes."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.cli.completing import complete_boards
+from gpusudoku.cli.messages import note, several
+from gpusudoku.cli.options import (
+    InputOptions,
+    OutputOptions,
+    boards_argument,
+    form_options,
+    jobs_option,
+    output_file,
+    own_option,
+    reading,
+)
+from gpusudoku.cli.records import FORMS as RECORDS
+from gpusudoku.cli.records import RecordWriter
+from gpusudoku.cli.sink import open_sink
+from gpusudoku.cli.source import Source, place_of, sole_board
+from gpusudoku.errors import InputError
+from gpusudoku.formats import FORMATS, separator, write, write_lines
+from gpusudoku.iterating import with_bad_boards
+from gpusudoku.results import BadBoard
+
+if TYPE_CHECKING:
+    from gpusudoku.puzzles.canonical import CanonicalBlock
+
+own = own_option("canonical")
+
+MAP = ("transposed", "rows", "columns", "digits")
+"""The fields of a transformation."""
+
+
+@click.command()
+@boards_argument
+@own(
+    "--automorphisms",
+    is_flag=True,
+    help="Add how many transformations leave the board as it is.",
+)
+@own(
+    "--map",
+    "with_map",
+    is_flag=True,
+    help="Add a transformation that makes the form: transposed or not, then which row, and which"
+    " column, of the board comes first, second, ..., and what the digits 1, 2, ... become.",
+)
+@own(
+    "--dedupe",
+    is_flag=True,
+    help="Write the form of each class once, where it first comes: about 130 bytes of memory each.",
+)
+@form_options(
+    "canonical",
+    (*FORMATS, "jsonl"),
+    "How to write forms; csv, tsv and jsonl have the board, too.  [default: line]",
+)
+@output_file("canonical")
+@jobs_option
+@reading
+def canonical(
+    boards: tuple[str, ...],
+    reading: InputOptions,
+    automorphisms: bool,
+    with_map: bool,
+    dedupe: bool,
+    jobs: int | None,
+    **given: Any,
+) -> None:
+    """Rearrange every BOARD to its canonical form.
+
+    The form is the least board that relabelling digits, permuting rows in bands, bands, columns in
+    stacks, and stacks, and transposing can make, read row by row, empty cells first: equivalent
+    boards have the same one, whether they have one solution or many. A batch has a line a board; a
+    bad one has a message, and an empty line with --keep-going.
+
+    \b
+    Examples:
+      gpusudoku canonical puzzle.txt
+      gpusudoku canonical puzzles.txt --dedupe -o classes.txt
+      gpusudoku canonical puzzles.txt --automorphisms --map --format csv
+    """
+    asked = OutputOptions.take(given, errors=reading.keep_going and not dedupe)
+    from gpusudoku.jobs.cores import usable_cores
+    from gpusudoku.puzzles.canonical import Classes, canonical_batches
+
+    source = Source(boards, reading, asked)
+    writer = FormWriter(asked.form or "line", source, automorphisms, with_map)
+    work, classes = partial(canonical_batches, threads=jobs or usable_cores()), Classes()
+    with (
+        open_sink(source, asked, writer.header) as sink,
+        closing(with_bad_boards(source.found(), work, "record")) as blocks,
+    ):
+        for block in blocks:
+            if isinstance(block, BadBoard):
+                sink.bad(b"" if dedupe else writer.bad(block))
+                continue
+            boards = len(block)
+            for index, error in block.errors.items():
+                source.unanswered(f"{place_of(block.boards, index)}{error}")
+            if dedupe:
+                block = block.chosen(classes.new(block))
+            sink.write(writer.text(block))
+            sink.done(boards=boards, found=boards)
+        if dedupe and not source.single:
+            number = "1 class" if len(classes) == 1 else f"{len(classes):,} classes"
+            note(f"{number} in {several(sink.boards, 'board')}")
+
+
+@click.command()
+@click.argument("board", metavar="A", shell_complete=complete_boards)
+@click.argument("other", metavar="B", shell_complete=complete_boards)
+@own_option("isomorphic")(
+    "--map",
+    "with_map",
+    is_flag=True,
+    help="Add a transformation that makes B of A, as that of 'gpusudoku canonical --map'.",
+)
+@reading
+def isomorphic(board: str, other: str, reading: InputOptions, with_map: bool) -> None:
+    """Say whether two boards, A and B, can be rearranged to each other: yes or no.
+
+    The transformations are those of 'gpusudoku canonical'.
+
+    \b
+    Examples:
+      gpusudoku isomorphic one.txt other.txt
+      gpusudoku isomorphic one.txt other.txt --map
+    """
+    from gpusudoku.puzzles.canonical import isomorphic as find
+
+    if board == other == "-":
+        raise InputError("standard input cannot be both boards")
+    one, two = (sole_board(name, Source([name], reading, one=True)) for name in (board, other))
+    found = find(one[0], two[0])
+    fields = [] if found is None or not with_map else found.fields()
+    click.echo(" ".join(["no" if found is None else "yes", *fields]))
+
+
+class FormWriter:
+    """Writes canonical forms in one form; records have the board, too."""
+
+    def __init__(self, form: str, source: Source, automorphisms: bool, with_map: bool) -> None:
+        self._automorphisms, self._map = automorphisms, with_map
+        columns = ["canonical"] + ["automorphisms"] * automorphisms + [*MAP] * with_map
+        self._columns = columns + ["error"] * source.gives_errors
+        self._records = (
+            RecordWriter(form, source.origin, self._columns) if form in RECORDS else None
+        )
+        self._form, self._has_gaps = form, form == "line" and not source.single
+        if form not in ("line", *RECORDS) and (automorphisms or with_map):
+            raise InputError(f"--format {form} has no place for --automorphisms and --map")
+
+    def header(self) -> bytes:
+        """Return the text before all forms."""
+        return b"" if self._records is None else self._records.header()
+
+    def bad(self, board: BadBoard) -> bytes:
+        """Write what stands for a board that cannot be read."""
+        if self._records is not None:
+            assert board.error.entry is not None  # whatever a command reads has one
+            return self._records.bad(board.error.entry)
+        return b"\n" if self._has_gaps else b""
+
+    def text(self, block: CanonicalBlock) -> bytes:
+        """Write forms as whole lines; a board without one has an empty line, or no values."""
+        errors = block.errors
+        if self._records is None and self._form != "line":
+            end = "\n" + separator(self._form)
+            boards = Batch(block.boards.geometry, block.forms[block.ties > 0])
+            return "".join(f"{write(board, self._form)}{end}" for board in boards).encode()
+        lines = write_lines(block.forms)
+        if self._records is None and not (self._automorphisms or self._map or errors):
+            return lines
+        columns: list[list[Any]] = [lines.decode().splitlines()]
+        if self._automorphisms:
+            columns.append(block.automorphisms())
+        if self._map:
+            fields = [each.fields() for each in block.transformations()]
+            columns += map(list, zip(*fields, strict=True)) if fields else [[]] * len(MAP)
+        if self._records is None:
+            rows = (" ".join(map(str, row)) for row in zip(*columns, strict=True))
+            gap = "\n" if self._has_gaps else ""
+            return "".join(gap if i in errors else f"{r}\n" for i, r in enumerate(rows)).encode()
+        for column in columns:
+            for index in errors:
+                column[index] = None
+        columns.append([str(errors.get(i, "")) for i in range(len(block))])
+        return self._records.text(block.boards, dict(zip(self._columns, columns, strict=False)))
