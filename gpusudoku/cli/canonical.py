@@ -103,16 +103,16 @@ def canonical(
             if isinstance(block, BadBoard):
                 sink.bad(b"" if dedupe else writer.bad(block))
                 continue
-            boards = len(block)
+            number = len(block)
             for index, error in block.errors.items():
                 source.unanswered(f"{place_of(block.boards, index)}{error}")
             if dedupe:
                 block = block.chosen(classes.new(block))
             sink.write(writer.text(block))
-            sink.done(boards=boards, found=boards)
+            sink.done(boards=number, found=number)
         if dedupe and not source.single:
-            number = "1 class" if len(classes) == 1 else f"{len(classes):,} classes"
-            note(f"{number} in {several(sink.boards, 'board')}")
+            found = "1 class" if len(classes) == 1 else f"{len(classes):,} classes"
+            note(f"{found} in {several(sink.boards, 'board')}")
 
 
 @click.command()

@@ -348,7 +348,7 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
     kernels = canonical_kernels(geometry)
     if not kernels:
         raise InputError(f"no canonical forms with boxes of {geometry}: too many columns")
-    full = boards.cells.all(axis=1) & (len(kernels) > 1)
+    full = np.array((boards.cells > 0).all(axis=1) & (len(kernels) > 1))
     wanted = not full.all(), full.any()
     ready([kernel for kernel, needed in zip(kernels, wanted, strict=False) if needed])
     some = pieces(range(len(boards)), max(threads, -(-len(boards) // CALL_BOARDS)))
@@ -384,8 +384,7 @@ def _write_grids(
     found = Forms.empty(geometry.n, len(these))
     kernel = canonical_grids(geometry.box_rows, geometry.box_columns)
     kernel(cells[these], pair_table(geometry), Grid.empty(geometry.n), found)
-    for column, part in zip(forms, found, strict=True):
-        column[these] = part
+    forms.put(these, found)
 
 
 def _write_puzzles(
@@ -411,8 +410,7 @@ def _write_puzzles(
         errors[int(these[done])] = InputError(f"no canonical form: {why}")
         found.cells[done], found.ties[done] = 0, 0
         done += 1
-    for column, part in zip(forms, found, strict=True):
-        column[these] = part
+    forms.put(these, found)
 
 
 def canonical_kernels(geometry: Geometry) -> list[Kernel]:

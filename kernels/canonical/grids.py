@@ -64,8 +64,14 @@ class Grid(NamedTuple):
     @classmethod
     def empty(cls, n: int) -> Grid:
         """Memory for grids of n digits."""
-        shapes = (2, n, n), (2, n, n), (2 * n * n, 3), (3, n), 2
-        return cls(*(np.zeros(s, np.int64) for s in shapes), np.zeros((2, n), np.uint64))
+        return cls(
+            np.zeros((2, n, n), np.int64),
+            np.zeros((2, n, n), np.int64),
+            np.zeros((2 * n * n, 3), np.int64),
+            np.zeros((3, n), np.int64),
+            np.zeros(2, np.int64),
+            np.zeros((2, n), np.uint64),
+        )
 
 
 def build_grids(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., None]:

@@ -74,6 +74,11 @@ class Search(NamedTuple):
     transposed."""
     starts: NDArray[np.int64]
     """int64 (2, n * R + 1): where the clues of each row and stack begin."""
+    filled: NDArray[np.int64]
+    """int64 (2, n + 1): the stacks that have clues in each row; at the end of the first row, the
+    boxes from the first one with entries on in the least row so far."""
+    spots: NDArray[np.int64]
+    """int64 (n): the cells of the least row that have entries."""
     keys: NDArray[np.uint64]
     """uint64 (3, n): the entries of a row, the least so far, and those of boxes."""
     seen: NDArray[np.uint64]
@@ -89,6 +94,8 @@ class Search(NamedTuple):
             np.zeros((most, 2), np.int64),
             np.zeros(2 * n * n, np.int64),
             np.zeros((2, n * layout.box_rows + 1), np.int64),
+            np.zeros((2, n + 1), np.int64),
+            np.zeros(n, np.int64),
             np.zeros((3, n), np.uint64),
             np.zeros((2, n), np.uint64),
         )
@@ -112,6 +119,10 @@ class Forms(NamedTuple):
         """Memory for so many boards."""
         cells = np.zeros((boards, n * n), np.uint8)
         return cls(cells, np.zeros(boards, np.int64), np.zeros((boards, 1 + 3 * n), np.uint8))
+
+    def put(self, which: NDArray[np.int64], found: Forms) -> None:
+        """Put those of some boards, int64 (k), in their places."""
+        self.cells[which], self.ties[which], self.maps[which] = found
 
 
 def build_clash(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., bool]:
@@ -161,20 +172,23 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
     @jit
     def read(board, boards, search):
         """List the clues of a board and of the board transposed."""
-        k = 0
+        k = np.int64(0)
         for turn in range(turns):
             down, right = (1, n) if turn else (n, 1)
             for row in range(n):
+                filled = 0
                 for stack in range(R):
                     search.starts[turn, row * R + stack] = k
                     for column in range(stack * C, stack * C + C):
                         digit = np.int64(boards[board, row * down + column * right])
                         search.clues[k] = column | (digit - 1) << 8
                         k += digit > 0
+                    filled += k > search.starts[turn, row * R + stack]
+                search.filled[turn, row] = filled
             search.starts[turn, n * R] = k
 
     @jit
-    def box_entries(search, side, s, first, last, labels):
+    def box_entries(search, side, s, stack, first, last, labels):
         """Return the entries of a box with some clues."""
         if labels == 0:  # all are new, and no column has a place
             box = ZERO
@@ -194,7 +208,7 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
                 above, below = above >> np.uint64(bits), below + np.uint64(bits)
             loose &= (ONE << below) - ONE
             loose |= (above << np.uint64(bits) | label) << below
-        free = np.int64(search.bytes[side, s, FREE + search.clues[first] % 256 // C])
+        free = np.int64(search.bytes[side, s, FREE + stack])
         return fixed | loose << np.uint64(bits * (C - free))
 
     @jit
@@ -217,7 +231,7 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
             last = search.starts[turn, row * R + stack + 1]
             if first == last:
                 continue
-            box = box_entries(search, side, s, first, last, labels)
+            box = box_entries(search, side, s, stack, first, last, labels)
             slot = np.int64(search.bytes[side, s, SLOT + stack])
             if slot != NONE:
                 put_box(keys, slot, box)
@@ -233,8 +247,19 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
             put_box(keys, slot + i, keys[BOXES, i])
 
     @jit
+    def boxes_left(keys):
+        """Count the boxes of the least row from the first one with entries on."""
+        for slot in range(R):
+            shift = width * (together - 1 - slot % together)
+            if keys[BEST, slot // together] >> np.uint64(shift) != ZERO:
+                return R - slot
+        return 0
+
+    @jit
     def compare(search, side, s, turn, row, labels, tied):
         """Compare a row of a state with the least one; return how many are tied, -1 if too many."""
+        if search.filled[turn, row] > search.filled[0, n]:
+            return tied  # a box has entries that is empty in the least row
         row_entries(search, side, s, turn, row, labels)
         keys = search.keys
         for w in range(W):
@@ -243,6 +268,7 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
             if keys[TRIAL, w] < keys[BEST, w]:
                 for v in range(W):
                     keys[BEST, v] = keys[TRIAL, v]
+                search.filled[0, n] = boxes_left(keys)
                 tied = 0
                 break
         if tied == search.tied.shape[0]:
@@ -271,12 +297,13 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
     def compare_rows(search, side, count, level, labels):
         """Find the least row that may follow in any state; return how many are tied."""
         tied = 0
+        search.filled[0, n] = R
         for w in range(W):
             search.keys[BEST, w] = ~ZERO
         for s in range(count):
             if level % R != 0:
-                band = np.int64(search.bytes[side, s, BAND])
-                tied = compare_band(search, side, s, band, labels, tied)
+                last = np.int64(search.bytes[side, s, BAND])
+                tied = compare_band(search, side, s, last, labels, tied)
                 if tied < 0:
                     return tied
                 continue
@@ -297,16 +324,19 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
 
     @jit
     def write_row(search, forms, board, level, labels):
-        """Write the least row; return the number of labels with its new ones."""
+        """Write the least row; return the numbers of labels, with its new ones, and of entries."""
+        spots = 0
         for position in range(n):
             slot, place = position // C, position % C
             shift = width * (together - 1 - slot % together) + bits * (C - 1 - place)
             label = np.int64(search.keys[BEST, slot // together] >> np.uint64(shift) & entry)
+            if label > 0:
+                search.spots[spots] = position
+                spots += 1
             if label == NEW:
                 labels += 1
-                label = labels
-            forms.cells[board, level * n + position] = label
-        return labels
+            forms.cells[board, level * n + position] = labels if label == NEW else label
+        return labels, spots
 
     @jit
     def copy(search, from_side, s, to_side, e):
@@ -344,7 +374,7 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
         return slot < np.int64(state[1 - side, s, OPEN]) and (label <= labels or clues == C - place)
 
     @jit
-    def follow(search, forms, board, side, s, row, level, labels, made):
+    def follow(search, forms, board, side, s, row, level, labels, spots, made):
         """Make the states of the next level that follow from a tied one; return how many there are.
 
         -1 if there are too many.
@@ -359,10 +389,9 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
         made += 1
         turn = np.int64(search.bytes[side, s, TURN])
         first, last = search.starts[turn, row * R], search.starts[turn, row * R + R]
-        for position in range(n):
+        for i in range(spots):
+            position = search.spots[i]
             label = np.int64(forms.cells[board, level * n + position])
-            if label == 0:
-                continue
             slot, place = position // C, position % C
             for e in range(start, made):
                 chosen = -1
@@ -404,11 +433,12 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
             tied = compare_rows(search, side, count, level, labels)
             if tied < 0:
                 return False
-            known, labels = labels, write_row(search, forms, board, level, labels)
+            known = labels
+            labels, spots = write_row(search, forms, board, level, known)
             count = 0
             for i in range(tied):
                 s, row = search.tied[i, 0], search.tied[i, 1]
-                count = follow(search, forms, board, side, s, row, level, known, count)
+                count = follow(search, forms, board, side, s, row, level, known, spots, count)
                 if count < 0:
                     return False
             side = 1 - side
