@@ -170,8 +170,8 @@ class CanonicalBlock:
     def chosen(self, which: NDArray[np.int64]) -> CanonicalBlock:
         """Return those of the boards with some indices, int64 (k), ascending."""
         errors = {i: self.errors[j] for i, j in enumerate(which.tolist()) if j in self.errors}
-        columns = self.forms[which], errors, self.ties[which], self.maps[which]
-        return CanonicalBlock(self.boards.chosen(which), *columns)
+        boards, forms = self.boards.chosen(which), self.forms[which]
+        return CanonicalBlock(boards, forms, errors, self.ties[which], self.maps[which])
 
     def transformations(self) -> list[Transformation]:
         """Return a transformation for each board: columns and digits without clues come anywhere.
