@@ -1,0 +1,396 @@
+"""Canonical forms: the least of all equivalent boards, the way there, the number of symmetries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations, cycle, islice, product
+
+import numpy as np
+import pytest
+
+import gpusudoku
+from gpusudoku import (
+    BadBoard,
+    Board,
+    Cancelled,
+    CancelToken,
+    Geometry,
+    InputError,
+    canonical,
+    canonical_many,
+    isomorphic,
+)
+from tests.boards import UNIQUE, full_grid, pattern
+from tests.puzzles.symmetries import (
+    arranged,
+    arrangements,
+    every_form,
+    group_order,
+    least,
+    numbered,
+    twin,
+    unused,
+)
+
+NINE = Geometry(3, 3)
+MOST_SYMMETRIC = "123456789456789123789123456231564897564897231897231564312645978645978312978312645"
+"""The 9x9 grid with the most symmetries: 648."""
+SEVENTEEN = (
+    ".................1.....2.3......3.2...1.4......5....6..3......4.7..8...962...7...",
+    ".................1.....2.3......425...6.......17....8.....7...64...6....9..8...1.",
+    ".................1.....2.3......45.6..3.......17...8.....16......8....4..6.5..2..",
+)
+"""Canonical puzzles with 17 clues; brute force says so, too."""
+FAMILIES = ["17", "minimal", "several", "none", "dense", "full", "symmetric", "ragged"]
+SMALL = ["1x1", "1x2", "2x1", "1x3", "3x1", "1x4", "2x2", "2x3", "3x2"]
+
+
+def board_of(text: str) -> Board:
+    return Board([int(sign) for sign in text.replace(".", "0")])
+
+
+def scattered(geometry: Geometry, clues: int, rng: np.random.Generator) -> Board:
+    """Put digits anywhere but where they contradict: with many solutions, or with none."""
+    cells = np.zeros(geometry.cells, np.uint8)
+    for cell in rng.permutation(geometry.cells)[:clues].tolist():
+        seen = {*cells[geometry.peers[cell]].tolist()}
+        free = [digit for digit in range(1, geometry.n + 1) if digit not in seen]
+        if free:
+            cells[cell] = rng.choice(free)
+    return Board(cells, geometry)
+
+
+def some_of(grid: Board, clues: int, rng: np.random.Generator) -> Board:
+    """Keep so many clues of a grid."""
+    cells = grid.cells.copy()
+    cells[rng.permutation(len(cells))[clues:]] = 0
+    return Board(cells, grid.geometry)
+
+
+def grids(number: int, seed: int) -> list[Board]:
+    """Make random full grids of 9x9 cells."""
+    return [each.board for each in gpusudoku.generate(number, seed=seed, clues=81)]
+
+
+def forms_of(boards: Sequence[Board]) -> list[gpusudoku.Canonical]:
+    """Return the canonical forms of boards, each of which has one."""
+    found = [*canonical_many(boards, on_error="raise")]
+    assert not any(isinstance(each, BadBoard) for each in found)
+    assert [each.puzzle for each in found] == [*boards]
+    return found  # type: ignore[return-value]
+
+
+def leads(way: gpusudoku.Transformation, board: Board, goal: Board) -> bool:
+    """Say whether a transformation keeps bands, stacks and digits apart, and has this result."""
+    height, width = board.geometry.box_rows, board.geometry.box_columns
+    for lines, size in (way.rows, height), (way.columns, width):
+        assert sorted(lines) == [*range(board.n)]
+        for first in range(0, board.n, size):
+            assert len({line // size for line in lines[first : first + size]}) == 1
+    assert sorted(way.digits) == [*range(1, board.n + 1)]
+    assert not way.transposed or height == width
+    digits = (0, *way.digits)
+    cells = [digits[d] for d in arranged(board, (way.transposed, way.rows, way.columns))]
+    return cells == goal.cells.tolist() and way.apply(board) == goal
+
+
+def held_against(boards: Sequence[Board]) -> None:
+    """Compare the forms of boards with those of brute force."""
+    for found in forms_of(boards):
+        assert (found.board, found.automorphisms) == least(found.puzzle), str(found.puzzle)
+        assert leads(found.transformation, found.puzzle, found.board)
+
+
+def twins_agree(boards: Sequence[Board], seed: int) -> None:
+    """Compare the forms of boards with those of boards that are equivalent."""
+    rng = np.random.default_rng(seed)
+    twins = [twin(board, rng) for board in boards]
+    for one, other in zip(forms_of(boards), forms_of(twins), strict=True):
+        assert one.board == other.board, f"{one.puzzle} {other.puzzle}"
+        assert one.automorphisms == other.automorphisms
+        for each in one, other:
+            assert leads(each.transformation, each.puzzle, each.board)
+
+
+def ragged() -> Iterator[Board]:
+    """List 9x9 boards of few, regular clues: many arrangements have equal rows on the way."""
+    for grid in pattern(NINE), grids(1, 3)[0].grid:
+        regions = [np.zeros((9, 9), np.bool_) for _ in range(9)]
+        regions[0][:1] = True  # a row
+        regions[1][:, :1] = True  # a column
+        regions[2][:3] = True  # a band
+        regions[3][:, 3:6] = True  # a stack
+        regions[4][3:6, 3:6] = True  # a box
+        regions[5][[0, 3, 6]] = True  # a row of each band
+        regions[6][:3, :3] = regions[6][3:6, 3:6] = regions[6][6:, 6:] = True
+        regions[7] |= np.eye(9, dtype=np.bool_)
+        regions[8] |= np.indices((9, 9)).sum(axis=0) % 2 == 0
+        yield from (Board(np.where(region, grid, 0)) for region in regions)
+        yield from (Board(np.where(grid <= digits, grid, 0)) for digits in (1, 2, 3, 6, 8))
+
+
+def family(name: str, number: int) -> list[Board]:
+    """Make so many 9x9 boards of a kind."""
+    rng = np.random.default_rng(1)
+    if name == "17":
+        return [twin(board_of(text), rng) for text in islice(cycle(SEVENTEEN), number)]
+    if name == "minimal":
+        return [each.board for each in gpusudoku.generate(number, seed=2)]
+    if name == "none":
+        return [scattered(NINE, int(rng.integers(1, 61)), rng) for _ in range(number)]
+    if name == "symmetric":
+        grid = board_of(MOST_SYMMETRIC)
+        return [some_of(grid, int(rng.integers(1, 82)), rng) for _ in range(number)]
+    if name == "ragged":
+        return [twin(board, rng) for board in islice(cycle(ragged()), number)]
+    least_clues, most = {"several": (1, 16), "dense": (40, 80), "full": (81, 81)}[name]
+    clues = rng.integers(least_clues, most + 1, number).tolist()
+    return [some_of(grid, c, rng) for c, grid in zip(clues, grids(number, 1), strict=True)]
+
+
+def test_the_oracle_drops_nothing() -> None:
+    """The one that is quick agrees with trying all arrangements and, for 2x2 boxes, all digits."""
+    rng = np.random.default_rng(0)
+    for shape in SMALL:
+        geometry = Geometry.parse(shape)
+        for _ in range(2 if geometry.n == 6 else 8):
+            board = scattered(geometry, int(rng.integers(geometry.cells + 1)), rng)
+            forms = Counter(every_form(board))
+            own = numbered(board.cells.tolist())
+            assert least(board).board.cells.tolist() == [*min(forms)]
+            assert least(board).automorphisms == forms[own] * unused(board)
+            assert sum(forms.values()) * unused(Board.empty(geometry)) == group_order(geometry)
+    for clues in range(0, 17, 4):
+        board = scattered(Geometry(2, 2), clues, rng)
+        digits = [(0, *each) for each in product(range(1, 5), repeat=4) if len({*each}) == 4]
+        boards = Counter(
+            tuple(names[digit] for digit in arranged(board, each))
+            for each in arrangements(board.geometry)
+            for names in digits
+        )
+        assert least(board).board.cells.tolist() == [*min(boards)]
+        assert {*boards.values()} == {least(board).automorphisms}
+
+
+@pytest.mark.parametrize("shape", SMALL)
+def test_small_boards(shape: str) -> None:
+    geometry, rng = Geometry.parse(shape), np.random.default_rng(2)
+    cells, times = geometry.cells, {4: 20, 6: 3}.get(geometry.n, 5)
+    boards = [scattered(geometry, clues, rng) for clues in range(cells + 1) for _ in range(times)]
+    boards += [Board(full_grid(geometry, seed), geometry) for seed in range(times)]
+    held_against(boards)
+    twins_agree(boards, 3)
+
+
+def test_all_grids_of_2x2_boxes() -> None:
+    boards = [*gpusudoku.solutions("." * 16)]
+    held_against(boards)
+    classes = Counter((found.board, found.automorphisms) for found in forms_of(boards))
+    assert sorted(classes.values()) == [96, 192]
+    assert {size * automorphisms for (_, automorphisms), size in classes.items()} == {3072}
+
+
+@pytest.mark.parametrize("clues", range(4))
+def test_all_boards_of_few_clues(clues: int) -> None:
+    """Every class has as many boards as the order of the group over the number of symmetries."""
+    geometry, boards = Geometry(2, 2), []
+    for cells in combinations(range(16), clues):
+        for digits in product(range(1, 5), repeat=clues):
+            if all(
+                a != b or d not in geometry.peers[c]
+                for (c, a), (d, b) in combinations(zip(cells, digits, strict=True), 2)
+            ):
+                board = np.zeros(16, np.uint8)
+                board[[*cells]] = digits
+                boards.append(Board(board, geometry))
+    classes = Counter((found.board, found.automorphisms) for found in forms_of(boards))
+    assert {size * automorphisms for (_, automorphisms), size in classes.items()} == {3072}
+    for board, automorphisms in classes:
+        assert least(board) == (board, automorphisms)
+
+
+@pytest.mark.parametrize("shape", ["2x3", "3x2"])
+def test_all_grids_of_2x3_boxes(shape: str) -> None:
+    """The 39,168 with one first row, or column, are a 720th of all; they fall into 49 classes."""
+    geometry = Geometry.parse(shape)
+    boards = [*gpusudoku.solutions("123456" + "." * 30, box="2x3")]
+    if shape == "3x2":
+        boards = [board.transposed() for board in boards]
+    classes: Counter[tuple[Board, int]] = Counter()
+    for found in canonical_many(boards):
+        assert not isinstance(found, BadBoard)
+        classes[found.board, found.automorphisms] += 720
+    assert len(classes) == 49
+    assert sum(classes.values()) == 28_200_960
+    for (board, automorphisms), size in classes.items():
+        assert size * automorphisms == group_order(geometry)
+        assert least(board) == (board, automorphisms)
+
+
+@pytest.mark.parametrize("shape", ["1x5", "5x1"])
+def test_latin_squares_of_five_rows(shape: str) -> None:
+    geometry, rng = Geometry.parse(shape), np.random.default_rng(5)
+    boards = [scattered(geometry, clues, rng) for clues in range(26)]
+    held_against([*boards, Board(full_grid(geometry, 0), geometry)])
+
+
+@pytest.mark.parametrize("shape", ["1x7", "2x4", "4x2", "2x5", "3x4", "4x4"])
+def test_larger_boards_agree_with_twins(shape: str) -> None:
+    geometry, rng = Geometry.parse(shape), np.random.default_rng(6)
+    boards = [Board(full_grid(geometry, seed), geometry) for seed in range(3)]
+    boards += [some_of(grid, geometry.cells * 2 // 5, rng) for grid in boards]
+    twins_agree([*boards, *(scattered(geometry, geometry.cells // 2, rng) for _ in range(6))], 7)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_9x9_boards(name: str) -> None:
+    held_against(family(name, 7))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_9x9_twins(name: str) -> None:
+    boards = family(name, 250)
+    twins_agree(boards, 8)
+    assert [*canonical_many(boards, jobs=1)] == [*canonical_many(boards, jobs=3)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAMILIES)
+def test_many_9x9_boards(name: str) -> None:
+    held_against(family(name, 400))
+    twins_agree(family(name, 20_000), 9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["2x3", "3x2"])
+def test_many_6x6_boards(shape: str) -> None:
+    geometry, rng = Geometry.parse(shape), np.random.default_rng(10)
+    held_against([scattered(geometry, i % 37, rng) for i in range(1500)])
+
+
+def test_few_clues_of_9x9_boards() -> None:
+    """Of one clue, and of none, all is known."""
+    order = group_order(NINE)
+    assert order == 2 * 6**8 * 362880
+    empty, rng = canonical(Board.empty(NINE)), np.random.default_rng(11)
+    assert (empty.board, empty.automorphisms) == (Board.empty(NINE), order)
+    for _ in range(5):
+        found = canonical(scattered(NINE, 1, rng))
+        assert (str(found.board), found.automorphisms) == ("." * 80 + "1", order // (81 * 9))
+
+
+def test_known_9x9_forms() -> None:
+    rng = np.random.default_rng(12)
+    for text, automorphisms in (MOST_SYMMETRIC, 648), *((text, 1) for text in SEVENTEEN):
+        for _ in range(5):
+            found = canonical(twin(board_of(text), rng))
+            assert (str(found.board), found.automorphisms) == (text, automorphisms)
+    # Two digits of a puzzle are nowhere: their names can be exchanged.
+    without = [digit if digit < 8 else 0 for digit in board_of(MOST_SYMMETRIC).cells.tolist()]
+    assert canonical(Board(without)).automorphisms % 2 == 0
+
+
+@pytest.mark.slow
+def test_symmetries_of_a_grid_are_648_of_all_arrangements() -> None:
+    """Each arrangement is tried: 3,359,232 of them."""
+    grid = board_of(MOST_SYMMETRIC).grid.astype(np.int64)
+    orders = np.array([*{rows for _, rows, _ in arrangements(NINE)}])
+    found = 0
+    for given in grid, grid.T:
+        for rows in orders:
+            forms = given[rows][:, orders].transpose(1, 0, 2).reshape(-1, 81)
+            # The first rows say how digits would have to be named.
+            names = np.zeros((len(forms), 10), np.int64)
+            np.put_along_axis(names, forms[:, :9], grid[:1], axis=1)
+            found += (np.take_along_axis(names, forms, axis=1) == grid.ravel()).all(axis=1).sum()
+    assert found == canonical(Board(grid)).automorphisms == 648
+
+
+def test_equivalent_boards_are_told_from_others() -> None:
+    """Pairs of few clues, of which brute force says whether they are equivalent."""
+    rng, agreed = np.random.default_rng(13), Counter[bool]()
+    for shape in ("2x2", "2x3", "1x4"):
+        geometry = Geometry.parse(shape)
+        boards = [scattered(geometry, 3, rng) for _ in range(24)]
+        forms = [least(board).board for board in boards]
+        for (one, form), (other, another) in combinations(zip(boards, forms, strict=True), 2):
+            way = isomorphic(one, other)
+            assert (way is not None) == (form == another)
+            assert way is None or leads(way, one, other)
+            agreed[way is not None] += 1
+    assert min(agreed.values()) > 20
+
+
+def test_isomorphic_9x9_boards() -> None:
+    rng = np.random.default_rng(14)
+    for name in FAMILIES:
+        for board in family(name, 3):
+            other = twin(board, rng)
+            way = isomorphic(board, other)
+            assert way is not None
+            assert leads(way, board, other)
+            # One clue less, and the two differ.
+            cells = other.cells.copy()
+            cells[rng.choice(np.flatnonzero(cells))] = 0
+            assert isomorphic(board, Board(cells)) is None
+    one, other = grids(2, 15)
+    assert isomorphic(one, other) is None
+    assert isomorphic(Board.empty(NINE), Board.empty(NINE)) is not None
+
+
+def test_boards_are_given_in_any_form() -> None:
+    found = canonical(UNIQUE)
+    assert found == canonical([[1, 2, 3, 4], [3, 4, 1, 2], [2, 1, 4, 3], [4, 3, 2, 0]])
+    assert found == next(canonical_many([UNIQUE])) == canonical(board_of(UNIQUE))
+    assert canonical("." * 36, box="3x2").board.geometry == Geometry(3, 2)
+    one, other = (canonical("12" + "." * 34, box=box).board for box in ("2x3", "3x2"))
+    assert one.geometry != other.geometry
+    way = isomorphic(UNIQUE, found.board)
+    assert way is not None
+    assert way.apply(board_of(UNIQUE)) == found.board
+
+
+@pytest.mark.parametrize("unit", ["row", "column", "box"])
+def test_contradicting_clues_are_an_error(unit: str) -> None:
+    cells = np.zeros((4, 4), np.uint8)
+    cells[0, 0] = cells[{"row": (0, 3), "column": (3, 0), "box": (1, 1)}[unit]] = 2
+    for call in canonical, lambda board: isomorphic(board, UNIQUE):
+        with pytest.raises(InputError, match="r1c1"):
+            call(Board(cells))
+    with pytest.raises(InputError, match="r1c1"):
+        isomorphic(UNIQUE, Board(cells))
+
+
+def test_given_candidates_are_an_error() -> None:
+    masks = np.full(16, 15, np.uint64)
+    masks[3] = 3
+    board = Board(np.zeros(16, np.uint8), candidates=masks)
+    with pytest.raises(InputError, match="candidates"):
+        canonical(board)
+    with pytest.raises(InputError, match="candidates"):
+        isomorphic(board, "." * 16)
+
+
+def test_bad_boards_among_many() -> None:
+    boards = [UNIQUE, "12", "11" + "." * 14, UNIQUE]
+    found = [*canonical_many(boards, on_error="record")]
+    assert found[0] == found[3] == canonical(UNIQUE)
+    assert [each.index for each in found if isinstance(each, BadBoard)] == [1, 2]
+    rows = canonical_many(boards)
+    assert next(rows) == found[0]
+    with pytest.raises(InputError, match="2 cells"):
+        next(rows)
+    with pytest.raises(InputError, match=r"^board 1: "):
+        [*canonical_many([UNIQUE, "11" + "." * 14])]
+    assert [*canonical_many([])] == []
+    for options in ({"jobs": 0}, {"on_error": "x"}):
+        with pytest.raises(InputError):
+            canonical_many([UNIQUE], **options)  # type: ignore[arg-type]
+
+
+def test_a_token_stops_it() -> None:
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        [*canonical_many([UNIQUE] * 5, cancel=token)]
