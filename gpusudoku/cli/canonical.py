@@ -184,7 +184,11 @@ class FormWriter:
         if self._automorphisms:
             columns.append(block.automorphisms())
         if self._map:
-            fields = [each.fields() for each in block.transformations()]
+            fields: list[list[Any]] = [[*each.fields()] for each in block.transformations()]
+            if self._records is not None:  # as other truths in records
+                for each in fields:
+                    yes = each[0] == "yes"
+                    each[0] = yes if self._form == "jsonl" else str(yes).lower()
             columns += map(list, zip(*fields, strict=True)) if fields else [[]] * len(MAP)
         if self._records is None:
             rows = (" ".join(map(str, row)) for row in zip(*columns, strict=True))

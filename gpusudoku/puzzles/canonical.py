@@ -241,7 +241,7 @@ def canonical(
     ------
     InputError
         If the board cannot be read, if clues contradict each other, if candidates are given, or if
-        too many rearrangements are the least one for a while: full boards of 12x12 cells and more.
+        too many rearrangements begin with the least rows, as of nearly full boards of 16x16 cells.
     Interrupted, Cancelled
         After Ctrl-C, or once ``cancel`` is cancelled.
     """

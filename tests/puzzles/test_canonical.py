@@ -238,9 +238,16 @@ def test_latin_squares_of_five_rows(shape: str) -> None:
 @pytest.mark.parametrize("shape", ["1x7", "2x4", "4x2", "2x5", "3x4", "4x4"])
 def test_larger_boards_agree_with_twins(shape: str) -> None:
     geometry, rng = Geometry.parse(shape), np.random.default_rng(6)
-    boards = [Board(full_grid(geometry, seed), geometry) for seed in range(3)]
-    boards += [some_of(grid, geometry.cells * 2 // 5, rng) for grid in boards]
-    twins_agree([*boards, *(scattered(geometry, geometry.cells // 2, rng) for _ in range(6))], 7)
+    grids = [Board(full_grid(geometry, seed), geometry) for seed in range(3)]
+    boards = [some_of(grid, geometry.cells * share // 5, rng) for grid in grids for share in (2, 3)]
+    boards += [scattered(geometry, geometry.cells // 2, rng) for _ in range(6)]
+    twins_agree([*boards, *(grids if geometry.n < 10 else [])], 7)
+
+
+def test_too_many_rearrangements() -> None:
+    grid = Board(full_grid(Geometry(4, 4), 1), Geometry(4, 4))
+    with pytest.raises(InputError, match="too many rearrangements"):
+        canonical(grid)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

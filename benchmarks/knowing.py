@@ -1,0 +1,205 @@
+"""Time what is found out about puzzles: canonical forms, neighbours, weights and data sets.
+
+CPU seconds of one core, with all kernels compiled; the start of a command stands by itself. Boards
+of canonical forms are rearranged at random before, as some programs are faster for boards that are
+canonical. The first thousand results of every run are checked.
+
+    python benchmarks/knowing.py                      five minutes on two cores
+    python benchmarks/knowing.py --puzzles 17.txt     also for the puzzles of a file
+    python benchmarks/knowing.py --peer ./minlex      beside a program that README.md describes
+    python benchmarks/knowing.py --show               the tables of what was recorded before
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import islice
+from math import sqrt
+from operator import truediv
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+from built import Driver, widest
+from listing import cpu_seconds
+from machine import gigahertz, record, recorded
+from making import cells_of
+from numpy.typing import NDArray
+from script import Run, check, grouped, repeated, script, table, turns
+
+import gpusudoku
+from gpusudoku import formats
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.geometry import NINE
+from gpusudoku.errors import GpusudokuError, MismatchError
+from gpusudoku.puzzles.canonical import canonical_block
+from gpusudoku.puzzles.grids import Grids
+from gpusudoku.puzzles.neighbouring import Change, neighbour_blocks
+
+CLUES = 24
+"""Clues of the puzzles that are made."""
+CHECKED = 1000
+"""Results of a run that are checked."""
+FORMS, NEIGHBOURS, WEIGHTS, ROWS = "canonical forms", "neighbours", "weights", "data set"
+PEER = "minlex"
+SHARES = {24: 2.28, 25: 13.42, 26: 31.94, 27: 32.74, 28: 15.48, 29: 3.56}
+"""Percentages of minimal puzzles by their clues, of Berthier's controlled-bias generator."""
+MOST_CLUES = 40
+BATCHES = 300
+"""Batches of puzzles with weights in a run."""
+
+Boards = NDArray[np.uint8]
+"""uint8 (k, 81)."""
+
+
+class Times(NamedTuple):
+    """What a run took, and what it gave."""
+
+    start: float
+    """CPU seconds until it began."""
+    cpu: float
+    """Those after."""
+    found: Boards | None = None
+    details: dict[str, Any] = {}  # noqa: RUF012 - never changed
+
+
+class Case(NamedTuple):
+    """Boards, and what is done to them."""
+
+    part: str
+    what: str
+    by: str
+    number: int
+    run: Callable[[], Times]
+
+
+class Peer(Driver):
+    """A program that finds canonical forms."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(PEER, "", widest())
+        self._path = path
+
+    def command(self) -> list[str]:
+        """Return the words that start it."""
+        return [self._path]
+
+    def forms(self, boards: Boards) -> Times:
+        """Find the canonical forms of boards.
+
+        Raises
+        ------
+        GpusudokuError
+            If it fails, or prints something else than boards and seconds.
+        """
+        lines = formats.write_lines(boards).decode().splitlines()
+        *found, spent = self.output(lines=lines).split() or [""]
+        try:
+            cells = cells_of("".join(f"{line}\n" for line in found).encode())
+            return Times(0.0, float(spent), cells.reshape(boards.shape))
+        except ValueError:
+            raise GpusudokuError(f"{self}: expected boards on lines, and the seconds") from None
+
+
+def rearranged(boards: Boards) -> Boards:
+    """Rearrange each board at random."""
+    rng, found = np.random.default_rng(1), []
+    for cells in boards.reshape(-1, 9, 9):
+        rows, columns = (
+            (3 * rng.permutation(3)[:, None] + rng.permuted(np.tile(np.arange(3), (3, 1)), axis=1))
+            for _ in range(2)
+        )
+        grid = (cells.T if rng.integers(2) else cells)[rows.ravel()][:, columns.ravel()]
+        found.append(np.append(0, 1 + rng.permutation(9)).astype(np.uint8)[grid])
+    return np.stack(found).reshape(boards.shape)
+
+
+def timed(work: Callable[[], Boards]) -> Times:
+    """Time a call in this process."""
+    start = time.process_time()
+    found = work()
+    return Times(0.0, time.process_time() - start, found)
+
+
+def command(folder: Path, name: str, *words: str) -> Times:
+    """Time a command for a file; its start is all that it takes for the first line alone."""
+    spent = []
+    for file in (f"{name}-1", name):
+        before = cpu_seconds()
+        program = [sys.executable, "-m", "gpusudoku", *words, file, "-j", "1", "-q"]
+        subprocess.run([*program, "--force", "-o", "made"], cwd=folder, check=True)
+        spent.append(cpu_seconds() - before)
+    found = cells_of((folder / "made").read_bytes())
+    return Times(spent[0], max(spent[1] - spent[0], 1e-6), found)
+
+
+def neighbours(boards: Boards) -> Boards:
+    """List all neighbours of puzzles, by a clue exchanged for another."""
+    blocks = neighbour_blocks([Batch(NINE, boards)], Change(1, 1), 1)
+    return np.concatenate([block.cells for block in blocks])
+
+
+def weights(batches: int) -> Times:
+    """Make batches of puzzles with weights; tell the weights of each by the number of clues."""
+    start = time.process_time()
+    made = gpusudoku.generate(10**12, unbiased=True, jobs=1).blocks()
+    blocks = [*islice(made, batches)]
+    cpu = time.process_time() - start
+    sums = [
+        np.bincount(np.count_nonzero(block.puzzles, axis=1), block.weights, MOST_CLUES).tolist()
+        for block in blocks
+    ]
+    return Times(0.0, cpu, None, {"weights": sums, "puzzles": sum(map(len, blocks))})
+
+
+def rows(folder: Path, number: int) -> Times:
+    """Make a data set by two threads; tell the seconds, and the memory at most."""
+    start, before = time.perf_counter(), cpu_seconds()
+    program = [sys.executable, "-m", "gpusudoku", "dataset", "-n", f"{number}", "-j", "2", "-q"]
+    subprocess.run([*program, "--force", "-o", "made.parquet"], cwd=folder, check=True)
+    seconds, most = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    details = {"seconds": seconds, "megabytes": most.ru_maxrss // 1024}
+    return Times(0.0, cpu_seconds() - before, None, details)
+
+
+def cases(n: int, folder: Path, path: str | None, peer: Peer | None) -> list[Case]:
+    """All cases: those of canonical forms have n boards, the others take about as long."""
+    numbers = np.arange(n)
+    blocks = gpusudoku.generate(n, seed=1, clues=CLUES).blocks()
+    sets = {"grids": Grids(NINE, 1).at(numbers, 0 * numbers),
+            f"puzzles of {CLUES} clues": np.concatenate([block.puzzles for block in blocks])}
+    if path is not None:
+        read = (found for found in formats.read_batches(path) if isinstance(found, Batch))
+        some = np.concatenate([batch.cells for batch in read])
+        clues = np.count_nonzero(some, axis=1).mean()
+        sets[f"puzzles of a file, {clues:.3g} clues"] = np.resize(some, (n, NINE.cells))
+    every = list[Case]()
+    for place, (what, given) in enumerate(sets.items()):
+        boards, file = rearranged(given), f"{place}"
+        (folder / file).write_bytes(formats.write_lines(boards))
+        (folder / f"{file}-1").write_bytes(formats.write_lines(boards[:1]))
+
+        def found(boards: Boards = boards) -> Times:
+            return timed(lambda: canonical_block(Batch(NINE, boards)).forms)
+
+        every.append(Case(FORMS, what, "Python", n, found))
+        by_command = lambda file=file: command(folder, file, "canonical")  # noqa: E731
+        every.append(Case(FORMS, what, "`canonical`", n, by_command))
+        if peer is not None:
+            by_peer = lambda boards=boards, peer=peer: peer.forms(boards)  # noqa: E731
+            every.append(Case(FORMS, what, PEER, n, by_peer))
+        if place:
+            some = boards[: max(1, n // 100)]
+            listed = lambda some=some: timed(lambda: neighbours(some))  # noqa: E731
+            every.append(Case(NEIGHBOURS, what, "Python", len(some), listed))
+    batches = max(2, BATCHES * n // 100_000)
+    every.append(Case(WEIGHTS, "minimal", "Python", batches, lambda: weights(batches)))
+    every.append(Case(ROWS, "minimal", "`dataset`", n, lambda: rows(folder, n)))
+    return every
