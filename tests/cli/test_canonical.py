@@ -189,8 +189,8 @@ def test_equivalent_boards(run, file):
     clue = next(cell for cell, sign in enumerate(other) if sign != ".")
     fewer = other[:clue] + "." + other[clue + 1 :]
     assert run("isomorphic", PUZZLE, fewer)[1] == "no\n"
-    bad = file(BAD)
-    for pair in ([UNIQUE, bad], [bad, UNIQUE]):
+    good, bad = file(UNIQUE, "good.txt"), file(BAD, "bad.txt")
+    for pair in ([good, bad], [bad, good]):
         status, out, err = run("isomorphic", *pair)
         assert (status, out) == (2, "")
         assert "both hold 1" in err

@@ -103,7 +103,8 @@ def least(board: Board) -> Least:
     """Find the least equivalent board: cell by cell, drop the arrangements that are above it."""
     geometry, n = board.geometry, board.n
     grid = board.cells.reshape(n, n)
-    grids = np.array([grid, grid.T] if geometry.box_rows == geometry.box_columns else [grid])
+    transposable = geometry.box_rows == geometry.box_columns > 1
+    grids = np.array([grid, grid.T] if transposable else [grid])
     columns = _column_orders(geometry)
     # An arrangement so far: which grid, which order of columns, the number of its order of rows.
     turn, column = (each.ravel() for each in np.indices((len(grids), len(columns)), np.int16))
