@@ -173,8 +173,10 @@ def cases(n: int, folder: Path, path: str | None, peer: Peer | None) -> list[Cas
     """All cases: those of canonical forms have n boards, the others take about as long."""
     numbers = np.arange(n)
     blocks = gpusudoku.generate(n, seed=1, clues=CLUES).blocks()
-    sets = {"grids": Grids(NINE, 1).at(numbers, 0 * numbers),
-            f"puzzles of {CLUES} clues": np.concatenate([block.puzzles for block in blocks])}
+    sets = {
+        "grids": Grids(NINE, 1).at(numbers, 0 * numbers),
+        f"puzzles of {CLUES} clues": np.concatenate([block.puzzles for block in blocks]),
+    }
     if path is not None:
         read = (found for found in formats.read_batches(path) if isinstance(found, Batch))
         some = np.concatenate([batch.cells for batch in read])
@@ -203,3 +205,112 @@ def cases(n: int, folder: Path, path: str | None, peer: Peer | None) -> list[Cas
     every.append(Case(WEIGHTS, "minimal", "Python", batches, lambda: weights(batches)))
     every.append(Case(ROWS, "minimal", "`dataset`", n, lambda: rows(folder, n)))
     return every
+
+
+def checked(case: Case, times: Times) -> None:
+    """Check some results: forms are those of other twins, neighbours have one solution.
+
+    Raises
+    ------
+    MismatchError
+        If a result is wrong.
+    """
+    what = f"{case.part}, {case.what}, {case.by}"
+    if times.found is None:
+        return
+    some = times.found[:CHECKED]
+    if case.part == FORMS:
+        again = canonical_block(Batch(NINE, rearranged(some))).forms
+        if len(times.found) != case.number or not (again == some).all():
+            raise MismatchError(f"{what}: a twin has another form")
+        return
+    boards = [*Batch(NINE, some)]
+    check(what, sum(found.count for found in gpusudoku.count_many(boards, limit=2)), len(boards))
+
+
+def measure(number: int, repeats: int, path: str | None, peer: Peer | None) -> list[Run]:
+    """Every run of every case."""
+    runs: list[Run] = []
+    with tempfile.TemporaryDirectory() as name:
+        every = turns(cases(number, Path(name), path, peer), repeats, "{0.what}, {0.by}".format)
+        for case, kept in every:
+            clock = gigahertz(1)
+            times = case.run()
+            checked(case, times)
+            found = None if times.found is None else len(times.found)
+            if kept:
+                runs.append({"part": case.part, "what": case.what, "by": case.by,
+                             "number": case.number, "start": times.start, "cpu": times.cpu,
+                             "found": found, "gigahertz": clock, **times.details})  # fmt: skip
+    return runs
+
+
+def show(path: Path) -> None:
+    """Print the tables of a recorded file."""
+    by = grouped(recorded(path)["runs"], "part", "what", "by")
+    rates = {case: [run["number"] / run["cpu"] for run in runs] for case, runs in by.items()}
+    peers = {what: some for (_, what, how), some in rates.items() if how == PEER}
+    print(f"{repeated(by.values())}\n")
+    rows, near = [], []
+    for (part, what, how), runs in by.items():
+        some = rates[part, what, how]
+        cells = [f"{median(some):,.0f}", f"{1e6 / median(some):,.2f}"]
+        if part == FORMS:
+            cells.append(f"{median(run['start'] for run in runs):.2f}")
+            if peers:
+                cells.append(f"{median(map(truediv, some, peers[what])):.2f}")
+            rows.append([what, how, *cells])
+        elif part == NEIGHBOURS:
+            near.append([what, f"{runs[0]['found'] / runs[0]['number']:,.1f}", *cells])
+    heads = ["canonical forms of", "by", "a second and core", "µs", "start: s"]
+    table(heads + [f"times {PEER}'s rate"] * bool(peers), rows, left=2)
+    print()
+    table(["puzzles", "neighbours of each", "puzzles a second and core", "µs"], near)
+    for (part, _, _), runs in by.items():
+        if part == WEIGHTS:
+            show_weights(runs)
+        elif part == ROWS:
+            seconds, most = (median(run[name] for run in runs) for name in ("seconds", "megabytes"))
+            print(
+                f"\nA data set of {runs[0]['number']:,} puzzles in Parquet, by two threads:", end=""
+            )
+            print(f" {seconds:.1f} s, {runs[0]['number'] / seconds:,.0f} a second, {most:,.0f} MB.")
+
+
+def show_weights(runs: list[Run]) -> None:
+    """Print what weights say of all minimal puzzles; errors are those of independent batches."""
+    weights = np.array(runs[0]["weights"])  # the same in all runs
+    clues, spread = np.arange(MOST_CLUES), len(weights) / (len(weights) - 1)
+    a_grid, total = weights.sum(axis=1), weights.sum()
+    mean = float(weights.sum(axis=0) @ clues / total)
+    variance = float(weights.sum(axis=0) @ (clues - mean) ** 2 / total)
+    error = sqrt(spread * ((weights @ (clues - mean)) ** 2).sum()) / total
+    cpu = median(run["cpu"] for run in runs)
+    print(f"\nWeighted puzzles: {runs[0]['puzzles'] / cpu:,.0f} a second and core, ", end="")
+    print(f"{variance / error**2 / cpu:,.0f} of them effective; {mean:.3f} ± {error:.3f} clues; ")
+    print(
+        f"{a_grid.mean():.3g} ± {a_grid.std() / sqrt(len(weights)):.1g} minimal puzzles a grid.\n"
+    )
+    rows = []
+    for number, known in SHARES.items():
+        share = float(weights[:, number].sum() / total)
+        off = sqrt(spread * ((weights[:, number] - share * a_grid) ** 2).sum()) / total
+        rows.append([f"{number}", f"{100 * share:.2f} ± {100 * off:.2f}", f"{known:.2f}"])
+    table(["clues", "% of minimal puzzles", "published"], rows)
+
+
+@script("knowing", show)
+@click.option("-n", "--number", type=click.IntRange(min=100), default=100_000, show_default=True,
+              help="Boards in a run of canonical forms.")  # fmt: skip
+@click.option("--repeats", default=3, show_default=True, help="Runs of every case.")
+@click.option("--puzzles", metavar="FILE", help="More puzzles of 9x9 cells.")
+@click.option("--peer", metavar="PROGRAM", help="A driver for minlex: see README.md.")
+def main(path: Path, number: int, repeats: int, puzzles: str | None, peer: str | None) -> None:
+    """Time what is found out about puzzles."""
+    program = None if peer is None else Peer(peer)
+    version = {} if program is None else {PEER: program.version()}
+    record(path, measure(number, repeats, puzzles, program), **version)
+
+
+if __name__ == "__main__":
+    main()
