@@ -29,7 +29,8 @@ from gpusudoku.kernels.signature import (
     uint64,
 )
 
-PACK_SECONDS, EXPAND_SECONDS, RUN_SECONDS, MINIMISE_SECONDS = 0.3, 1.2, 1.4, 2.2
+PACK_SECONDS, EXPAND_SECONDS, RUN_SECONDS = 0.3, 1.2, 1.4
+MINIMISE_SECONDS, PLACEMENTS_SECONDS = 2.2, 2.0
 """What compiling each takes."""
 
 
@@ -80,6 +81,16 @@ def minimise(shape: Shape, settings: SearchSettings) -> Kernel:
     return _kernel(minimise, signature, build, shape, settings, seconds=seconds, returns=boolean)
 
 
+@cache
+def placements(shape: Shape, settings: SearchSettings) -> Kernel:
+    """The kernel of ``placements.build_placements``."""
+    from gpusudoku.kernels.search.placements import PlacementArrays, Searches
+
+    signature = kind_of(PlacementArrays.empty(shape)), kind_of(Searches.empty(shape)), int64
+    build, seconds = _build_placements, PLACEMENTS_SECONDS
+    return _kernel(placements, signature, build, shape, settings, seconds=seconds, returns=boolean)
+
+
 def _kernel(
     maker: Callable[..., Kernel],
     signature: tuple[Kind, ...],
@@ -128,3 +139,9 @@ def _build_minimise(shape: Shape, settings: SearchSettings) -> Callable[..., Any
     from gpusudoku.kernels.search.minimise import build_minimise
 
     return build_minimise(shape, settings, inlined)
+
+
+def _build_placements(shape: Shape, settings: SearchSettings) -> Callable[..., Any]:
+    from gpusudoku.kernels.search.placements import build_placements
+
+    return build_placements(shape, settings, inlined)
