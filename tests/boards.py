@@ -24,6 +24,7 @@ from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.lanes import build_expand, build_run
 from gpusudoku.kernels.search.minimise import build_minimise
 from gpusudoku.kernels.search.pack import build_pack
+from gpusudoku.kernels.search.placements import build_placements
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.options import Options
@@ -149,6 +150,7 @@ def run_uncompiled(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(cpu, "expand", cache(_uncompiled_expand))
     patch.setattr(cpu, "run", _uncompiled_run)
     patch.setattr(cpu, "minimise", cache(_uncompiled_minimise))
+    patch.setattr(cpu, "placements", cache(_uncompiled_placements))
     patch.setattr(batch, "search_directly", lambda *_, **__: None)  # which calls by address
 
 
@@ -169,6 +171,10 @@ def _uncompiled_run(shape: Shape, settings: SearchSettings) -> Uncompiled:
 
 def _uncompiled_minimise(shape: Shape, settings: SearchSettings) -> Uncompiled:
     return Uncompiled(build_minimise(shape, settings, as_it_is))
+
+
+def _uncompiled_placements(shape: Shape, settings: SearchSettings) -> Uncompiled:
+    return Uncompiled(build_placements(shape, settings, as_it_is))
 
 
 def as_it_is(function):  # type: ignore[no-untyped-def]

@@ -30,8 +30,9 @@ from gpusudoku.cli.records import RecordWriter
 from gpusudoku.cli.sink import LineSink, open_sink
 from gpusudoku.cli.source import Source, conflict_in, place_of, text_of
 from gpusudoku.cli.usage import Integer, WhichPart
+from gpusudoku.cli.writers import puzzle_texts
 from gpusudoku.errors import InputError
-from gpusudoku.formats import FORMATS, separator, write, write_lines
+from gpusudoku.formats import FORMATS, write_lines
 from gpusudoku.iterating import with_bad_boards
 from gpusudoku.results import BadBoard
 
@@ -236,11 +237,7 @@ class MinimalWriter:
 
     def _texts(self, puzzles: Batch) -> Iterable[bytes]:
         """Write puzzles in a form of text, each as whole lines."""
-        form = "line" if self._records is not None else self._form
-        if form == "line" and puzzles.candidates is None:
-            return bytes(write_lines(puzzles.cells)).splitlines(keepends=True)
-        end = "\n" + separator(form)
-        return (f"{write(puzzle, form)}{end}".encode() for puzzle in puzzles)
+        return puzzle_texts("line" if self._records is not None else self._form, puzzles)
 
     def _text(
         self,

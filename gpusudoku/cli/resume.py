@@ -76,7 +76,8 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
     # A count that began in Python has its options alone.
     params = again.params | setup["params"]
     params["box"] = params["box"] and Geometry.parse(params["box"])
-    params["part"] = params["part"] and WhichPart(*params["part"])
+    if params.get("part"):  # which some commands lack
+        params["part"] = WhichPart(*params["part"])
     params["quiet"] = quiet or params["quiet"]
     if run.state.finished:  # another file may be there now
         params["force"] = False

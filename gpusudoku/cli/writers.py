@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -234,6 +234,14 @@ class SolutionWriter:
         """Return the number of lines of a text, where its size tells; else None."""
         fixed = self.is_plain and geometry.n <= len(DIGITS)
         return len(text) // (geometry.cells + len("\n")) if fixed else None
+
+
+def puzzle_texts(form: str, puzzles: Batch) -> Iterable[bytes]:
+    """Write puzzles in a form of text, each as whole lines."""
+    if form == "line" and puzzles.candidates is None:
+        return bytes(formats.write_lines(puzzles.cells)).splitlines(keepends=True)
+    end = "\n" + formats.separator(form)
+    return (f"{formats.write(puzzle, form)}{end}".encode() for puzzle in puzzles)
 
 
 def distinct_numbers(numbers: NDArray[Any]) -> tuple[list[int], NDArray[np.intp]]:

@@ -41,9 +41,11 @@ from gpusudoku.solving import only_solution, solve_block
 
 MOST_BOARDS = 1 << 12
 """Boards that one thread searches together: several times as many as there are lanes."""
+FEWEST_BOARDS, PIECES = 1 << 6, 16
+"""Boards of one puzzle are cut into so many pieces, but of no fewer boards."""
 MOST_PUZZLES = 1 << 12
 """Puzzles that are solved together before that."""
-SAMPLED = 64
+SAMPLED = 1 << 8
 """Boards from which the time of all is estimated."""
 
 
@@ -236,9 +238,9 @@ def estimate_seconds(puzzle: Board, change: Change) -> tuple[float, float]:
         which = rng.integers(len(more), size=SAMPLED)
         piece = replace(more, index=more.index[which], cells=more.cells[which],
                         last=np.asarray(more.last)[which])  # fmt: skip
-    start = time.thread_time()
+    start = time.process_time()
     _complete(piece, change)
-    return number, number / len(piece) * (time.thread_time() - start)
+    return number, number / len(piece) * (time.process_time() - start)
 
 
 def placements_kernel(geometry: Geometry) -> Kernel:
@@ -264,6 +266,9 @@ def _without_clues(boards: Batch, numbers: NDArray[np.int64], change: Change) ->
     """Remove clues of puzzles in all ways; gives pieces of boards."""
     # Each board may have as many more as there are cells.
     most = MOST_BOARDS if change.add < 2 else max(1, MOST_BOARDS // boards.geometry.cells)
+    if len(boards) == 1:  # for all threads
+        number = comb(int(np.count_nonzero(boards.cells)), change.remove)
+        most = min(most, max(FEWEST_BOARDS, number // PIECES))
     ways = (
         (place, way)
         for place in np.flatnonzero(numbers == 1).tolist()

@@ -1,0 +1,153 @@
+"""``gpusudoku neighbours``: the puzzles that differ from others in a few clues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.cli.messages import note
+from gpusudoku.cli.options import (
+    InputOptions,
+    OutputOptions,
+    boards_argument,
+    checkpoint,
+    form_options,
+    jobs_option,
+    output_file,
+    own_option,
+    reading,
+)
+from gpusudoku.cli.records import FORMS as RECORDS
+from gpusudoku.cli.records import RecordWriter
+from gpusudoku.cli.sink import open_sink
+from gpusudoku.cli.source import Source, conflict_in, place_of
+from gpusudoku.cli.usage import Integer
+from gpusudoku.cli.writers import puzzle_texts
+from gpusudoku.formats import FORMATS
+from gpusudoku.jobs.watch import duration
+
+if TYPE_CHECKING:
+    from gpusudoku.puzzles.neighbouring import Change, NeighbourBlock
+
+own = own_option("neighbours")
+
+_QUICK = 2
+"""Clues that go, or come, without an estimate of the time."""
+
+
+@click.command()
+@boards_argument
+@own("--remove", type=Integer(min=0), default=1, metavar="N", help="Remove N clues.")
+@own("--add", type=Integer(min=0), default=1, metavar="M", help="Add M others.")
+@own("--minimal", is_flag=True, help="Only puzzles without any redundant clue.")
+@own("--limit", type=Integer(min=1), metavar="K", help="List K of each BOARD at most.")
+@form_options(
+    "neighbours",
+    (*FORMATS, "jsonl"),
+    "How to write puzzles; csv, tsv and jsonl have the given one and the changed clues, too."
+    "  [default: line]",
+)
+@output_file("neighbours")
+@checkpoint("neighbours")
+@jobs_option
+@reading
+def neighbours(
+    boards: tuple[str, ...],
+    reading: InputOptions,
+    remove: int,
+    add: int,
+    minimal: bool,
+    limit: int | None,
+    jobs: int | None,
+    **given: Any,
+) -> None:
+    """List all puzzles that differ from every BOARD in a few clues.
+
+    A BOARD is a puzzle with exactly one solution. N of its clues are removed and M others added,
+    {-N+M}, in all ways that leave exactly one solution, the same or another one. So no puzzle of a
+    BOARD comes twice, nor the BOARD itself. If N or M is above 2, an estimate of the time comes
+    first.
+
+    \b
+    Examples:
+      gpusudoku neighbours puzzle.txt
+      gpusudoku neighbours puzzle.txt --remove 2 --add 1
+      gpusudoku neighbours puzzles.txt --minimal --format csv -o neighbours.csv
+      gpusudoku neighbours puzzle.txt --remove 0 --add 2 --limit 10
+    """
+    from gpusudoku.jobs.cores import usable_cores
+    from gpusudoku.puzzles.neighbouring import Change, neighbour_blocks
+    from gpusudoku.solving import not_one
+
+    asked, change = OutputOptions.take(given), Change(remove, add, minimal)
+    source, threads = Source(boards, reading, asked), jobs or usable_cores()
+    writer = NeighbourWriter(asked.form or "line", source)
+    with open_sink(source, asked, writer.header) as sink:
+        done, batches = sink.start.solutions, source.batches()
+        if max(remove, add) > _QUICK:
+            batches = _announced(batches, change, threads)
+        with closing(neighbour_blocks(batches, change, threads, limit)) as blocks:
+            for block in sink.line.waiting(blocks) if source.single else blocks:
+                if not block.ended:
+                    new = block.chosen(slice(done, None))
+                    done -= len(block) - len(new)
+                    if len(new):
+                        sink.write(writer.text(new), len(new) if writer.is_plain else None)
+                    sink.done(solutions=len(new), found=len(new))
+                    continue
+                for index in np.flatnonzero(block.numbers != 1).tolist():
+                    error = not_one(int(block.numbers[index]))
+                    conflict = conflict_in(block.boards[index])
+                    source.unanswered(f"{place_of(block.boards, index)}{error}{conflict}")
+                sink.done(boards=len(block.boards), solutions=done)
+
+
+def _announced(batches: Iterator[Batch], change: Change, threads: int) -> Iterator[Batch]:
+    """Give boards, and say first how long the neighbours of the first one should take."""
+    from gpusudoku.puzzles.neighbouring import estimate_seconds
+
+    for number, batch in enumerate(batches):
+        if number == 0:
+            boards, seconds = estimate_seconds(batch[0], change)
+            taken = duration(seconds / threads)
+            note(
+                f"{place_of(batch, 0)}{boards:,.0f} boards to search, {taken} on {threads} threads"
+            )
+        yield batch
+
+
+class NeighbourWriter:
+    """Writes neighbours of puzzles in one form; records have the puzzle and the changes, too."""
+
+    def __init__(self, form: str, source: Source) -> None:
+        columns = ("neighbour", "removed", "added")
+        self._records = RecordWriter(form, source.origin, columns) if form in RECORDS else None
+        self._form = "line" if form in RECORDS else form
+        self.is_plain = form == "line"
+        """True if each is a line."""
+
+    def header(self) -> bytes:
+        """Return the text before all neighbours."""
+        return b"" if self._records is None else self._records.header()
+
+    def text(self, block: NeighbourBlock) -> bytes:
+        """Write neighbours as whole lines."""
+        texts = b"".join(puzzle_texts(self._form, block.neighbours))
+        if self._records is None:
+            return texts
+        before = block.boards.cells[block.index]
+        changed, values = before != block.cells, {"neighbour": texts.decode().splitlines()}
+        names = [block.boards.geometry.cell_name(cell) for cell in range(before.shape[1])]
+        for column, cells in (("removed", before), ("added", block.cells)):
+            found: list[list[str]] = [[] for _ in range(len(block))]
+            rows, places = np.nonzero(changed & (cells > 0))
+            digits = cells[rows, places].tolist()
+            for row, cell, digit in zip(rows.tolist(), places.tolist(), digits, strict=True):
+                found[row].append(f"{names[cell]}={digit}")
+            values[column] = [" ".join(each) for each in found]
+        return self._records.text(block.boards, values, block.index.tolist())

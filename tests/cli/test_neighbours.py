@@ -1,0 +1,144 @@
+"""``neighbours``: forms, batches, limits, checkpoints, and boards that are no puzzles."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+import gpusudoku
+from gpusudoku.puzzles import neighbouring
+from tests.boards import LINE_4X4, NONE, UNIQUE
+
+SMALL = "12........4..3.1"
+
+
+@pytest.fixture
+def puzzles(file):
+    """Make a file of 9x9 puzzles."""
+    lines = "".join(f"{each.board}\n" for each in gpusudoku.generate(8, seed=2, clues=26))
+    return file(lines, "puzzles.txt")
+
+
+def lines_of(board, *change, **wishes):
+    return [str(each) for each in gpusudoku.neighbours(board, *change, **wishes)]
+
+
+def test_lines_are_those_of_python_for_any_number_of_threads(run, puzzles, monkeypatch):
+    expected = [lines_of(board) for board in puzzles.read_text().split()]
+    for most in (4096, 40):
+        monkeypatch.setattr(neighbouring, "MOST_BOARDS", most)
+        for jobs in (1, 3):
+            status, out, err = run("neighbours", puzzles, "-j", jobs)
+            assert (status, err) == (0, "")
+            assert out.split() == [line for found in expected for line in found]
+            for limit in (1, 50):
+                out = run("neighbours", puzzles, "--limit", limit, "-j", jobs)[1]
+                assert out.split() == [line for found in expected for line in found[:limit]]
+
+
+def test_other_changes(run, file):
+    alone = file(f"{SMALL}\n")
+    for remove, add in ((0, 1), (1, 0), (2, 1), (2, 2)):
+        asked = ["neighbours", alone, "--remove", remove, "--add", add]
+        assert run(*asked) == (0, "".join(f"{x}\n" for x in lines_of(SMALL, remove, add)), "")
+        expected = lines_of(SMALL, remove, add, minimal=True)
+        assert run(*asked, "--minimal")[1].split() == expected
+        for limit in (1, 7):
+            out = run(*asked, "--minimal", "--limit", limit)[1]
+            assert out.split() == expected[:limit]
+
+
+@pytest.mark.parametrize("way", [(3, 1), (0, 3)])
+def test_an_estimate_comes_first(run, file, way):
+    status, out, err = run("neighbours", SMALL, "--remove", way[0], "--add", way[1])
+    assert (status, out.split()) == (0, lines_of(SMALL, *way))
+    assert err.startswith("gpusudoku: <argument>:1: ")
+    assert " boards to search, about " in err
+    assert run("neighbours", SMALL, "--remove", way[0], "--add", way[1], "-q")[2] == ""
+
+
+def test_the_estimate_is_of_the_boards_that_there_are(monkeypatch):
+    board, searched = gpusudoku.parse(SMALL), []
+    whole = neighbouring._complete
+    monkeypatch.setattr(
+        neighbouring,
+        "_complete",
+        lambda piece, change: searched.append(len(piece)) or whole(piece, change),
+    )
+    for way in ((3, 1), (1, 3), (2, 2)):
+        estimated, seconds = neighbouring.estimate_seconds(board, neighbouring.Change(*way))
+        searched.clear()
+        lines_of(board, *way)
+        assert 0.5 < estimated / sum(searched) < 2
+        assert seconds > 0
+
+
+def test_records_have_the_puzzle_and_the_changes(run, puzzles):
+    boards = puzzles.read_text().split()[:3]
+    puzzles.write_text("name,puzzle\n" + "".join(f"p{i},{each}\n" for i, each in enumerate(boards)))
+    expected = [(i, line) for i, board in enumerate(boards) for line in lines_of(board)]
+    rows = [*csv.DictReader(io.StringIO(run("neighbours", puzzles, "--format", "csv")[1]))]
+    objects = [json.loads(line) for line in run("neighbours", puzzles, "--json")[1].splitlines()]
+    for (index, line), row, facts in zip(expected, rows, objects, strict=True):
+        assert (row["puzzle"], row["neighbour"]) == (boards[index], line)
+        assert (facts["board"], facts["neighbour"]) == (boards[index], line)
+        assert (row["line"], row["name"]) == (str(index + 2), f"p{index}")
+        assert facts["columns"] == {"name": f"p{index}"}
+        assert (row["removed"], row["added"]) == (facts["removed"], facts["added"])
+        cells = [*boards[index]]
+        for place, empty in ((row["removed"], True), (row["added"], False)):
+            r, c, digit = int(place[1]) - 1, int(place[3]) - 1, place[5]
+            assert not empty or cells[9 * r + c] == digit
+            cells[9 * r + c] = "." if empty else digit
+        assert "".join(cells) == line
+
+
+def test_boards_that_are_no_puzzles(run, file):
+    path = file("\n".join([SMALL, NONE, LINE_4X4, "12", SMALL]), "boards.txt")
+    status, out, err = run("neighbours", path, "--keep-going", "-q")
+    assert (status, out.split()) == (2, 2 * lines_of(SMALL))
+    none, several = (f"the board has {n}, expected exactly one" for n in
+                     ("no solution", "several solutions"))  # fmt: skip
+    assert {*err.splitlines()} == {
+        f"gpusudoku: {path}:2: {none}: r1c1 and r1c2 both hold 1",
+        f"gpusudoku: {path}:3: {several}",
+        f"gpusudoku: {path}:4: 2 cells make no board, the nearest is 4x4 with 16",
+    }
+    status, out, err = run("neighbours", path)
+    assert status == 2
+    assert "(--keep-going skips it)" in err
+    assert run("neighbours", LINE_4X4) == (1, "", f"gpusudoku: <argument>:1: {several}\n")
+
+
+@pytest.mark.parametrize("options", ["", "--limit 40 --format csv", "--remove 2 --json"])
+def test_a_run_that_goes_on(checkpointed, full, monkeypatch, puzzles, options):
+    monkeypatch.setattr(neighbouring, "MOST_BOARDS", 60)
+    boards = puzzles.read_text() if "2" not in options else f"{UNIQUE}\n" * 3 + f"{SMALL}\n" * 9
+    this = checkpointed(["neighbours", *options.split()], boards)
+    status, wanted, _ = this.wanted()
+    assert status == 0
+    for room in (len(wanted) * 2 // 3, 1):
+        full(room)
+        assert this()[0] == 1
+        full(None)
+        assert wanted.startswith(this.out.read_text())
+    assert this.out.read_text()
+    monkeypatch.setattr(neighbouring, "MOST_BOARDS", 25)  # boards are done at other places
+    full(300)
+    assert this.resume()[0] == 1
+    full(None)
+    assert this.resume("-j", "2") == this() == this.resume() == (0, "", "")
+    assert this.out.read_text() == wanted
+
+
+def test_ctrl_c(run, monkeypatch, puzzles):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(neighbouring, "solve_block", interrupt)
+    status, out, err = run("neighbours", puzzles)
+    assert (status, out) == (130, "")
+    assert err == "gpusudoku: interrupted: 0 lines written\n"
