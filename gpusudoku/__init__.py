@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from gpusudoku.puzzles.inside import minimal_puzzles
     from gpusudoku.puzzles.minimising import Minimised, minimise, minimise_many
     from gpusudoku.puzzles.minimising import minimize as minimize
+    from gpusudoku.puzzles.neighbouring import neighbours
     from gpusudoku.results import (
         BadBoard,
         ContractionStats,
@@ -124,6 +125,7 @@ _LAZY = {
     "minimise": "puzzles.minimising",
     "minimise_many": "puzzles.minimising",
     "minimize": "puzzles.minimising",  # as others spell it
+    "neighbours": "puzzles.neighbouring",
     "parse": "formats",
     "rate": "puzzles.difficulty",
     "resume": "runs.counting",
@@ -187,6 +189,7 @@ __all__ = [
     "minimal_puzzles",
     "minimise",
     "minimise_many",
+    "neighbours",
     "parse",
     "rate",
     "resume",

@@ -37,6 +37,7 @@ _COMMANDS = {
     ),
     "merge": ("merge", "Join all parts of a run: print what the whole command would have printed."),
     "minimise": ("minimise", "Remove the redundant clues of every BOARD."),
+    "neighbours": ("neighbours", "List all puzzles that differ from every BOARD in a few clues."),
     "nth": ("ranks", "Print solutions of BOARD by their numbers K in ascending order, from 0 on."),
     "rank": ("ranks", "Print the number that every SOLUTION of BOARD has in ascending order."),
     "resume": ("resume", "Resume a run that was saved with --checkpoint FILE."),

@@ -123,13 +123,14 @@ def usual_kernels(geometry: Geometry) -> list[Kernel]:
     from gpusudoku.planning.search import search_kernels
     from gpusudoku.puzzles.canonical import canonical_kernels
     from gpusudoku.puzzles.difficulty import rate_kernels
+    from gpusudoku.puzzles.neighbouring import placements_kernel
     from gpusudoku.puzzles.reducing import minimise_kernel
 
     def kernels_in(thing: object) -> Iterator[Kernel]:
         return (value for value in vars(thing).values() if isinstance(value, Kernel))
 
     needed = [*search_kernels(geometry, Options()), *simplify_kernels(geometry)]
-    needed += [minimise_kernel(geometry), *rate_kernels(geometry)]
+    needed += [minimise_kernel(geometry), placements_kernel(geometry), *rate_kernels(geometry)]
     needed += canonical_kernels(geometry)
     for module in walk_packages(kernels.__path__, f"{kernels.__name__}."):
         if "cuda" not in module.name:  # those of all modules are the same for all boards

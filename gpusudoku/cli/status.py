@@ -114,7 +114,9 @@ def _lines(run: RunSnapshot, facts: dict[str, Any]) -> dict[str, str]:
         boards = several(state.position.boards, "board")
         done.append(f"{boards}, {state.position.size:,} bytes written")
     lines["done"] = ", ".join(done)
-    noun = "puzzles" if run.identity.command in ("generate", "minimise") else "solutions"
+    noun = (
+        "puzzles" if run.identity.command in ("generate", "minimise", "neighbours") else "solutions"
+    )
     lines[noun] = count if state.finished else f"at least {count}"
     rate, left = facts["solutions_per_second"], facts["seconds_left"]
     if rate and not state.finished:

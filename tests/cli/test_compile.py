@@ -15,6 +15,7 @@ from gpusudoku.kernels.store import Store
 from gpusudoku.options import Options
 from gpusudoku.planning.search import search_kernels
 from gpusudoku.puzzles.difficulty import rate_kernels
+from gpusudoku.puzzles.neighbouring import placements_kernel
 from gpusudoku.puzzles.reducing import minimise_kernel
 
 COMPILE = ["compile", "--box", "2x2", "-j", "1"]
@@ -60,7 +61,7 @@ def test_what_commands_need_with_their_defaults_is_compiled():
     for geometry in NINE, Geometry(4, 4):
         usual = {kernel.name for kernel in usual_kernels(geometry)}
         needed = [*search_kernels(geometry, Options()), *contraction_kernels(geometry)]
-        needed += [minimise_kernel(geometry), *rate_kernels(geometry)]
+        needed += [minimise_kernel(geometry), placements_kernel(geometry), *rate_kernels(geometry)]
         assert usual >= {kernel.name for kernel in needed}
 
 
