@@ -34,6 +34,10 @@ BUSY = 1
 """The lanes that have a board, as bits."""
 STATES = 2
 
+LOCKED_EVERY = 6
+"""Locked candidates, if asked for, are looked for in one step of so many: each takes twice as long
+with them, and what they strike in it serves the steps after it, too."""
+
 
 class PlacementArrays(NamedTuple):
     """Boards, and their placements: all are (B, words), rows of a ``Shape``."""
@@ -123,8 +127,9 @@ def guess(shape: Shape, machine: Machine) -> Any:
     K, rows, new = shape.plane_words, Rows.of(shape), machine.words(shape.plane_words)
     some, cells = machine.words(1), machine.words(K)
     for j in machine.each(K, shape.unrolled):
-        for w in range(shape.n):
-            new[j] = new[j] | (machine.load(w * K + j) & ~machine.load(w * K + j + rows.two))
+        for d in range(shape.n):
+            w = d * K + j
+            new[j] = new[j] | (machine.load(w) & ~machine.load(w + rows.two))
         some[0] = some[0] | new[j]
     marked = machine.load(rows.marked) & machine.filled(some[0], 1)
     machine.store(rows.marked, machine.value(0))
@@ -136,8 +141,7 @@ def guess(shape: Shape, machine: Machine) -> Any:
             for j in machine.each(K, shape.unrolled):
                 x = machine.load(first + j) & (new[j] | machine.value(others)) & ~before
                 cells[j], some[0] = cells[j] | x, some[0] | x
-    before = ~marked
-    some[0] = before
+    some[0] = ~marked
     for j in machine.each(K, shape.unrolled):
         x = cells[j] & ~machine.filled(some[0], 1)
         left = cell = x & (~x + 1)
@@ -220,7 +224,8 @@ def build_placements(shape: Shape, settings: SearchSettings, jit: Jit) -> Callab
                 free &= free - ONE
             if busy == ZERO:
                 break
-            dead, unsolved, changed = advance(memory) if number % 6 == 0 else plainly(memory)
+            is_locked = number % LOCKED_EVERY == 0
+            dead, unsolved, changed = advance(memory) if is_locked else plainly(memory)
             ended = busy & (dead | ~unsolved)
             if ended & ~dead != ZERO:
                 mark(memory, ended & ~dead)
