@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 own = own_option("generate")
 
 _COLUMNS = ("puzzle", "solution", "clues", "difficulty", "guesses", "seed", "number")
+_WEIGHT, _MOMENTS = "weight", "moments"
+"""The column of weights, and the note of what unbiased puzzles say of all."""
 
 
 def _clues(ctx: click.Context, param: click.Parameter, value: str | None) -> int | list[int] | None:
@@ -90,6 +92,7 @@ def _clues(ctx: click.Context, param: click.Parameter, value: str | None) -> int
     metavar="LIST",
     help="Comma-separated: easy, medium, hard, expert, extreme.",
 )
+@own("--unbiased", is_flag=True, help="Minimal puzzles with weights, which make all count alike.")
 @seed_option(
     "generate",
     "The same seed makes the same puzzles.",
@@ -136,6 +139,9 @@ def generate(
       expert    up to ten guesses
       extreme   more
 
+    --unbiased writes a weight behind each puzzle, and what the weights say of all minimal puzzles
+    to stderr: removing clues favours puzzles with few of them, weights make up for that.
+
     If no more puzzles are found in time, the exit status is 5.
 
     \b
@@ -145,13 +151,16 @@ def generate(
       gpusudoku generate -n 1000 --difficulty easy --format csv -o easy.csv
       gpusudoku generate --pattern heart.txt
       gpusudoku generate --box 4x4 -n 10
+      gpusudoku generate --unbiased -n 10000 --format csv -o weighted.csv
       gpusudoku generate -n 1000000 --seed 7 -o all.txt --checkpoint all.run
     """
     from gpusudoku.puzzles.generating import PuzzleOptions
 
     asked = OutputOptions.take(given)
-    form = asked.form or "line"
+    form, unbiased = asked.form or "line", given["unbiased"]
     with quietly(quiet):
+        if unbiased and form not in (*RECORDS, "line"):
+            raise InputError(f"--format {form} has no place for the weights of --unbiased")
         options = PuzzleOptions(box, **given)
         places = Places.of(Origin(""), [0])
         empty = Batch(options.geometry, Board.empty(options.geometry).cells[None], places=places)
@@ -160,11 +169,13 @@ def generate(
         if part is not None:
             if seed is None:
                 raise InputError("--part needs a --seed: all parts are of one run")
+            if unbiased:
+                raise InputError("--part cannot be combined with --unbiased")
             if options.is_small:
                 raise InputError("--part is for larger boards: parts of these could have the same")
             piece = PartWriter(part, source, asked)
             numbers = piece.take(number, "puzzles")
-        writer = PuzzleWriter(form)
+        writer = PuzzleWriter(form, weighted=unbiased)
         with open_sink(source, asked, writer.header, part=piece) as sink:
             _write(sink, options, numbers, seed, writer, seconds, jobs)
 
@@ -181,18 +192,15 @@ def _write(
     """Make the puzzles that are left of some numbers, and write them."""
     from gpusudoku.jobs.cores import usable_cores
     from gpusudoku.puzzles.generating import Puzzles
+    from gpusudoku.puzzles.unbiased import ClueStatistics, UnbiasedPuzzles
 
     sink.total = len(numbers)
-    threads = jobs or usable_cores()
-    puzzles = Puzzles(
-        numbers.stop,
-        options,
-        sink.seed(seed),
-        first=numbers.start,
-        done=sink.start.solutions,
-        seconds=seconds,
-        threads=threads,
-    )
+    last, seed, statistics = numbers.stop, sink.seed(seed), ClueStatistics(sink.notes.get(_MOMENTS))
+    work = {"done": sink.start.solutions, "threads": jobs or usable_cores()}
+    if options.unbiased:
+        puzzles: Puzzles = UnbiasedPuzzles(last, options, seed, first=statistics.batches, **work)
+    else:
+        puzzles = Puzzles(last, options, seed, first=numbers.start, seconds=seconds, **work)
     if not puzzles.uniform:
         note("grids of this shape come from random walks, and are not exactly uniform")
     start, made = time.perf_counter(), 0
@@ -202,24 +210,38 @@ def _write(
             sink.write(writer.text(block))
             made += len(block)
             sink.noun = f"puzzles, {made / (time.perf_counter() - start):,.0f} a second"
+            if options.unbiased:
+                statistics.add(block)
+                sink.notes[_MOMENTS] = statistics.moments.tolist()
             sink.done(solutions=len(block), found=len(block))
+    if (summary := statistics.summary()) is not None:
+        note(summary)
 
 
 class PuzzleWriter:
-    """Writes random puzzles in one form; records have solution and difficulty, too."""
+    """Writes random puzzles in one form; records have solution and difficulty, too.
 
-    def __init__(self, form: str) -> None:
-        self._form, self._delimiter = form, {"csv": ",", "tsv": "\t"}.get(form)
+    With weights, records have a column more, and lines a tab and the weight.
+    """
+
+    def __init__(self, form: str, *, weighted: bool = False) -> None:
+        self._weighted, self._columns = weighted, (*_COLUMNS, *[_WEIGHT] * weighted)
+        self._delimiter = {"csv": ",", "tsv": "\t"}.get(form)
         self._plain = None if form in RECORDS else SolutionWriter(form, Origin(""))
 
     def header(self) -> bytes:
         """Return the text before all puzzles."""
-        return as_rows([_COLUMNS], self._delimiter) if self._delimiter else b""
+        return as_rows([self._columns], self._delimiter) if self._delimiter else b""
 
     def text(self, block: PuzzleBlock) -> bytes:
         """Write puzzles as whole lines."""
+        weights = [f"{weight:.6g}" for weight in block.weights.tolist()] if self._weighted else []
         if self._plain is not None:
-            return self._plain.text(Batch(block.geometry, block.puzzles), block.puzzles)
+            text = self._plain.text(Batch(block.geometry, block.puzzles), block.puzzles)
+            if self._weighted:
+                lines = zip(text.decode().splitlines(), weights, strict=True)
+                text = "".join(f"{puzzle}\t{weight}\n" for puzzle, weight in lines).encode()
+            return text
         from gpusudoku.puzzles.difficulty import LEVELS
 
         levels, guesses = (column.tolist() for column in block.ratings)
@@ -229,9 +251,10 @@ class PuzzleWriter:
         clues = np.count_nonzero(block.puzzles, axis=1).tolist()
         words = [LEVELS[level] for level in levels]
         numbers, seeds = block.numbers.tolist(), [str(block.seed)] * len(block)
-        rows = zip(puzzles, solutions, clues, words, guesses, seeds, numbers, strict=True)
+        columns = [puzzles, solutions, clues, words, guesses, seeds, numbers]
+        rows = zip(*columns, *[map(float, weights)] * self._weighted, strict=True)
         if self._delimiter:
             return as_rows(rows, self._delimiter)
-        facts = (dict(zip(_COLUMNS, row, strict=True)) for row in rows)
+        facts = (dict(zip(self._columns, row, strict=True)) for row in rows)
         box = str(block.geometry)
         return "".join(f"{json.dumps({**each, 'box': box})}\n" for each in facts).encode()

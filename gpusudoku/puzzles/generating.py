@@ -65,6 +65,8 @@ class Puzzle:
     """The seed of the run: with it and the same options the number gives the same puzzle again."""
     number: int
     """The number in the run, from 0."""
+    weight: float = 1.0
+    """Of an unbiased puzzle the number of minimal puzzles, a grid, for which it stands."""
 
     def __str__(self) -> str:
         return str(self.board)
@@ -86,8 +88,10 @@ class PuzzleBlock:
     """uint8 (k, cells): the puzzles, 0 for an empty cell."""
     solutions: NDArray[np.uint8]
     """uint8 (k, cells): their solutions."""
+    weights: NDArray[np.float64]
+    """float64 (k): their weights, 1 if they are not unbiased."""
     whole: bool = True
-    """False if the run gave up before it found all of them."""
+    """False if the run gave up before it found all of them, or they are cut from a batch."""
 
     @cached_property
     def ratings(self) -> Ratings:
@@ -99,18 +103,19 @@ class PuzzleBlock:
 
     def part(self, start: int, end: int) -> PuzzleBlock:
         """Return the puzzles from start to before end."""
-        numbers, these = self.numbers[start:end], slice(start, end)
-        puzzles, solutions = self.puzzles[these], self.solutions[these]
-        return replace(self, numbers=numbers, puzzles=puzzles, solutions=solutions)
+        columns = ("numbers", "puzzles", "solutions", "weights")
+        return replace(self, **{name: getattr(self, name)[start:end] for name in columns})
 
     def __iter__(self) -> Iterator[Puzzle]:
         levels, guesses = (column.tolist() for column in self.ratings)
+        weights = self.weights.tolist()
         for i, number in enumerate(self.numbers.tolist()):
             board, solution = (
                 Board.of_digits(rows[i].copy(), self.geometry)
                 for rows in (self.puzzles, self.solutions)
             )
-            yield Puzzle(board, solution, LEVELS[levels[i]], guesses[i], self.seed, number)
+            rating = LEVELS[levels[i]], guesses[i]
+            yield Puzzle(board, solution, *rating, self.seed, number, weights[i])
 
 
 class PuzzleOptions:
@@ -125,14 +130,19 @@ class PuzzleOptions:
         symmetry: str | Iterable[str] | None = None,
         pattern: Any = None,
         difficulty: str | Iterable[str] | None = None,
+        unbiased: bool = False,
     ) -> None:
+        if unbiased and not clues is symmetry is pattern is difficulty is None:
+            raise InputError(
+                "unbiased puzzles stand for all: leave out clues, symmetry, pattern, difficulty"
+            )
         geometry = Geometry.of(box)
         self.pattern = None if pattern is None else pattern_of(pattern, geometry)
         if geometry is None:
             cells = NINE.cells if self.pattern is None else len(self.pattern)
             geometry = Geometry.of_cells(cells)
         assert geometry is not None
-        self.geometry, self.minimal = geometry, minimal
+        self.geometry, self.minimal, self.unbiased = geometry, minimal, unbiased
         self.least, self.most = _bounds(clues, geometry)
         self.units = None if symmetry is None else symmetric_units(geometry, symmetry)
         if self.units is not None and not _fits(self.units, self.least, self.most):
@@ -334,9 +344,8 @@ class Puzzles:
         order = np.argsort(numbers)
         if len(left):  # those before the first that was not found: a resumed run begins with it
             order = order[: left.min() - wanted.start]
-        return PuzzleBlock(
-            geometry, self.seed, numbers[order], puzzles[order], grids[order], not len(left)
-        )
+        columns = numbers[order], puzzles[order], grids[order], np.ones(len(order))
+        return PuzzleBlock(geometry, self.seed, *columns, whole=not len(left))
 
     def _attempt(
         self, grids: NDArray[np.uint8], seeds: NDArray[np.uint64]
@@ -378,6 +387,7 @@ def generate(
     symmetry: str | Iterable[str] | None = None,
     pattern: Any = None,
     difficulty: str | Iterable[str] | None = None,
+    unbiased: bool = False,
     seconds: float = SECONDS,
     jobs: int | None = None,
     cancel: CancelToken | None = None,
@@ -413,6 +423,11 @@ def generate(
         pattern have the same chance where grids are uniform.
     difficulty
         Levels, in a list or separated by commas, of those of ``rate``.
+    unbiased
+        True for minimal puzzles with weights: weighted statistics are those of all minimal puzzles,
+        of 9x9 cells or a smaller shape whose grids are exactly uniform. They come in batches from
+        random grids, some of which give several. It cannot be combined with ``clues``,
+        ``symmetry``, ``pattern`` and ``difficulty``.
     seconds
         The time without another puzzle after which it gives up.
     jobs
@@ -436,6 +451,11 @@ def generate(
         symmetry=symmetry,
         pattern=pattern,
         difficulty=difficulty,
+        unbiased=unbiased,
     )
     threads = CpuEngine(Options(jobs=jobs).jobs).threads
+    if unbiased:
+        from gpusudoku.puzzles.unbiased import UnbiasedPuzzles  # it is made of what is here
+
+        return UnbiasedPuzzles(n, options, seed, threads=threads, cancel=cancel)
     return Puzzles(n, options, seed, seconds=seconds, threads=threads, cancel=cancel)

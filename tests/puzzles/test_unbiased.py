@@ -1,0 +1,126 @@
+"""Minimal puzzles with weights: weighted statistics are those of all minimal puzzles."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpusudoku
+from gpusudoku import Cancelled, InputError, generate
+from tests.puzzles.oracle import is_minimal
+from tests.test_cancelling import Countdown
+
+SHARES = {24: 2.28, 25: 13.42, 26: 31.94, 27: 32.74, 28: 15.48, 29: 3.56}
+"""Percentages of minimal 9x9 puzzles by their clues (Berthier 2009); the mean is 26.577."""
+A_GRID, ERROR = 4.70e15, 0.06e15
+"""Minimal puzzles of a 9x9 grid, on average: another implementation's estimate."""
+
+
+def batches(number: int, **wishes: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return, for each of some batches, weights by the number of clues, and the same by cells."""
+    by_clues, by_cells = [], []
+    for block in generate(10**9, unbiased=True, **wishes).blocks():
+        clues = block.puzzles > 0
+        by_clues.append(np.bincount(clues.sum(axis=1), block.weights, minlength=40))
+        by_cells.append(block.weights @ clues)
+        if len(by_clues) == number:
+            break
+    return np.array(by_clues), np.array(by_cells)
+
+
+def near(found: np.ndarray, expected: np.ndarray | float, errors: float, given: float = 0) -> None:
+    """Check a mean over batches, within so many standard errors."""
+    error = found.std(axis=0, ddof=1) / len(found) ** 0.5
+    assert (np.abs(found.mean(axis=0) - expected) <= errors * (error + given) + 1e-9).all()
+
+
+def ratios(found: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """Return the terms of a ratio of means, whose mean is the ratio."""
+    ratio = found.sum() / sums.sum()
+    terms: np.ndarray = ratio + (found - ratio * sums) / sums.mean()
+    return terms
+
+
+def test_all_minimal_puzzles_of_4x4_cells_have_the_same_weight_on_average() -> None:
+    """By numbers of clues, and by cells."""
+    grids = gpusudoku.solutions("1234" + "." * 12, device="cpu")  # each stands for 24
+    puzzles = [
+        puzzle.cells > 0 for grid in grids for puzzle in gpusudoku.minimal_puzzles(grid, jobs=1)
+    ]
+    expected = np.bincount(np.sum(puzzles, axis=1), minlength=40) / 12
+    assert (expected * 288)[[4, 5, 6]].tolist() == [25728, 58368, 1536]
+    by_clues, by_cells = batches(40, box="2x2", seed=1)
+    near(by_clues, expected, 4)
+    near(by_cells, np.sum(puzzles, axis=0) / 12, 4)
+    error = by_clues[:, 5].std() / 40**0.5
+    assert error < expected[5] / 100
+
+
+@pytest.mark.parametrize("number", [40, pytest.param(1500, marks=pytest.mark.slow)])
+def test_9x9_puzzles_have_the_statistics_that_are_known(number: int) -> None:
+    by_clues, _ = batches(number, seed=2)
+    sums = by_clues.sum(axis=1)
+    near(sums, A_GRID, 4, ERROR)
+    near(ratios(by_clues @ np.arange(40), sums), 26.577, 4)
+    for clues, percents in SHARES.items():
+        near(100 * ratios(by_clues[:, clues], sums), percents, 4, 0.02)
+
+
+def test_every_puzzle_is_minimal_and_no_two_are_equal() -> None:
+    puzzles = [*generate(300, unbiased=True, seed=3)]
+    assert is_minimal([each.board for each in puzzles])
+    assert len({each.board for each in puzzles}) == 300
+    assert min(each.weight for each in puzzles) > 0
+    for number, each in enumerate(puzzles):
+        assert (each.number, each.seed) == (number, 3)
+        board, solution = each.board.cells, each.solution.cells
+        assert (board == solution)[board > 0].all()
+    assert {each.weight for each in generate(5, seed=3)} == {1.0}
+
+
+def test_a_seed_gives_the_same_puzzles_however_many_and_by_any_threads() -> None:
+    for wishes in ({}, {"box": "2x2"}, {"box": "2x3"}):
+        number = 700 if wishes else 20
+        expected = [*generate(number, unbiased=True, seed=4, jobs=1, **wishes)]
+        assert [*generate(number, unbiased=True, seed=4, jobs=3, **wishes)] == expected
+        assert [*generate(9, unbiased=True, seed=4, jobs=2, **wishes)] == expected[:9]
+        others = [*islice(generate(10**9, unbiased=True, seed=5, **wishes), number)]
+        assert others != expected
+    assert [*generate(0, unbiased=True)] == []
+
+
+@pytest.mark.parametrize("box", ["1x1", "1x2", "1x3", "2x1"])
+def test_the_smallest_boards(box: str) -> None:
+    puzzles = [*generate(5, unbiased=True, box=box, seed=6)]
+    assert is_minimal([each.board for each in puzzles])
+
+
+def test_blocks_are_batches() -> None:
+    blocks = [*generate(3000, unbiased=True, box="2x2", seed=7).blocks()]
+    assert [block.whole for block in blocks] == [True] * (len(blocks) - 1) + [False]
+    assert np.concatenate([block.numbers for block in blocks]).tolist() == [*range(3000)]
+    assert blocks[0].part(1, 3).weights.tolist() == blocks[0].weights[1:3].tolist()
+
+
+def test_a_token_stops_it() -> None:
+    for asks in (0, 30):
+        with pytest.raises(Cancelled):
+            [*generate(10**6, unbiased=True, seed=8, cancel=Countdown(asks))]
+
+
+def test_errors() -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"clues": 24}, "unbiased puzzles stand for all: leave out clues,"),
+        ({"pattern": "x" * 16}, "unbiased puzzles stand for all: leave out clues"),
+        ({"symmetry": "all"}, "unbiased puzzles stand for all: leave out clues"),
+        ({"difficulty": "easy"}, "unbiased puzzles stand for all: leave out clues"),
+        ({"box": "4x4"}, "no unbiased puzzles of 4x4: grids are not uniform"),
+        ({"n": -1}, "-1 puzzles: expected an integer from 0 up"),
+    ]
+    for given, message in wrong:
+        with pytest.raises(InputError) as caught:
+            generate(unbiased=True, **given)
+        assert str(caught.value).startswith(message)
