@@ -1,28 +1,28 @@
-"""Minimal puzzles with weights that make up for how they were found: multilevel splitting.
+"""Minimal puzzles with weights that make up for how they are found: multilevel splitting.
 
-Let P be a minimal puzzle of n clues, and C be m of the clues of its grid, P among them. Each clue
-of C that is not in P is *redundant*: without it there is still one solution. So whatever redundant
-clues are removed, one by one, none of P is ever in the way.
+A *particle* is a set C of m clues with one solution, its *redundant* clues R, those without which
+there is still one solution, and a weight w. A batch begins with m0 random clues of each of G
+uniform grids; those sets with one solution are particles with w = 1 / G. A child of a particle is C
+without a clue of R, and has the weight w / m on average. If R is empty, C is a minimal puzzle, and
+leaves with the weight w * binom(N, m), where N is the number of cells.
 
-A *particle* is a set C of m clues with one solution, its redundant clues R, and a weight w. A batch
-begins with m0 random clues of each of G uniform grids, those with one solution, with w = 1 / G. A
-particle has children, C without one clue of R, each of which gets the weight w / m on average. If R
-is empty, C is a minimal puzzle, and leaves with the weight w binom(N, m), where N is the number of
-cells. So the mean weight of P, in a batch, is
+Let P be a minimal puzzle of n <= m0 clues of a grid. If C contains P, each of its other clues is
+redundant, so they may go in any order, and P is reached. The mean of its weight is the product of
 
-    share of grids * binom(N - n, m0 - n) / binom(N, m0)            m0 clues with P among them
-                   * (m0 - n)! * n! / m0!                           orders, and 1 / m for each clue
-                   * binom(N, n)  =  share of grids,
+    1 / G                                     the weight of its grid
+    binom(N - n, m0 - n) / binom(N, m0)       the chance that the first clues contain P
+    (m0 - n)! * n! / m0!                      the orders in which others go, 1 / m for each clue
+    binom(N, n)                               the last factor
 
-the same for each minimal puzzle of up to m0 clues. Weighted sums are unbiased: the weights of a
-batch add up, on average, to the number of minimal puzzles that a grid has.
+which is 1 / G: the same for all minimal puzzles of up to m0 clues, and weights of a batch add up,
+on average, to the number that a grid has. Of 9x9 puzzles one in billions has more than 36 clues.
 
-This holds however many children are made. A particle is to have x of them, x being rounded at
-random to k with the mean x. If it has q = |R| > k redundant clues, k different ones are drawn, and
-each child weighs w/x * q/m; else there is a child for each, and each weighs w/x * k/m. Both have
-the mean w/m. What x is, depends on w, m and q: most are made where few would leave much to chance
-(splitting, Kahn and Harris 1951; of levels, Garvels 2000; for rounding, Crisan, Del Moral and Lyons
-1999). With those left out that have more than m0 clues, some 1 in 10^9 are missing.
+That does not depend on how many children are made. A particle is to have x of them, which is
+rounded at random to k, with the mean x. If k < q = |R|, k different ones are drawn, each of weight
+w/x * q/m; else all q are made, each of weight w/x * k/m. The mean is w/m for each, both times. x is
+large where much is still up to chance: this is splitting (Kahn and Harris 1951) by levels (Garvels,
+The splitting method in rare event simulation, 2000). Particles of a level are rounded together, by
+one random number, and equal ones are joined; both leave all means as they are.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from gpusudoku.search.frontier import Frontier
 GRIDS = 2000
 """Grids of a batch."""
 FIRST_CLUES = 36
-"""Clues of the first particles; of all cells, if there are no more."""
+"""Clues of the first particles, or of all cells, if there are no more."""
 CHILDREN = {
     36: 250, 35: 250, 34: 300, 33: 500, 32: 1300, 31: 3600, 30: 6000, 29: 5500, 28: 2200,
     27: 1100, 26: 500, 25: 100,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 
 import numpy as np
 import pytest
 
 import gpusudoku
 from gpusudoku import Geometry, generate, minimise
-from gpusudoku.puzzles import generating, inside, minimising
+from gpusudoku.puzzles import generating, inside, minimising, unbiased
 from tests.boards import LINE_4X4, NONE, SEVERAL, UNIQUE, full_grid
 
 FULL = "1234341221434321"
@@ -118,6 +119,40 @@ def options_without_part(command):
     """Return the words of a command but for those of its part."""
     place = command.index("--part") if "--part" in command else len(command)
     return command[:place] + command[place + 2 :]
+
+
+def test_unbiased_puzzles_have_weights(run, file):
+    expected = [*generate(9, unbiased=True, seed=5)]
+    asked = ["generate", "-n", "9", "--seed", "5", "--unbiased"]
+    status, out, err = run(*asked, "-j", "3")
+    assert (status, err) == (0, "")
+    assert out == "".join(f"{each}\t{each.weight:.6g}\n" for each in expected)
+    assert run("count", file(out), "-q")[1] == "".join(f"{each}:1\n" for each in expected)
+    rows = [*csv.DictReader(io.StringIO(run(*asked, "--format", "csv")[1]))]
+    objects = [json.loads(line) for line in run(*asked, "--json")[1].splitlines()]
+    for each, row, found in zip(expected, rows, objects, strict=True):
+        assert row["puzzle"] == found["puzzle"] == str(each)
+        assert float(row["weight"]) == found["weight"] == float(f"{each.weight:.6g}")
+
+
+def test_a_run_of_unbiased_puzzles_that_goes_on(run, checkpointed, full, monkeypatch):
+    """Its last line is that of a run without a break, too."""
+    monkeypatch.setattr(unbiased, "GRIDS", 20)
+    this = checkpointed(["generate"])
+    this.command = ["generate", *["-n", "4000", "--box", "2x2", "--seed", "5", "--unbiased"]]
+    status, wanted, err = run(*this.command)
+    assert (status, wanted.count("\n")) == (0, 4000)
+    assert re.fullmatch(
+        r"gpusudoku: weighted mean 4\.\d+ \+- 0\.\d+ clues; [\d,]+ effective puzzles;"
+        r" \d+(\.\d)? \+- \d+(\.\d)? minimal puzzles a grid\n",
+        err,
+    )
+    written = stop(this, full, len(wanted) // 2)
+    assert wanted.startswith(written)
+    assert 0 < len(written) < len(wanted)
+    assert this.resume("-j", "2") == (0, "", "")
+    assert this.out.read_text() == wanted
+    assert run(*this.command, "-q") == (0, wanted, "")
 
 
 def test_a_seed_that_nobody_gave_stays(run, checkpointed, full, monkeypatch):
