@@ -192,15 +192,20 @@ def _write(
     """Make the puzzles that are left of some numbers, and write them."""
     from gpusudoku.jobs.cores import usable_cores
     from gpusudoku.puzzles.generating import Puzzles
-    from gpusudoku.puzzles.unbiased import ClueStatistics, UnbiasedPuzzles
+    from gpusudoku.puzzles.unbiased import ClueStatistics
 
     sink.total = len(numbers)
-    last, seed, statistics = numbers.stop, sink.seed(seed), ClueStatistics(sink.notes.get(_MOMENTS))
-    work = {"done": sink.start.solutions, "threads": jobs or usable_cores()}
-    if options.unbiased:
-        puzzles: Puzzles = UnbiasedPuzzles(last, options, seed, first=statistics.batches, **work)
-    else:
-        puzzles = Puzzles(last, options, seed, first=numbers.start, seconds=seconds, **work)
+    threads, statistics = jobs or usable_cores(), ClueStatistics(sink.notes.get(_MOMENTS))
+    puzzles = Puzzles(
+        numbers.stop,
+        options,
+        sink.seed(seed),
+        first=numbers.start,
+        done=sink.start.solutions,
+        batches=statistics.batches,
+        seconds=seconds,
+        threads=threads,
+    )
     if not puzzles.uniform:
         note("grids of this shape come from random walks, and are not exactly uniform")
     start, made = time.perf_counter(), 0
@@ -210,8 +215,8 @@ def _write(
             sink.write(writer.text(block))
             made += len(block)
             sink.noun = f"puzzles, {made / (time.perf_counter() - start):,.0f} a second"
-            if options.unbiased:
-                statistics.add(block)
+            if options.unbiased and block.whole:
+                statistics.add(np.count_nonzero(block.puzzles, axis=1), block.weights)
                 sink.notes[_MOMENTS] = statistics.moments.tolist()
             sink.done(solutions=len(block), found=len(block))
     if (summary := statistics.summary()) is not None:

@@ -3,6 +3,7 @@
 A puzzle is made by *attempts*: a random grid loses clues, or all outside of a pattern, and what is
 left may be refused. Attempt t of number k depends on the seed, t and k alone, and the first that is
 not refused is puzzle k. So puzzles can be made in any order, by any number of threads or machines.
+(Unbiased puzzles are made in batches: ``unbiased`` tells how.)
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,7 @@ from gpusudoku.puzzles.difficulty import LEVELS, Ratings, rate_batch
 from gpusudoku.puzzles.grids import Grids
 from gpusudoku.puzzles.patterns import pattern_of, symmetric_units, twin_of
 from gpusudoku.puzzles.reducing import reduced
+from gpusudoku.puzzles.unbiased import split
 
 SECONDS = 60.0
 """Time without another puzzle after which a run gives up."""
@@ -114,8 +117,8 @@ class PuzzleBlock:
                 Board.of_digits(rows[i].copy(), self.geometry)
                 for rows in (self.puzzles, self.solutions)
             )
-            rating = LEVELS[levels[i]], guesses[i]
-            yield Puzzle(board, solution, *rating, self.seed, number, weights[i])
+            level, weight = LEVELS[levels[i]], weights[i]
+            yield Puzzle(board, solution, level, guesses[i], self.seed, number, weight)
 
 
 class PuzzleOptions:
@@ -132,7 +135,8 @@ class PuzzleOptions:
         difficulty: str | Iterable[str] | None = None,
         unbiased: bool = False,
     ) -> None:
-        if unbiased and not clues is symmetry is pattern is difficulty is None:
+        wishes = clues, symmetry, pattern, difficulty
+        if unbiased and any(wish is not None for wish in wishes):
             raise InputError(
                 "unbiased puzzles stand for all: leave out clues, symmetry, pattern, difficulty"
             )
@@ -230,6 +234,7 @@ class Puzzles:
         *,
         first: int = 0,
         done: int = 0,
+        batches: int = 0,
         seconds: float = SECONDS,
         threads: int = 1,
         cancel: CancelToken | None = None,
@@ -240,7 +245,11 @@ class Puzzles:
             raise InputError(f"seconds {described(seconds)}: expected a number above 0")
         self.seed = secrets.randbits(SEED_BITS) if seed is None else checked_seed(seed)
         self._grids = Grids(options.geometry, self.seed)
+        if options.unbiased and not self.uniform:
+            raise InputError(f"no unbiased puzzles of {options.geometry}: grids are not uniform")
         self._options, self._numbers, self._done = options, range(first + done, n), done
+        self._batches = batches
+        """Batches of unbiased puzzles that are done, with all before the first of the numbers."""
         self._seconds, self._threads, self._cancel = seconds, threads, cancel
         self._last = [0.0]
         """The time by ``time.monotonic`` of the last puzzle."""
@@ -271,6 +280,31 @@ class Puzzles:
         return made_in(lambda: interruptible(self._cancel), self._blocks())
 
     def _blocks(self) -> Generator[PuzzleBlock, None, None]:
+        return self._split() if self._options.unbiased else self._reduce()
+
+    def _split(self) -> Generator[PuzzleBlock, None, None]:
+        """Make unbiased puzzles; each block is a batch, the last may be cut."""
+        left = self._numbers
+        with closing(ordered_map(count(self._batches), self._batch, self._threads)) as made:
+            while left:
+                batch = next(made).result
+                assert batch is not None
+                block = batch.part(0, len(left))
+                numbers = np.arange(left.start, left.start + len(block))
+                left = left[len(block) :]
+                yield replace(block, numbers=numbers, whole=len(block) == len(batch))
+
+    def _batch(self, number: int) -> PuzzleBlock:
+        """Make a batch of unbiased puzzles, numbered from 0."""
+        grids, found = split(self._options.geometry, self.seed, number)
+        solutions, numbers = grids[found.grids], np.arange(len(found.grids))
+        puzzles = solutions * found.clues
+        return PuzzleBlock(
+            self._options.geometry, self.seed, numbers, puzzles, solutions, found.weights
+        )
+
+    def _reduce(self) -> Generator[PuzzleBlock, None, None]:
+        """Make puzzles from the top down, without repeats if they are small."""
         found, numbers = 0, self._numbers
         seen: set[bytes] | None = set() if self._options.is_small else None
         pace = Pace(1, PIECE_SECONDS, MOST_PUZZLES)
@@ -344,8 +378,15 @@ class Puzzles:
         order = np.argsort(numbers)
         if len(left):  # those before the first that was not found: a resumed run begins with it
             order = order[: left.min() - wanted.start]
-        columns = numbers[order], puzzles[order], grids[order], np.ones(len(order))
-        return PuzzleBlock(geometry, self.seed, *columns, whole=not len(left))
+        return PuzzleBlock(
+            geometry,
+            self.seed,
+            numbers[order],
+            puzzles[order],
+            grids[order],
+            np.ones(len(order)),
+            whole=not len(left),
+        )
 
     def _attempt(
         self, grids: NDArray[np.uint8], seeds: NDArray[np.uint64]
@@ -454,8 +495,4 @@ def generate(
         unbiased=unbiased,
     )
     threads = CpuEngine(Options(jobs=jobs).jobs).threads
-    if unbiased:
-        from gpusudoku.puzzles.unbiased import UnbiasedPuzzles  # it is made of what is here
-
-        return UnbiasedPuzzles(n, options, seed, threads=threads, cancel=cancel)
     return Puzzles(n, options, seed, seconds=seconds, threads=threads, cancel=cancel)

@@ -27,10 +27,6 @@ one random number, and equal ones are joined; both leave all means as they are.
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import closing
-from dataclasses import replace
-from itertools import count
 from math import comb, inf, sqrt
 from typing import Any, NamedTuple
 
@@ -41,15 +37,11 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.errors import InputError
-from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
 from gpusudoku.orders.sampling import KEYS
 from gpusudoku.planning.batch import search_block
 from gpusudoku.planning.search import SearchPlan
-from gpusudoku.puzzles.generating import PuzzleBlock, PuzzleOptions, Puzzles
 from gpusudoku.puzzles.grids import Grids
 from gpusudoku.search.frontier import Frontier
 
@@ -97,7 +89,8 @@ class Particles(NamedTuple):
         key = np.concatenate([made.grids[:, None].astype(">u4").view(np.uint8), bits], axis=1)
         key = np.ascontiguousarray(key).view(np.dtype((np.void, key.shape[1])))[:, 0]
         _, first, which = np.unique(key, return_index=True, return_inverse=True)
-        return made.chosen(first)._replace(weights=np.bincount(which, made.weights))
+        sums = np.bincount(which, made.weights).astype(np.float64)
+        return made.chosen(first)._replace(weights=sums)
 
 
 class _Draws:
@@ -109,7 +102,7 @@ class _Draws:
     def __call__(self, size: int) -> Floats:
         """Draw float64 (size), from 0 to below 1."""
         words = np.asarray(self._raw(size), np.uint64)
-        return (words >> np.uint64(11)) * 2.0**-53
+        return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 class _Tests:
@@ -191,68 +184,6 @@ def split(geometry: Geometry, seed: int, number: int) -> tuple[NDArray[np.uint8]
     return grids, every.chosen(np.argsort(draw(len(every.weights))))
 
 
-class UnbiasedPuzzles(Puzzles):
-    """An iterator over minimal puzzles with weights; see ``generate``.
-
-    Batch b depends on the geometry, the seed and b alone, and the puzzles are those of all batches.
-
-    Parameters
-    ----------
-    n, options, seed, threads, cancel
-        As of ``Puzzles``; the options are those of unbiased puzzles.
-    first, done
-        The first batch, and the number of the puzzles of those before.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range, or grids of the shape are not exactly uniform.
-    """
-
-    def __init__(
-        self,
-        n: int,
-        options: PuzzleOptions,
-        seed: int | None = None,
-        *,
-        first: int = 0,
-        done: int = 0,
-        threads: int = 1,
-        cancel: CancelToken | None = None,
-    ) -> None:
-        super().__init__(n, options, seed, done=done, threads=threads, cancel=cancel)
-        if not self.uniform:
-            raise InputError(f"no unbiased puzzles of {options.geometry}: grids are not uniform")
-        self._first = first
-
-    def _blocks(self) -> Generator[PuzzleBlock, None, None]:
-        left = self._numbers
-        if left:
-            with closing(ordered_map(count(self._first), self._batch, self._threads)) as made:
-                for done in made:
-                    assert done.result is not None
-                    block = done.result.part(0, len(left))
-                    numbers = np.arange(left.start, left.start + len(block))
-                    left = left[len(block) :]
-                    yield replace(block, numbers=numbers, whole=len(block) == len(done.result))
-                    if not left:
-                        return
-
-    def _batch(self, number: int) -> PuzzleBlock:
-        """Make a batch; its puzzles are numbered from 0."""
-        geometry = self._options.geometry
-        grids, found = split(geometry, self.seed, number)
-        solutions = grids[found.grids]
-        return PuzzleBlock(
-            geometry,
-            self.seed,
-            np.arange(len(solutions)),
-            solutions * found.clues,
-            solutions,
-            found.weights,
-        )
-
-
 class ClueStatistics:
     """What whole batches say of all minimal puzzles: how many a grid has, and of how many clues.
 
@@ -268,12 +199,10 @@ class ClueStatistics:
         """The number of batches."""
         return int(self.moments[0, 0])
 
-    def add(self, block: PuzzleBlock) -> None:
-        """Add a batch, unless it was cut."""
-        if block.whole:
-            clues = np.count_nonzero(block.puzzles, axis=1)
-            sums = np.array([1.0, *(block.weights @ clues**power for power in range(3))])
-            self.moments += np.outer(sums, sums)
+    def add(self, clues: NDArray[np.int64], weights: Floats) -> None:
+        """Add a batch: the numbers of clues, int64 (k), and the weights."""
+        sums = np.array([1.0, *(weights @ clues**power for power in range(3))])
+        self.moments += np.outer(sums, sums)
 
     def summary(self) -> str | None:
         """Say means with their standard errors, by batches; None if there are fewer than two."""
