@@ -45,6 +45,11 @@ _QUICK = 2
 @own("--remove", type=Integer(min=0), default=1, metavar="N", help="Remove N clues.")
 @own("--add", type=Integer(min=0), default=1, metavar="M", help="Add M others.")
 @own("--minimal", is_flag=True, help="Only puzzles without any redundant clue.")
+@own(
+    "--dedupe",
+    is_flag=True,
+    help="Only the first puzzle of each class, as 'gpusudoku canonical --dedupe' has them.",
+)
 @own("--limit", type=Integer(min=1), metavar="K", help="List K of each BOARD at most.")
 @form_options(
     "neighbours",
@@ -62,6 +67,7 @@ def neighbours(
     remove: int,
     add: int,
     minimal: bool,
+    dedupe: bool,
     limit: int | None,
     jobs: int | None,
     **given: Any,
@@ -81,12 +87,15 @@ def neighbours(
       gpusudoku neighbours puzzle.txt --remove 0 --add 2 --limit 10
     """
     from gpusudoku.jobs.cores import usable_cores
+    from gpusudoku.puzzles.canonical import Classes, canonical_block
     from gpusudoku.puzzles.neighbouring import Change, neighbour_blocks
     from gpusudoku.solving import not_one
 
     asked, change = OutputOptions.take(given), Change(remove, add, minimal)
+    if dedupe:
+        asked.refuse_with("--dedupe", {"--checkpoint": asked.checkpoint})
     source, threads = Source(boards, reading, asked), jobs or usable_cores()
-    writer = NeighbourWriter(asked.form or "line", source)
+    writer, classes = NeighbourWriter(asked.form or "line", source), Classes()
     with open_sink(source, asked, writer.header) as sink:
         done, batches = sink.start.solutions, source.batches()
         if max(remove, add) > _QUICK:
@@ -96,6 +105,8 @@ def neighbours(
                 if not block.ended:
                     new = block.chosen(slice(done, None))
                     done -= len(block) - len(new)
+                    if dedupe:
+                        new = new.chosen(classes.new(canonical_block(new.neighbours, threads)))
                     if len(new):
                         sink.write(writer.text(new), len(new) if writer.is_plain else None)
                     sink.done(solutions=len(new), found=len(new))
