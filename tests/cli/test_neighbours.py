@@ -43,7 +43,8 @@ def test_other_changes(run, file):
     alone = file(f"{SMALL}\n")
     for remove, add in ((0, 1), (1, 0), (2, 1), (2, 2)):
         asked = ["neighbours", alone, "--remove", remove, "--add", add]
-        assert run(*asked) == (0, "".join(f"{x}\n" for x in lines_of(SMALL, remove, add)), "")
+        expected = "".join(f"{each}\n" for each in lines_of(SMALL, remove, add))
+        assert run(*asked) == (0, expected, "")
         expected = lines_of(SMALL, remove, add, minimal=True)
         assert run(*asked, "--minimal")[1].split() == expected
         for limit in (1, 7):
@@ -53,8 +54,9 @@ def test_other_changes(run, file):
 
 @pytest.mark.parametrize("way", [(3, 1), (0, 3)])
 def test_an_estimate_comes_first(run, file, way):
+    expected = lines_of(SMALL, *way)  # which also compiles, if need be
     status, out, err = run("neighbours", SMALL, "--remove", way[0], "--add", way[1])
-    assert (status, out.split()) == (0, lines_of(SMALL, *way))
+    assert (status, out.split()) == (0, expected)
     assert err.startswith("gpusudoku: <argument>:1: ")
     assert " boards to search, about " in err
     assert run("neighbours", SMALL, "--remove", way[0], "--add", way[1], "-q")[2] == ""
