@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,12 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.messages import note, quietly
 from gpusudoku.cli.options import (
+    Command,
     InputOptions,
     OutputOptions,
     box_option,
     checkpoint,
+    compose,
     form_options,
     jobs_option,
     output_file,
@@ -39,9 +42,7 @@ from gpusudoku.errors import InputError, shown
 from gpusudoku.formats import FORMATS, write_lines
 
 if TYPE_CHECKING:
-    from gpusudoku.puzzles.generating import PuzzleBlock, PuzzleOptions
-
-own = own_option("generate")
+    from gpusudoku.puzzles.generating import PuzzleBlock, PuzzleOptions, Puzzles
 
 _COLUMNS = ("puzzle", "solution", "clues", "difficulty", "guesses", "seed", "number")
 _WEIGHT, _MOMENTS = "weight", "moments"
@@ -58,8 +59,54 @@ def _clues(ctx: click.Context, param: click.Parameter, value: str | None) -> int
     return [int(match[1]), int(match[2])] if match[2] else int(match[1])
 
 
+def puzzle_options(command: str) -> Callable[[Command], Command]:
+    """Add the options of a command that say which random puzzles are wanted."""
+    own = own_option(command)
+    return compose(
+        box_option,
+        own("--minimal", is_flag=True, help="Only puzzles without any redundant clue."),
+        own(
+            "--clues",
+            callback=_clues,
+            metavar="N|A-B",
+            help="N clues, or from A to B.  [default: until none is redundant]",
+        ),
+        own(
+            "--symmetry",
+            metavar="LIST",
+            help="Comma-separated: rotational, quarter-turn, left-right, top-bottom, diagonal,"
+            " antidiagonal, or all.",
+        ),
+        own(
+            "--pattern",
+            callback=text_of,
+            metavar="FILE|TEXT",
+            help="Clues in these cells, all and no others: a character a cell, a dot for an empty"
+            " one.",
+        ),
+        own(
+            "--difficulty",
+            metavar="LIST",
+            help="Comma-separated: easy, medium, hard, expert, extreme.",
+        ),
+        own(
+            "--unbiased",
+            is_flag=True,
+            help="Minimal puzzles with weights, which make all count alike.",
+        ),
+        seed_option(command, "The same seed makes the same puzzles."),
+        own(
+            "--seconds",
+            type=Seconds(),
+            default=60.0,
+            metavar="S",
+            help="Give up after so long without another puzzle.",
+        ),
+    )
+
+
 @click.command()
-@own(
+@own_option("generate")(
     "-n",
     "--number",
     type=Integer(min=0),
@@ -67,43 +114,7 @@ def _clues(ctx: click.Context, param: click.Parameter, value: str | None) -> int
     metavar="N",
     help="Make N puzzles, no two of them equal.",
 )
-@box_option
-@own("--minimal", is_flag=True, help="Only puzzles without any redundant clue.")
-@own(
-    "--clues",
-    callback=_clues,
-    metavar="N|A-B",
-    help="N clues, or from A to B.  [default: until none is redundant]",
-)
-@own(
-    "--symmetry",
-    metavar="LIST",
-    help="Comma-separated: rotational, quarter-turn, left-right, top-bottom, diagonal,"
-    " antidiagonal, or all.",
-)
-@own(
-    "--pattern",
-    callback=text_of,
-    metavar="FILE|TEXT",
-    help="Clues in these cells, all and no others: a character a cell, a dot for an empty one.",
-)
-@own(
-    "--difficulty",
-    metavar="LIST",
-    help="Comma-separated: easy, medium, hard, expert, extreme.",
-)
-@own("--unbiased", is_flag=True, help="Minimal puzzles with weights, which make all count alike.")
-@seed_option(
-    "generate",
-    "The same seed makes the same puzzles.",
-)
-@own(
-    "--seconds",
-    type=Seconds(),
-    default=60.0,
-    metavar="S",
-    help="Give up after so long without another puzzle.",
-)
+@puzzle_options("generate")
 @part_option("generate", "the puzzles")
 @form_options(
     "generate",
@@ -162,9 +173,7 @@ def generate(
         if unbiased and form not in (*RECORDS, "line"):
             raise InputError(f"--format {form} has no place for the weights of --unbiased")
         options = PuzzleOptions(box, **given)
-        places = Places.of(Origin(""), [0])
-        empty = Batch(options.geometry, Board.empty(options.geometry).cells[None], places=places)
-        source = Source([empty], InputOptions(options.geometry), asked, saved=part is not None)
+        source = puzzle_source(options, asked, saved=part is not None)
         numbers, piece = range(number), None
         if part is not None:
             if seed is None:
@@ -178,6 +187,19 @@ def generate(
         writer = PuzzleWriter(form, weighted=unbiased)
         with open_sink(source, asked, writer.header, part=piece) as sink:
             _write(sink, options, numbers, seed, writer, seconds, jobs)
+
+
+def puzzle_source(options: PuzzleOptions, asked: OutputOptions, *, saved: bool = False) -> Source:
+    """Return what a command that makes puzzles has in place of an input: an empty board."""
+    places = Places.of(Origin(""), [0])
+    empty = Batch(options.geometry, Board.empty(options.geometry).cells[None], places=places)
+    return Source([empty], InputOptions(options.geometry), asked, saved=saved)
+
+
+def note_walks(puzzles: Puzzles) -> None:
+    """Say if not all grids have the same chance."""
+    if not puzzles.uniform:
+        note("grids of this shape come from random walks, and are not exactly uniform")
 
 
 def _write(
@@ -206,8 +228,7 @@ def _write(
         seconds=seconds,
         threads=threads,
     )
-    if not puzzles.uniform:
-        note("grids of this shape come from random walks, and are not exactly uniform")
+    note_walks(puzzles)
     start, made = time.perf_counter(), 0
     with closing(puzzles.blocks()) as blocks:
         for block in sink.line.waiting(blocks):
