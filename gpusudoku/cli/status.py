@@ -20,6 +20,8 @@ from gpusudoku.results import decimal_digits
 if TYPE_CHECKING:
     from gpusudoku.runs.store import RunSnapshot
 
+_OF_PUZZLES = ("dataset", "generate", "minimise", "neighbours")
+"""The commands whose lines are puzzles."""
 LEAST_DONE = 0.001
 """If less is done, the time left cannot be estimated."""
 LEAST_SECONDS = 1.0
@@ -114,9 +116,7 @@ def _lines(run: RunSnapshot, facts: dict[str, Any]) -> dict[str, str]:
         boards = several(state.position.boards, "board")
         done.append(f"{boards}, {state.position.size:,} bytes written")
     lines["done"] = ", ".join(done)
-    noun = (
-        "puzzles" if run.identity.command in ("generate", "minimise", "neighbours") else "solutions"
-    )
+    noun = "puzzles" if run.identity.command in _OF_PUZZLES else "solutions"
     lines[noun] = count if state.finished else f"at least {count}"
     rate, left = facts["solutions_per_second"], facts["seconds_left"]
     if rate and not state.finished:

@@ -1,0 +1,188 @@
+"""Random puzzles as a data set: one of each class of puzzles, with columns, and split by classes.
+
+The class of a board is its canonical form. Puzzles whose solutions are of one class are in the same
+split: nothing that a model learns of one of them is asked of it again. The split depends on that
+class and the shares alone, so data sets of other seeds and options have the same.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Generator, Iterable
+from contextlib import closing
+from fractions import Fraction
+from hashlib import blake2b
+from itertools import accumulate
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.text import write_lines
+from gpusudoku.errors import GaveUp, InputError, described
+from gpusudoku.jobs.cancel import interruptible, made_in
+from gpusudoku.jobs.ordered import Where, ordered_map
+from gpusudoku.puzzles.canonical import canonical_block, has_pair_table
+from gpusudoku.puzzles.difficulty import LEVELS
+from gpusudoku.puzzles.generating import SECONDS, PuzzleBlock, PuzzleOptions, Puzzles
+
+SPLITS = ("train", "validation", "test")
+SHARES = "80,10,10"
+"""The shares of the splits, if none are given."""
+KEY_BYTES, SPLIT_BYTES = 16, 8
+"""Bytes of a class that is remembered: among 10^12 classes the chance of two with the same is
+10^-15; and of the number that decides the split of a class."""
+FEW_ROWS = 256
+"""Puzzles whose columns take less time than to hand them to another thread is worth."""
+
+Columns = dict[str, NDArray[Any]]
+"""The columns of some rows by name, in order; texts are ASCII in bytes."""
+
+
+class PuzzleDataset:
+    """The rows of a data set of random puzzles: those of ``options``, one of each class.
+
+    ``shares`` are three numbers separated by commas, of train, validation and test; only their
+    ratios matter. An InputError if they are not, or if boards of the shape have no canonical form.
+    """
+
+    def __init__(self, options: PuzzleOptions, shares: str = SHARES) -> None:
+        self._options, self._bounds = options, _bounds(shares)
+        canonical_block(Batch(options.geometry, np.empty((0, options.geometry.cells), np.uint8)))
+        self._by_solution = has_pair_table(options.geometry)
+
+    def columns(self, block: PuzzleBlock) -> Columns:
+        """Return the columns of puzzles, one row for each.
+
+        puzzle, solution and canonical, the canonical form of the puzzle, are boards on one line;
+        difficulty, split and seed texts, too. clues (int16), guesses (int32), weight (float64) and
+        number (int64) are numbers. Full boards of some shapes have no canonical form (see
+        ``has_pair_table``): there the split is that of the class of the puzzle. An InputError if a
+        puzzle has none.
+        """
+        canonical = _canonical(block, block.puzzles)
+        classes = _canonical(block, block.solutions) if self._by_solution else canonical
+        levels, guesses = block.ratings
+        return {
+            "puzzle": _lines(block.puzzles),
+            "solution": _lines(block.solutions),
+            "clues": np.count_nonzero(block.puzzles, axis=1).astype(np.int16),
+            "difficulty": np.array(LEVELS, np.bytes_)[levels],
+            "guesses": guesses.astype(np.int32),
+            "weight": _weights(block),
+            "canonical": canonical,
+            "split": np.array(SPLITS, np.bytes_)[self._splits(classes)],
+            "seed": np.full(len(block), str(block.seed).encode()),
+            "number": block.numbers,
+        }
+
+    def blocks(
+        self,
+        n: int,
+        seed: int,
+        *,
+        first: int = 0,
+        seen: Iterable[bytes] = (),
+        seconds: float = SECONDS,
+        threads: int = 1,
+    ) -> Generator[Columns, None, None]:
+        """Yield the columns of n rows in blocks, in the order of their numbers.
+
+        A puzzle of the class of an earlier one has no row, and so numbers may have gaps. To go on
+        with a data set, give the number of the ``first`` puzzle to try, and the keys of the classes
+        that it has: each is a row of the n. A GaveUp, after all rows that were found, if there is
+        no other class for some seconds.
+        """
+        rows = self._blocks(n, seed, first, set(seen), seconds, threads)
+        return made_in(lambda: interruptible(None), rows)
+
+    def _blocks(
+        self, n: int, seed: int, first: int, seen: set[bytes], seconds: float, threads: int
+    ) -> Generator[Columns, None, None]:
+        last = time.monotonic()
+        try:
+            while len(seen) < n:
+                # Where none came again, no more puzzles are made than there are rows to find.
+                more = max(n, first) - len(seen)
+                puzzles = Puzzles(
+                    first + more, self._options, seed, first=first, seconds=seconds, threads=threads
+                )
+                made = ordered_map(puzzles.blocks(), self._with_keys, threads, where=_where)
+                with closing(made) as blocks:
+                    for done in blocks:
+                        assert done.result is not None
+                        columns, keys = done.result
+                        first, new = int(columns["number"][-1]) + 1, []
+                        for row, key in enumerate(keys):
+                            if key not in seen and len(seen) < n:
+                                seen.add(key)
+                                new.append(row)
+                        if new:
+                            last = time.monotonic()
+                            yield {name: column[new] for name, column in columns.items()}
+                        if len(seen) == n:
+                            return
+                        if time.monotonic() - last > seconds:
+                            raise GaveUp
+        except GaveUp:
+            raise GaveUp(
+                f"gave up after {seconds:g} s without another class of puzzles:"
+                f" {len(seen)} of {n} found"
+            ) from None
+
+    def _with_keys(self, block: PuzzleBlock) -> tuple[Columns, list[bytes]]:
+        """Return the columns of puzzles, and the keys of their classes."""
+        columns = self.columns(block)
+        return columns, [class_key(line) for line in columns["canonical"].tolist()]
+
+    def _splits(self, classes: NDArray[np.bytes_]) -> NDArray[np.intp]:
+        """Return the split of each class, an index into ``SPLITS``."""
+        hashes = (blake2b(line, digest_size=SPLIT_BYTES).digest() for line in classes.tolist())
+        numbers = np.frombuffer(b"".join(hashes), ">u8").astype(np.uint64) >> np.uint64(1)
+        return np.searchsorted(self._bounds, numbers, side="right")
+
+
+def class_key(canonical: bytes) -> bytes:
+    """Return the key by which a class is remembered, of its canonical form as a line."""
+    return blake2b(canonical, digest_size=KEY_BYTES).digest()
+
+
+def _bounds(shares: str) -> NDArray[np.uint64]:
+    """Return the first of 2^63 numbers that are not of train, and that are not of validation."""
+    words = shares.split(",")
+    if len(words) == len(SPLITS) and all(
+        re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", word, re.ASCII) for word in words
+    ):
+        *ends, whole = accumulate(map(Fraction, words))
+        if whole:
+            return np.array([ceil((1 << 63) * end / whole) for end in ends], np.uint64)
+    raise InputError(
+        f"split {described(shares)}: expected shares of train, validation and test, such as"
+        f" {SHARES}"
+    )
+
+
+def _where(block: PuzzleBlock) -> Where:
+    """Have few puzzles, which took long to make, written before the next are made."""
+    return Where.INLINE if len(block) < FEW_ROWS else Where.POOL
+
+
+def _canonical(block: PuzzleBlock, rows: NDArray[np.uint8]) -> NDArray[np.bytes_]:
+    """Find the canonical forms of boards of a block, as lines; an InputError if one has none."""
+    found = canonical_block(Batch(block.geometry, rows))
+    for index, error in found.errors.items():
+        raise InputError(f"puzzle {block.numbers[index]}: {error}")
+    return _lines(found.forms)
+
+
+def _lines(rows: NDArray[np.uint8]) -> NDArray[np.bytes_]:
+    """Write boards as lines."""
+    return np.array(write_lines(rows).splitlines(), np.bytes_)
+
+
+def _weights(block: PuzzleBlock) -> NDArray[np.float64]:
+    """Return the weight of each puzzle in a mean over all puzzles."""
+    return np.ones(len(block))
