@@ -99,11 +99,10 @@ def dataset(
 ) -> None:
     """Make a data set of random puzzles, without duplicates, and split.
 
-    The puzzles are those of generate, with the same options. Of puzzles that rotating, relabelling
-    and other rearrangements make of each other only the first has a row. All whose solutions are
-    equivalent are in the same split: train, validation or test.
+    The puzzles are those of generate, with the same options. Of puzzles that transposing,
+    relabelling and other rearrangements make of each other only the first has a row. All whose
+    solutions are equivalent are in the same split: train, validation or test.
 
-    \b
     Columns: puzzle, solution, clues, difficulty, guesses, weight, split, seed, number, and
     canonical, the canonical form of the puzzle: the same for all equivalent ones.
 
@@ -114,7 +113,7 @@ def dataset(
     Examples:
       gpusudoku dataset -n 1000000 --seed 7 -o puzzles.parquet
       gpusudoku dataset -n 1000000 -o puzzles.parquet --checkpoint puzzles.run
-      gpusudoku dataset -n 5000 --difficulty hard,expert --split 90,5,5 -o hard.csv
+      gpusudoku dataset -n 500 --difficulty hard,expert --split 90,5,5 -o hard.csv
     """
     from gpusudoku.puzzles.dataset import PuzzleDataset
     from gpusudoku.puzzles.generating import PuzzleOptions, Puzzles
@@ -256,7 +255,8 @@ class RowWriter:
             between = (self._delimiter or ", ").encode()
         add(b"\n" if self._delimiter else b"}\n")
         whole = np.concatenate(fields, axis=1)
-        return whole[whole != 0].tobytes()
+        text: bytes = whole[whole != 0].tobytes()
+        return text
 
     def read(self, path: str) -> tuple[int, set[bytes]]:
         """Read rows that were written: the number after the last, and the keys of the classes."""
