@@ -26,6 +26,7 @@ _COMMANDS = {
     "completion": ("completing", "Complete commands, options and @names in bash, zsh or fish."),
     "convert": ("info", "Write every BOARD in another form."),
     "count": ("count", "Count all solutions of every BOARD, exactly."),
+    "dataset": ("dataset", "Make a data set of random puzzles, without duplicates, and split."),
     "devices": ("info", "Show the CPU cores and GPUs that counting can use."),
     "enumerate": ("enumerate", "List all solutions of every BOARD, streamed in constant memory."),
     "generate": ("generate", "Make random puzzles, each with exactly one solution."),
