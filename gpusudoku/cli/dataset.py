@@ -260,7 +260,7 @@ class RowWriter:
 
     def read(self, path: str) -> tuple[int, set[bytes]]:
         """Read rows that were written: the number after the last, and the keys of the classes."""
-        from gpusudoku.puzzles.dataset import class_key
+        from gpusudoku.puzzles.canonical import class_key
 
         number, keys = -1, set[bytes]()
         with Path(path).open(encoding="ascii", newline="") as file:

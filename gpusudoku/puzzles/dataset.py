@@ -25,16 +25,17 @@ from gpusudoku.board.text import write_lines
 from gpusudoku.errors import GaveUp, InputError, described
 from gpusudoku.jobs.cancel import interruptible, made_in
 from gpusudoku.jobs.ordered import Where, ordered_map
-from gpusudoku.puzzles.canonical import canonical_block, has_pair_table
+from gpusudoku.puzzles.canonical import canonical_block, canonical_kernels, class_key
 from gpusudoku.puzzles.difficulty import LEVELS
 from gpusudoku.puzzles.generating import SECONDS, PuzzleBlock, PuzzleOptions, Puzzles
 
 SPLITS = ("train", "validation", "test")
 SHARES = "80,10,10"
 """The shares of the splits, if none are given."""
-KEY_BYTES, SPLIT_BYTES = 16, 8
-"""Bytes of a class that is remembered: among 10^12 classes the chance of two with the same is
-10^-15; and of the number that decides the split of a class."""
+SPLIT_BYTES = 8
+"""Bytes of the number that decides the split of a class."""
+MOST_ROWS = 10**18
+"""The end of unbiased puzzles, which are made in batches until there are enough."""
 FEW_ROWS = 256
 """Puzzles whose columns take less time than to hand them to another thread is worth."""
 
@@ -46,22 +47,27 @@ class PuzzleDataset:
     """The rows of a data set of random puzzles: those of ``options``, one of each class.
 
     ``shares`` are three numbers separated by commas, of train, validation and test; only their
-    ratios matter. An InputError if they are not, or if boards of the shape have no canonical form.
+    ratios matter. An InputError if they are not, if boards of the shape have no canonical form, or
+    if unbiased puzzles are so small that many of a class would be left out with their weights.
     """
 
     def __init__(self, options: PuzzleOptions, shares: str = SHARES) -> None:
+        if options.unbiased and options.is_small:
+            raise InputError(
+                f"unbiased puzzles of {options.geometry}: equivalent ones come again, and a data set"
+                " has one of each class"
+            )
         self._options, self._bounds = options, _bounds(shares)
         canonical_block(Batch(options.geometry, np.empty((0, options.geometry.cells), np.uint8)))
-        self._by_solution = has_pair_table(options.geometry)
+        self._by_solution = len(canonical_kernels(options.geometry)) > 1
 
     def columns(self, block: PuzzleBlock) -> Columns:
         """Return the columns of puzzles, one row for each.
 
         puzzle, solution and canonical, the canonical form of the puzzle, are boards on one line;
         difficulty, split and seed texts, too. clues (int16), guesses (int32), weight (float64) and
-        number (int64) are numbers. Full boards of some shapes have no canonical form (see
-        ``has_pair_table``): there the split is that of the class of the puzzle. An InputError if a
-        puzzle has none.
+        number (int64) are numbers. Full boards of some shapes have no canonical form: there the
+        split is that of the class of the puzzle. An InputError if a puzzle has none.
         """
         canonical = _canonical(block, block.puzzles)
         classes = _canonical(block, block.solutions) if self._by_solution else canonical
@@ -72,7 +78,7 @@ class PuzzleDataset:
             "clues": np.count_nonzero(block.puzzles, axis=1).astype(np.int16),
             "difficulty": np.array(LEVELS, np.bytes_)[levels],
             "guesses": guesses.astype(np.int32),
-            "weight": _weights(block),
+            "weight": block.weights,
             "canonical": canonical,
             "split": np.array(SPLITS, np.bytes_)[self._splits(classes)],
             "seed": np.full(len(block), str(block.seed).encode()),
@@ -106,20 +112,25 @@ class PuzzleDataset:
         try:
             while len(seen) < n:
                 # Where none came again, no more puzzles are made than there are rows to find.
-                more = max(n, first) - len(seen)
+                begin, end = first, first + max(n, first) - len(seen)
+                if self._options.unbiased:  # whole batches, from the first one on
+                    begin, end = 0, MOST_ROWS
                 puzzles = Puzzles(
-                    first + more, self._options, seed, first=first, seconds=seconds, threads=threads
+                    end, self._options, seed, first=begin, seconds=seconds, threads=threads
                 )
                 made = ordered_map(puzzles.blocks(), self._with_keys, threads, where=_where)
                 with closing(made) as blocks:
                     for done in blocks:
                         assert done.result is not None
                         columns, keys = done.result
-                        first, new = int(columns["number"][-1]) + 1, []
-                        for row, key in enumerate(keys):
-                            if key not in seen and len(seen) < n:
+                        if not keys:
+                            continue
+                        numbers, new = columns["number"].tolist(), []
+                        for row, (number, key) in enumerate(zip(numbers, keys, strict=True)):
+                            if number >= first and key not in seen and len(seen) < n:
                                 seen.add(key)
                                 new.append(row)
+                        first = max(first, numbers[-1] + 1)
                         if new:
                             last = time.monotonic()
                             yield {name: column[new] for name, column in columns.items()}
@@ -143,11 +154,6 @@ class PuzzleDataset:
         hashes = (blake2b(line, digest_size=SPLIT_BYTES).digest() for line in classes.tolist())
         numbers = np.frombuffer(b"".join(hashes), ">u8").astype(np.uint64) >> np.uint64(1)
         return np.searchsorted(self._bounds, numbers, side="right")
-
-
-def class_key(canonical: bytes) -> bytes:
-    """Return the key by which a class is remembered, of its canonical form as a line."""
-    return blake2b(canonical, digest_size=KEY_BYTES).digest()
 
 
 def _bounds(shares: str) -> NDArray[np.uint64]:
@@ -181,8 +187,3 @@ def _canonical(block: PuzzleBlock, rows: NDArray[np.uint8]) -> NDArray[np.bytes_
 def _lines(rows: NDArray[np.uint8]) -> NDArray[np.bytes_]:
     """Write boards as lines."""
     return np.array(write_lines(rows).splitlines(), np.bytes_)
-
-
-def _weights(block: PuzzleBlock) -> NDArray[np.float64]:
-    """Return the weight of each puzzle in a mean over all puzzles."""
-    return np.ones(len(block))
