@@ -54,8 +54,8 @@ class PuzzleDataset:
     def __init__(self, options: PuzzleOptions, shares: str = SHARES) -> None:
         if options.unbiased and options.is_small:
             raise InputError(
-                f"unbiased puzzles of {options.geometry}: equivalent ones come again, and a data set"
-                " has one of each class"
+                f"unbiased puzzles of {options.geometry}: equivalent ones come again, and a data"
+                " set has one of each class"
             )
         self._options, self._bounds = options, _bounds(shares)
         canonical_block(Batch(options.geometry, np.empty((0, options.geometry.cells), np.uint8)))
