@@ -209,7 +209,7 @@ def cli() -> None:
     _MEMORY, _STRATEGY, _PROPAGATE, _CUTOFF, _CUTOFF_BY, _BOX, _COLUMN, _KEEP_GOING and _QUIET.
 
     Exit status: 0 answered, 1 could not finish, 2 bad input or usage, 3 or 4 as --exit-code says,
-    5 generate found fewer puzzles, 128 plus the number of the signal that ended it.
+    5 too few puzzles were found, 128 plus the number of the signal that ended it.
     """
 
 
