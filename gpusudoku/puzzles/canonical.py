@@ -288,10 +288,17 @@ def canonical_many(
 def isomorphic(
     board: BoardLike, other: BoardLike, *, box: Geometry | str | None = None
 ) -> Transformation | None:
-    """Find a transformation that makes one board of the other; None if there is none.
+    """Find a transformation that makes one board the other; None if there is none.
 
-    Boards, parameters and errors are as for ``canonical``. Boards with boxes of different shapes
-    are never isomorphic.
+    Parameters
+    ----------
+    board, other, box
+        As for ``canonical``. Boards with boxes of different shapes are never isomorphic.
+
+    Raises
+    ------
+    InputError
+        If one of them has no canonical form: see ``canonical``.
     """
     one, two = canonical(board, box=box), canonical(other, box=box)
     if one.board != two.board:

@@ -71,7 +71,7 @@ def test_shapes_without_forms(run, tmp_path):
     path = tmp_path / "a.csv"
     status, out, err = run("dataset", "--box", "1x40", "-o", path)
     assert (status, out, err.count("\n"), path.exists()) == (2, "", 1, False)
-    assert err.startswith("gpusudoku: canonical forms with boxes of 1x40: ")
+    assert err.startswith("gpusudoku: no canonical forms with boxes of 1x40: ")
     status, out, err = run("dataset", "-n", "1", "--box", "4x4", "--clues", "256", "-q")
     assert (status, out) == (2, "")
     assert err.startswith("gpusudoku: puzzle 0: no canonical form: ")

@@ -265,7 +265,7 @@ def test_9x9_twins(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_many_9x9_boards(name: str) -> None:
-    held_against(family(name, 400))
+    held_against(family(name, 100))
     twins_agree(family(name, 20_000), 9)
 
 
