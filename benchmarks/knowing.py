@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from itertools import islice
+from itertools import count, islice
 from math import sqrt
 from operator import truediv
 from pathlib import Path
@@ -146,10 +146,10 @@ def neighbours(boards: Boards) -> Boards:
     return np.concatenate([block.cells for block in blocks])
 
 
-def weights(batches: int) -> Times:
+def weights(batches: int, seed: int) -> Times:
     """Make batches of puzzles with weights; tell the weights of each by the number of clues."""
     start = time.process_time()
-    made = gpusudoku.generate(10**12, unbiased=True, jobs=1).blocks()
+    made = gpusudoku.generate(10**12, unbiased=True, seed=seed, jobs=1).blocks()
     blocks = [*islice(made, batches)]
     cpu = time.process_time() - start
     sums = [
@@ -201,8 +201,8 @@ def cases(n: int, folder: Path, path: str | None, peer: Peer | None) -> list[Cas
             some = boards[: max(1, n // 100)]
             listed = lambda some=some: timed(lambda: neighbours(some))  # noqa: E731
             every.append(Case(NEIGHBOURS, what, "Python", len(some), listed))
-    batches = max(2, BATCHES * n // 100_000)
-    every.append(Case(WEIGHTS, "minimal", "Python", batches, lambda: weights(batches)))
+    batches, seeds = max(2, BATCHES * n // 100_000), count(1)
+    every.append(Case(WEIGHTS, "minimal", "Python", batches, lambda: weights(batches, next(seeds))))
     every.append(Case(ROWS, "minimal", "`dataset`", n, lambda: rows(folder, n)))
     return every
 
@@ -279,14 +279,14 @@ def show(path: Path) -> None:
 
 def show_weights(runs: list[Run]) -> None:
     """Print what weights say of all minimal puzzles; errors are those of independent batches."""
-    weights = np.array(runs[0]["weights"])  # the same in all runs
+    weights = np.concatenate([run["weights"] for run in runs])
     clues, spread = np.arange(MOST_CLUES), len(weights) / (len(weights) - 1)
     a_grid, total = weights.sum(axis=1), weights.sum()
     mean = float(weights.sum(axis=0) @ clues / total)
     variance = float(weights.sum(axis=0) @ (clues - mean) ** 2 / total)
     error = sqrt(spread * ((weights @ (clues - mean)) ** 2).sum()) / total
-    cpu = median(run["cpu"] for run in runs)
-    print(f"\nWeighted puzzles: {runs[0]['puzzles'] / cpu:,.0f} a second and core, ", end="")
+    cpu, puzzles = (sum(run[name] for run in runs) for name in ("cpu", "puzzles"))
+    print(f"\nWeighted puzzles: {puzzles / cpu:,.0f} a second and core, ", end="")
     print(f"{variance / error**2 / cpu:,.0f} of them effective; {mean:.3f} ± {error:.3f} clues; ")
     print(
         f"{a_grid.mean():.3g} ± {a_grid.std() / sqrt(len(weights)):.1g} minimal puzzles a grid.\n"

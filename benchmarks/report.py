@@ -109,6 +109,7 @@ def commands(
         "by_number": [recording("by_number", "--boards", "1")],
         "listing": [recording("listing", "--repeats", "1")],
         "making": [recording("making", "--repeats", "2")],
+        "knowing": [recording("knowing", "--repeats", "2")],
         "techniques": [recording("techniques", *given)] if given else [],
         "documents": [recording("documents", "--repeats", "5")],
         "peers": [recording("peers", "--limit", "8", "--repeats", "1")],

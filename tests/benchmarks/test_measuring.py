@@ -53,6 +53,8 @@ LIST = "".join(f"{puzzle('3x3', clues, clues)}\n" for clues in (24, 28, 40))
         pytest.param("writing", "--lines 16384 --repeats 1", "| ", marks=pytest.mark.slow),
         pytest.param("making", "-n 50 --repeats 1", "| minimal | Python | 2",
                      marks=pytest.mark.slow),
+        pytest.param("knowing", "-n 100 --repeats 1", "| grids | `canonical` | ",
+                     marks=pytest.mark.slow),
         ("techniques", "--hard LIST --sets 1 --repeats 1", "| hard | "),
         ("documents", "decomposition-easy-9x9 --propagate singles --long 1b --repeats 1",
          "| decomposition-easy-9x9 | singles | 1 | 1 | "),

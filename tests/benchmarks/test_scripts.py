@@ -18,7 +18,7 @@ from gpusudoku.errors import InputError
 
 SHOWING = [
     *("batches", "by_number", "cancelling", "checkpoints", "contraction", "documents"),
-    *("first_day", "fuzz", "gpu", "listing", "making", "one_core", "page", "peers"),
+    *("first_day", "fuzz", "gpu", "knowing", "listing", "making", "one_core", "page", "peers"),
     *("reading", "scaling", "shares", "simulated", "speed", "streams", "techniques", "warp"),
     *("waits", "writing"),
 ]
