@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import click
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.completing import complete_boards
-from gpusudoku.cli.messages import note, several
+from gpusudoku.cli.messages import naming, note, several
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -22,16 +23,16 @@ from gpusudoku.cli.options import (
     reading,
 )
 from gpusudoku.cli.records import FORMS as RECORDS
-from gpusudoku.cli.records import RecordWriter
 from gpusudoku.cli.sink import open_sink
 from gpusudoku.cli.source import Source, place_of, sole_board
+from gpusudoku.cli.writers import PuzzleLines
 from gpusudoku.errors import InputError
-from gpusudoku.formats import FORMATS, separator, write, write_lines
+from gpusudoku.formats import FORMATS, write_lines
 from gpusudoku.iterating import with_bad_boards
 from gpusudoku.results import BadBoard
 
 if TYPE_CHECKING:
-    from gpusudoku.puzzles.canonical import CanonicalBlock
+    from gpusudoku.puzzles.canonical import CanonicalBlock, Transformation
 
 own = own_option("canonical")
 
@@ -79,8 +80,8 @@ def canonical(
 
     The form is the least board that relabelling digits, permuting rows in bands, bands, columns in
     stacks, and stacks, and transposing can make, read row by row, empty cells first: equivalent
-    boards have the same one, whether they have one solution or many. A batch has a line a board; a
-    bad one has a message, and an empty line with --keep-going.
+    boards have the same one, whether they have one solution or many. A batch has a line a board,
+    an empty one where clues contradict each other, or, with --keep-going, cannot be read.
 
     \b
     Examples:
@@ -135,48 +136,55 @@ def isomorphic(board: str, other: str, reading: InputOptions, with_map: bool) ->
       gpusudoku isomorphic one.txt other.txt
       gpusudoku isomorphic one.txt other.txt --map
     """
-    from gpusudoku.puzzles.canonical import isomorphic as find
+    from gpusudoku.puzzles.canonical import canonical as form_of
 
     if board == other == "-":
         raise InputError("standard input cannot be both boards")
-    one, two = (sole_board(name, Source([name], reading, one=True)) for name in (board, other))
-    found = find(one[0], two[0])
-    fields = [] if found is None or not with_map else found.fields()
+    forms = []
+    for name in (board, other):
+        batch = sole_board(name, Source([name], reading, one=True))
+        with naming(place_of(batch, 0)):
+            forms.append(form_of(batch[0]))
+    found = forms[0].to(forms[1])
+    fields = [] if found is None or not with_map else _as_words(found)
     click.echo(" ".join(["no" if found is None else "yes", *fields]))
 
 
-class FormWriter:
-    """Writes canonical forms in one form; records have the board, too."""
+def _as_lists(found: Transformation) -> list[Any]:
+    """Return the values of ``MAP``, with numbers from 1."""
+    rows, columns = ([i + 1 for i in lines] for lines in (found.rows, found.columns))
+    return [found.transposed, rows, columns, [*found.digits]]
+
+
+def _as_texts(found: Transformation) -> list[str]:
+    """Write them for tables."""
+    transposed, *lists = _as_lists(found)
+    return [str(transposed).lower(), *(",".join(map(str, each)) for each in lists)]
+
+
+def _as_words(found: Transformation) -> list[str]:
+    """Write them for lines."""
+    return ["yes" if found.transposed else "no", *_as_texts(found)[1:]]
+
+
+class FormWriter(PuzzleLines):
+    """Writes canonical forms; records have the board, too."""
 
     def __init__(self, form: str, source: Source, automorphisms: bool, with_map: bool) -> None:
-        self._automorphisms, self._map = automorphisms, with_map
-        columns = ["canonical"] + ["automorphisms"] * automorphisms + [*MAP] * with_map
-        self._columns = columns + ["error"] * source.gives_errors
-        self._records = (
-            RecordWriter(form, source.origin, self._columns) if form in RECORDS else None
-        )
-        self._form, self._has_gaps = form, form == "line" and not source.single
         if form not in ("line", *RECORDS) and (automorphisms or with_map):
             raise InputError(f"--format {form} has no place for --automorphisms and --map")
-
-    def header(self) -> bytes:
-        """Return the text before all forms."""
-        return b"" if self._records is None else self._records.header()
-
-    def bad(self, board: BadBoard) -> bytes:
-        """Write what stands for a board that cannot be read."""
-        if self._records is not None:
-            assert board.error.entry is not None  # whatever a command reads has one
-            return self._records.bad(board.error.entry)
-        return b"\n" if self._has_gaps else b""
+        columns = ["canonical"] + ["automorphisms"] * automorphisms + [*MAP] * with_map
+        super().__init__(form, source, [*columns, *["error"] * source.gives_errors])
+        self._automorphisms = automorphisms
+        self._map: Callable[[Transformation], Sequence[Any]] | None = None
+        if with_map:
+            self._map = {"line": _as_words, "jsonl": _as_lists}.get(form, _as_texts)
 
     def text(self, block: CanonicalBlock) -> bytes:
         """Write forms as whole lines; a board without one has an empty line, or no values."""
         errors = block.errors
-        if self._records is None and self._form != "line":
-            end = "\n" + separator(self._form)
-            boards = Batch(block.boards.geometry, block.forms[block.ties > 0])
-            return "".join(f"{write(board, self._form)}{end}" for board in boards).encode()
+        if self._form != "line":
+            return b"".join(self.texts(Batch(block.boards.geometry, block.forms[block.ties > 0])))
         lines = write_lines(block.forms)
         if self._records is None and not (self._automorphisms or self._map or errors):
             return lines
@@ -184,15 +192,11 @@ class FormWriter:
         if self._automorphisms:
             columns.append(block.automorphisms())
         if self._map:
-            fields: list[list[Any]] = [[*each.fields()] for each in block.transformations()]
-            if self._records is not None:  # as other truths in records
-                for each in fields:
-                    yes = each[0] == "yes"
-                    each[0] = yes if self._form == "jsonl" else str(yes).lower()
-            columns += map(list, zip(*fields, strict=True)) if fields else [[]] * len(MAP)
+            fields = map(self._map, block.transformations())
+            columns += map(list, zip(*fields, strict=True)) if len(block) else [[]] * len(MAP)
         if self._records is None:
             rows = (" ".join(map(str, row)) for row in zip(*columns, strict=True))
-            gap = "\n" if self._has_gaps else ""
+            gap = self._gap.decode()
             return "".join(gap if i in errors else f"{r}\n" for i, r in enumerate(rows)).encode()
         for column in columns:
             for index in errors:

@@ -101,13 +101,13 @@ def dataset(
 
     The puzzles are those of generate, with the same options. Of puzzles that transposing,
     relabelling and other rearrangements make of each other only the first has a row. All whose
-    solutions are equivalent are in the same split: train, validation or test.
+    solutions are equivalent are in the same split, train, validation or test, up to 9x9 cells.
 
     Columns: puzzle, solution, clues, difficulty, guesses, weight, split, seed, number, and
     canonical, the canonical form of the puzzle: the same for all equivalent ones.
 
     Parquet needs pyarrow. Until it is complete, rows are in FILE.csv beside it. A million rows take
-    some 110 MB of memory for their classes.
+    some 130 MB of memory for their classes.
 
     \b
     Examples:

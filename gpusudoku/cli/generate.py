@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from gpusudoku.puzzles.generating import PuzzleBlock, PuzzleOptions, Puzzles
 
 _COLUMNS = ("puzzle", "solution", "clues", "difficulty", "guesses", "seed", "number")
-_WEIGHT, _MOMENTS = "weight", "moments"
-"""The column of weights, and the note of what unbiased puzzles say of all."""
+_WEIGHTED, _MOMENTS = ("weight", "batch"), "moments"
+"""More columns of unbiased puzzles, and the note of what they say of all."""
 
 
 def _clues(ctx: click.Context, param: click.Parameter, value: str | None) -> int | list[int] | None:
@@ -233,25 +233,25 @@ def _write(
     with closing(puzzles.blocks()) as blocks:
         for block in sink.line.waiting(blocks):
             sink.tell_seed()
-            sink.write(writer.text(block))
+            sink.write(writer.text(block, statistics.batches))
             made += len(block)
             sink.noun = f"puzzles, {made / (time.perf_counter() - start):,.0f} a second"
             if options.unbiased and block.whole:
                 statistics.add(np.count_nonzero(block.puzzles, axis=1), block.weights)
                 sink.notes[_MOMENTS] = statistics.moments.tolist()
             sink.done(solutions=len(block), found=len(block))
-    if (summary := statistics.summary()) is not None:
-        note(summary)
+    if options.unbiased:
+        note(statistics.summary() or "fewer than two batches of puzzles: too few for statistics")
 
 
 class PuzzleWriter:
     """Writes random puzzles in one form; records have solution and difficulty, too.
 
-    With weights, records have a column more, and lines a tab and the weight.
+    With weights, records have columns of these and of batches, and lines a tab and the weight.
     """
 
     def __init__(self, form: str, *, weighted: bool = False) -> None:
-        self._weighted, self._columns = weighted, (*_COLUMNS, *[_WEIGHT] * weighted)
+        self._weighted, self._columns = weighted, (*_COLUMNS, *_WEIGHTED * weighted)
         self._delimiter = {"csv": ",", "tsv": "\t"}.get(form)
         self._plain = None if form in RECORDS else SolutionWriter(form, Origin(""))
 
@@ -259,9 +259,9 @@ class PuzzleWriter:
         """Return the text before all puzzles."""
         return as_rows([self._columns], self._delimiter) if self._delimiter else b""
 
-    def text(self, block: PuzzleBlock) -> bytes:
-        """Write puzzles as whole lines."""
-        weights = [f"{weight:.6g}" for weight in block.weights.tolist()] if self._weighted else []
+    def text(self, block: PuzzleBlock, batch: int = 0) -> bytes:
+        """Write puzzles, if they have weights of a batch with a number, as whole lines."""
+        weights = block.weights.tolist()
         if self._plain is not None:
             text = self._plain.text(Batch(block.geometry, block.puzzles), block.puzzles)
             if self._weighted:
@@ -278,7 +278,8 @@ class PuzzleWriter:
         words = [LEVELS[level] for level in levels]
         numbers, seeds = block.numbers.tolist(), [str(block.seed)] * len(block)
         columns = [puzzles, solutions, clues, words, guesses, seeds, numbers]
-        rows = zip(*columns, *[map(float, weights)] * self._weighted, strict=True)
+        columns += [weights, [batch] * len(block)] * self._weighted
+        rows = zip(*columns, strict=True)
         if self._delimiter:
             return as_rows(rows, self._delimiter)
         facts = (dict(zip(self._columns, row, strict=True)) for row in rows)

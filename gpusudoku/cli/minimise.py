@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,12 +24,10 @@ from gpusudoku.cli.options import (
     seed_option,
 )
 from gpusudoku.cli.parts import PartWriter
-from gpusudoku.cli.records import FORMS as RECORDS
-from gpusudoku.cli.records import RecordWriter
 from gpusudoku.cli.sink import LineSink, open_sink
 from gpusudoku.cli.source import Source, conflict_in, place_of, text_of
 from gpusudoku.cli.usage import Integer, WhichPart
-from gpusudoku.cli.writers import puzzle_texts
+from gpusudoku.cli.writers import PuzzleLines
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS, write_lines
 from gpusudoku.iterating import with_bad_boards
@@ -191,36 +188,21 @@ def _list_all(
         done = 0
 
 
-class MinimalWriter:
-    """Writes minimal puzzles in one form; records have the given one and the solution, too."""
+class MinimalWriter(PuzzleLines):
+    """Writes minimal puzzles; records have the given one and the solution, too."""
 
     def __init__(self, form: str, source: Source, seeded: bool) -> None:
         columns = ["minimal", "solution", "clues", "difficulty", "guesses"]
         columns += ["seed"] * seeded + ["error"] * source.gives_errors
-        self._records = RecordWriter(form, source.origin, columns) if form in RECORDS else None
-        self._form, self._has_gaps = form, form == "line" and not source.single
-        self._columns = columns
-
-    def header(self) -> bytes:
-        """Return the text before all puzzles."""
-        return b"" if self._records is None else self._records.header()
-
-    def bad(self, board: BadBoard) -> bytes:
-        """Write what stands for a board that cannot be read."""
-        if self._records is not None:
-            assert board.error.entry is not None  # whatever a command reads has one
-            return self._records.bad(board.error.entry)
-        return b"\n" if self._has_gaps else b""
+        super().__init__(form, source, columns)
 
     def minimised(self, block: MinimisedBlock) -> bytes:
         """Write the minimal puzzle of every board."""
         good = block.numbers == 1
         puzzles = block.boards.with_cells(block.puzzles)
         if self._records is None:
-            lines = iter(self._texts(puzzles.chosen(good)))
-            gap = [b"\n"] if self._has_gaps else []
-            texts = ([next(lines)] if each else gap for each in good.tolist())
-            return b"".join(chain.from_iterable(texts))
+            lines = iter(self.texts(puzzles.chosen(good)))
+            return b"".join(next(lines) if each else self._gap for each in good.tolist())
         from gpusudoku.solving import not_one
 
         errors = [str(not_one(number) or "") for number in block.numbers.tolist()]
@@ -231,13 +213,9 @@ class MinimalWriter:
         """Write minimal puzzles, uint8 (k, cells), inside the board of a batch of one."""
         puzzles = board.with_cells(rows)
         if self._records is None:
-            return b"".join(self._texts(puzzles))
+            return b"".join(self.texts(puzzles))
         solutions = np.tile(solution, (len(rows), 1))
         return self._text(board, puzzles, solutions, np.ones(len(rows), np.bool_), {"error": ""})
-
-    def _texts(self, puzzles: Batch) -> Iterable[bytes]:
-        """Write puzzles in a form of text, each as whole lines."""
-        return puzzle_texts("line" if self._records is not None else self._form, puzzles)
 
     def _text(
         self,
@@ -257,7 +235,7 @@ class MinimalWriter:
         clues = np.count_nonzero(puzzles.cells, axis=1).tolist()
         texts = (
             b"".join(lines).decode().splitlines()
-            for lines in (self._texts(puzzles), [bytes(write_lines(solutions[good]))])
+            for lines in (self.texts(puzzles), [bytes(write_lines(solutions[good]))])
         )
         rated = zip(*texts, clues, words, guesses, strict=True)
         rows = [next(rated) if each else [None] * 5 for each in good.tolist()]

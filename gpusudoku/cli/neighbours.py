@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.cli.messages import note
+from gpusudoku.cli.messages import note, several
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -22,12 +24,11 @@ from gpusudoku.cli.options import (
     own_option,
     reading,
 )
-from gpusudoku.cli.records import FORMS as RECORDS
-from gpusudoku.cli.records import RecordWriter
 from gpusudoku.cli.sink import open_sink
 from gpusudoku.cli.source import Source, conflict_in, place_of
 from gpusudoku.cli.usage import Integer
-from gpusudoku.cli.writers import puzzle_texts
+from gpusudoku.cli.writers import PuzzleLines
+from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
 from gpusudoku.jobs.watch import duration
 
@@ -91,6 +92,9 @@ def neighbours(
     from gpusudoku.puzzles.neighbouring import Change, neighbour_blocks
     from gpusudoku.solving import not_one
 
+    for name in boards:
+        if (match := re.fullmatch(r"\{?-(\d+)(?:\+(\d+))?\}?", name, re.ASCII)) is not None:
+            raise InputError("{}: say --remove {} --add {}".format(name, *match.groups("0")))
     asked, change = OutputOptions.take(given), Change(remove, add, minimal)
     if dedupe:
         asked.refuse_with("--dedupe", {"--checkpoint": asked.checkpoint})
@@ -98,7 +102,8 @@ def neighbours(
     writer, classes = NeighbourWriter(asked.form or "line", source), Classes()
     with open_sink(source, asked, writer.header) as sink:
         done, batches = sink.start.solutions, source.batches()
-        if max(remove, add) > _QUICK:
+        written = done
+        if max(remove, add) > _QUICK and limit is None:
             batches = _announced(batches, change, threads)
         with closing(neighbour_blocks(batches, change, threads, limit)) as blocks:
             for block in sink.line.waiting(blocks) if source.single else blocks:
@@ -106,7 +111,10 @@ def neighbours(
                     new = block.chosen(slice(done, None))
                     done -= len(block) - len(new)
                     if dedupe:
-                        new = new.chosen(classes.new(canonical_block(new.neighbours, threads)))
+                        forms = canonical_block(new.neighbours, threads)
+                        which = [*classes.new(forms), *forms.errors]  # those without one stay
+                        new = new.chosen(np.sort(np.array(which, np.int64)))
+                    written += len(new)
                     if len(new):
                         sink.write(writer.text(new), len(new) if writer.is_plain else None)
                     sink.done(solutions=len(new), found=len(new))
@@ -116,6 +124,8 @@ def neighbours(
                     conflict = conflict_in(block.boards[index])
                     source.unanswered(f"{place_of(block.boards, index)}{error}{conflict}")
                 sink.done(boards=len(block.boards), solutions=done)
+        if source.single and not written and not source.lacks_answers:
+            note("no neighbours")
 
 
 def _announced(batches: Iterator[Batch], change: Change, threads: int) -> Iterator[Batch]:
@@ -125,30 +135,25 @@ def _announced(batches: Iterator[Batch], change: Change, threads: int) -> Iterat
     for number, batch in enumerate(batches):
         if number == 0:
             boards, seconds = estimate_seconds(batch[0], change)
-            taken = duration(seconds / threads)
+            taken = duration(max(1.0, seconds / threads))
             note(
-                f"{place_of(batch, 0)}{boards:,.0f} boards to search, {taken} on {threads} threads"
+                f"{place_of(batch, 0)}{several(ceil(boards), 'board')} to search,"
+                f" {taken} on {several(threads, 'thread')}"
             )
         yield batch
 
 
-class NeighbourWriter:
-    """Writes neighbours of puzzles in one form; records have the puzzle and the changes, too."""
+class NeighbourWriter(PuzzleLines):
+    """Writes neighbours of puzzles; records have the puzzle and the changes, too."""
 
     def __init__(self, form: str, source: Source) -> None:
-        columns = ("neighbour", "removed", "added")
-        self._records = RecordWriter(form, source.origin, columns) if form in RECORDS else None
-        self._form = "line" if form in RECORDS else form
+        super().__init__(form, source, ("neighbour", "removed", "added"))
         self.is_plain = form == "line"
         """True if each is a line."""
 
-    def header(self) -> bytes:
-        """Return the text before all neighbours."""
-        return b"" if self._records is None else self._records.header()
-
     def text(self, block: NeighbourBlock) -> bytes:
         """Write neighbours as whole lines."""
-        texts = b"".join(puzzle_texts(self._form, block.neighbours))
+        texts = b"".join(self.texts(block.neighbours))
         if self._records is None:
             return texts
         before = block.boards.cells[block.index]

@@ -21,9 +21,9 @@ from gpusudoku.cli.messages import naming
 from gpusudoku.cli.options import OutputOptions
 from gpusudoku.cli.records import FORMS as RECORDS
 from gpusudoku.cli.records import RecordWriter, as_bytes
-from gpusudoku.cli.source import place_of
+from gpusudoku.cli.source import Source, place_of
 from gpusudoku.errors import BadEntry
-from gpusudoku.results import ResultBlock
+from gpusudoku.results import BadBoard, ResultBlock
 
 _TRUTH = {True: "true", False: "false", None: ""}
 _ALWAYS = ("board", "box", "count", "exact", "method", "device")
@@ -236,12 +236,34 @@ class SolutionWriter:
         return len(text) // (geometry.cells + len("\n")) if fixed else None
 
 
-def puzzle_texts(form: str, puzzles: Batch) -> Iterable[bytes]:
-    """Write puzzles in a form of text, each as whole lines."""
-    if form == "line" and puzzles.candidates is None:
-        return bytes(formats.write_lines(puzzles.cells)).splitlines(keepends=True)
-    end = "\n" + formats.separator(form)
-    return (f"{formats.write(puzzle, form)}{end}".encode() for puzzle in puzzles)
+class PuzzleLines:
+    """Writes puzzles in one form: as text, or as records with the columns of a command."""
+
+    def __init__(self, form: str, source: Source, columns: Iterable[str]) -> None:
+        self._columns, self._form = tuple(columns), form
+        self._records: RecordWriter | None = None
+        if form in RECORDS:
+            self._records, self._form = RecordWriter(form, source.origin, self._columns), "line"
+        self._gap = b"\n" if form == "line" and not source.single else b""
+        """What stands for a board without a puzzle."""
+
+    def header(self) -> bytes:
+        """Return the text before all puzzles."""
+        return b"" if self._records is None else self._records.header()
+
+    def bad(self, board: BadBoard) -> bytes:
+        """Write what stands for a board that cannot be read."""
+        if self._records is None:
+            return self._gap
+        assert board.error.entry is not None  # whatever a command reads has one
+        return self._records.bad(board.error.entry)
+
+    def texts(self, puzzles: Batch) -> Iterable[bytes]:
+        """Write puzzles, each as whole lines."""
+        if self._form == "line" and puzzles.candidates is None:
+            return bytes(formats.write_lines(puzzles.cells)).splitlines(keepends=True)
+        end = "\n" + formats.separator(self._form)
+        return (f"{formats.write(puzzle, self._form)}{end}".encode() for puzzle in puzzles)
 
 
 def distinct_numbers(numbers: NDArray[Any]) -> tuple[list[int], NDArray[np.intp]]:

@@ -52,6 +52,7 @@ CALL_BOARDS = 1 << 10
 FIRST_STATES, MOST_STATES = 1 << 8, 1 << 20
 """States that there is memory for at first, and at most: about 100 MB for 9x9 boards, of which
 those with the most, nearly full ones, have some ten thousand."""
+TOO_MANY = "too many rearrangements begin with the least rows"
 MOST_DIGITS, MOST_ORDERS = 9, 50_000
 """Digits, and orders of columns, of grids with a table of pairs of rows; 9x9 ones have 1,296. The
 others are taken for puzzles."""
@@ -90,12 +91,6 @@ class Transformation:
         cells = labels[grid[np.ix_(self.rows, self.columns)]]
         return Board(cells.ravel(), board.geometry)
 
-    def fields(self) -> tuple[str, str, str, str]:
-        """Write it in words, with numbers from 1: yes or no, rows, columns and digits."""
-        lists = [i + 1 for i in self.rows], [i + 1 for i in self.columns], self.digits
-        rows, columns, digits = (",".join(map(str, each)) for each in lists)
-        return "yes" if self.transposed else "no", rows, columns, digits
-
     @property
     def inverse(self) -> Transformation:
         """The transformation that undoes it."""
@@ -105,7 +100,15 @@ class Transformation:
         return Transformation(self.transposed, rows, columns, tuple(d + 1 for d in digits))
 
     def then(self, after: Transformation) -> Transformation:
-        """Return the transformation that does this one and then another."""
+        """Return the transformation that does this one and then another.
+
+        Raises
+        ------
+        InputError
+            If they are for boards of different sizes.
+        """
+        if len(self.rows) != len(after.rows):
+            raise InputError(f"transformations of {len(self.rows)} and {len(after.rows)} rows")
         rows, columns = self.rows, self.columns
         if after.transposed:
             rows, columns = columns, rows
@@ -135,6 +138,12 @@ class Canonical:
     automorphisms: int
     """The number of transformations that leave the board as it is. Those that differ only by digits
     that the board has not got are different ones, too."""
+
+    def to(self, other: Canonical) -> Transformation | None:
+        """Return a transformation that makes this puzzle the other one; None if there is none."""
+        if self.board != other.board:
+            return None
+        return self.transformation.then(other.transformation.inverse)
 
     def __str__(self) -> str:
         return str(self.board)
@@ -241,7 +250,7 @@ def canonical(
     ------
     InputError
         If the board cannot be read, if clues contradict each other, if candidates are given, or if
-        too many rearrangements begin with the least rows, as of nearly full boards of 16x16 cells.
+        too many rearrangements begin with the least rows, as of full boards of 16x16 cells.
     Interrupted, Cancelled
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
@@ -300,10 +309,7 @@ def isomorphic(
     InputError
         If one of them has no canonical form: see ``canonical``.
     """
-    one, two = canonical(board, box=box), canonical(other, box=box)
-    if one.board != two.board:
-        return None
-    return one.transformation.then(two.transformation.inverse)
+    return canonical(board, box=box).to(canonical(other, box=box))
 
 
 def canonical_batches(
@@ -365,10 +371,14 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
     some = pieces(range(len(boards)), max(threads, -(-len(boards) // CALL_BOARDS)))
 
     def find(piece: range) -> None:
-        for which, write in ((full, _write_grids), (~full, _write_puzzles)):
+        check_cancelled()
+        for which, forms_of in ((full, _grid_forms), (~full, _puzzle_forms)):
             these = piece.start + np.flatnonzero(which[piece.start : piece.stop])
             if len(these):
-                write(geometry, boards.cells, these, forms, errors)
+                found = forms_of(geometry, boards.cells[these])
+                forms.put(these, found)
+                for index in these[found.ties < 0].tolist():
+                    errors[index] = InputError(f"the canonical form was not found: {TOO_MANY}")
 
     called([partial(find, piece) for piece in some], threads)
     if boards.candidates is not None:
@@ -383,45 +393,29 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
     return CanonicalBlock(boards, forms.cells, errors, forms.ties, forms.maps)
 
 
-def _write_grids(
-    geometry: Geometry,
-    cells: NDArray[np.uint8],
-    these: NDArray[np.int64],
-    forms: Forms,
-    errors: dict[int, InputError],
-) -> None:
-    """Write the canonical forms of some full boards."""
-    check_cancelled()
-    found = Forms.empty(geometry.n, len(these))
+def _grid_forms(geometry: Geometry, grids: NDArray[np.uint8]) -> Forms:
+    """Find the canonical forms of full boards, uint8 (B, n * n)."""
+    found = Forms.empty(geometry.n, len(grids))
     kernel = canonical_grids(geometry.box_rows, geometry.box_columns)
-    kernel(cells[these], pair_table(geometry), Grid.empty(geometry.n), found)
-    forms.put(these, found)
+    kernel(grids, pair_table(geometry), Grid.empty(geometry.n), found)
+    return found
 
 
-def _write_puzzles(
-    geometry: Geometry,
-    cells: NDArray[np.uint8],
-    these: NDArray[np.int64],
-    forms: Forms,
-    errors: dict[int, InputError],
-) -> None:
-    """Write the canonical forms of some boards, with more memory for those that need it."""
+def _puzzle_forms(geometry: Geometry, boards: NDArray[np.uint8]) -> Forms:
+    """Find the canonical forms of boards, uint8 (B, n * n): ties are -1 of those without."""
     layout = Layout(geometry.box_rows, geometry.box_columns)
     kernel = canonical_puzzles(geometry.box_rows, geometry.box_columns)
-    boards, found = cells[these], Forms.empty(geometry.n, len(these))
-    done, states = 0, FIRST_STATES
+    found, done, states = Forms.empty(geometry.n, len(boards)), 0, FIRST_STATES
     search = Search.empty(layout, states)
     while (done := kernel(boards, done, search, found)) < len(boards):
         check_cancelled()
         if states < MOST_STATES:
             states *= 8
             search = Search.empty(layout, states)
-            continue
-        why = "too many rearrangements begin with the least rows"
-        errors[int(these[done])] = InputError(f"no canonical form: {why}")
-        found.cells[done], found.ties[done] = 0, 0
-        done += 1
-    forms.put(these, found)
+        else:
+            found.cells[done], found.ties[done] = 0, -1
+            done += 1
+    return found
 
 
 def canonical_kernels(geometry: Geometry) -> list[Kernel]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import time
+from bisect import bisect_right
 from collections.abc import Generator, Iterable
 from contextlib import closing
 from fractions import Fraction
@@ -115,10 +116,12 @@ class PuzzleDataset:
                 begin, end = first, first + max(n, first) - len(seen)
                 if self._options.unbiased:  # whole batches, from the first one on
                     begin, end = 0, MOST_ROWS
+                rows = max(1, threads // 3)  # threads that make columns, one of which reads
+                making = threads - rows + 1
                 puzzles = Puzzles(
-                    end, self._options, seed, first=begin, seconds=seconds, threads=threads
+                    end, self._options, seed, first=begin, seconds=seconds, threads=making
                 )
-                made = ordered_map(puzzles.blocks(), self._with_keys, threads, where=_where)
+                made = ordered_map(puzzles.blocks(), self._with_keys, rows, where=_where)
                 with closing(made) as blocks:
                     for done in blocks:
                         assert done.result is not None
@@ -130,6 +133,8 @@ class PuzzleDataset:
                             if number >= first and key not in seen and len(seen) < n:
                                 seen.add(key)
                                 new.append(row)
+                        if numbers[-1] < first:  # made again, to go on behind it
+                            last = time.monotonic()
                         first = max(first, numbers[-1] + 1)
                         if new:
                             last = time.monotonic()
@@ -149,22 +154,21 @@ class PuzzleDataset:
         columns = self.columns(block)
         return columns, [class_key(line) for line in columns["canonical"].tolist()]
 
-    def _splits(self, classes: NDArray[np.bytes_]) -> NDArray[np.intp]:
+    def _splits(self, classes: NDArray[np.bytes_]) -> list[int]:
         """Return the split of each class, an index into ``SPLITS``."""
         hashes = (blake2b(line, digest_size=SPLIT_BYTES).digest() for line in classes.tolist())
-        numbers = np.frombuffer(b"".join(hashes), ">u8").astype(np.uint64) >> np.uint64(1)
-        return np.searchsorted(self._bounds, numbers, side="right")
+        return [bisect_right(self._bounds, int.from_bytes(each, "big")) for each in hashes]
 
 
-def _bounds(shares: str) -> NDArray[np.uint64]:
-    """Return the first of 2^63 numbers that are not of train, and that are not of validation."""
+def _bounds(shares: str) -> list[int]:
+    """Return the first of 2^64 numbers that is not of train, and that is of neither of two."""
     words = shares.split(",")
     if len(words) == len(SPLITS) and all(
         re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", word, re.ASCII) for word in words
     ):
         *ends, whole = accumulate(map(Fraction, words))
         if whole:
-            return np.array([ceil((1 << 63) * end / whole) for end in ends], np.uint64)
+            return [ceil((1 << 8 * SPLIT_BYTES) * end / whole) for end in ends]
     raise InputError(
         f"split {described(shares)}: expected shares of train, validation and test, such as"
         f" {SHARES}"

@@ -11,9 +11,9 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 from math import comb
 from typing import Any
 
@@ -98,13 +98,18 @@ class NeighbourBlock:
 class _Piece(NeighbourBlock):
     """Boards that are neighbours, but for additions that are still to come."""
 
-    last: NDArray[np.int64] | int = -1
-    """int64 (k): the cell of the last addition; later ones come behind it."""
+    last: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    """int64 (k): the cell of the last addition, or -1; later ones come behind it."""
 
-    def with_each(self, *, unique: bool) -> _Piece:
-        """Return all boards with one placement more that have a solution, or exactly one."""
-        which, cells, digits = _placements(self.neighbours, self.last, unique)
+    def with_each(self, more: int = 0) -> _Piece:
+        """Return all boards with one placement more that have exactly one solution.
+
+        If there are ``more`` to come, those that have any, and as many empty cells behind it.
+        """
+        which, cells, digits = _placements(self.neighbours, self.last, unique=not more)
         new = self.boards.cells[self.index[which], cells] != digits
+        empty_behind = np.cumsum(self.cells[:, ::-1] == 0, axis=1)[:, ::-1]
+        new &= empty_behind[which, cells] > more
         which, cells, digits = which[new], cells[new], digits[new]
         boards = self.cells[which]
         boards[np.arange(len(which)), cells] = digits
@@ -112,10 +117,12 @@ class _Piece(NeighbourBlock):
 
     def cut(self, most: int) -> Iterator[_Piece]:
         """Cut it into pieces of so many boards."""
-        for start in range(0, len(self), most):
-            these = slice(start, start + most)
-            last = self.last if isinstance(self.last, int) else self.last[these]
-            yield replace(self, index=self.index[these], cells=self.cells[these], last=last)
+        return (self.chosen(slice(start, start + most)) for start in range(0, len(self), most))
+
+    def chosen(self, which: slice | NDArray[Any]) -> _Piece:
+        """Return some of the boards."""
+        index, cells, last = self.index[which], self.cells[which], self.last[which]
+        return replace(self, index=index, cells=cells, last=last)
 
 
 def neighbours(
@@ -188,11 +195,11 @@ def neighbour_blocks(
                 numbers = solve_block(some, Options(limit=2), CpuEngine(threads)).numbers
                 for part in _parts(some.cells, change):
                     boards, none = some.chosen(part), np.empty(0, np.int64)
-                    for piece in _without_clues(boards, numbers[part], change):
-                        for each in _with_clues(piece, change.add - 1):
-                            if full is boards:
-                                break
-                            yield each
+                    without, more = _without_clues(boards, numbers[part], change), change.add - 1
+                    for piece in chain.from_iterable(_with_clues(each, more) for each in without):
+                        if full is boards:
+                            break
+                        yield piece
                     yield _Piece(boards, numbers[part], none, boards.cells[:0], ended=True)
 
     def work(piece: _Piece) -> NeighbourBlock:
@@ -228,16 +235,16 @@ def estimate_seconds(puzzle: Board, change: Change) -> tuple[float, float]:
     cells = np.tile(puzzle.cells, (SAMPLED, 1))
     for row in cells:
         row[rng.permutation(clues)[: change.remove]] = 0
-    piece = _Piece(boards, np.ones(1, np.int64), np.zeros(SAMPLED, np.int64), cells)
+    index = np.zeros(SAMPLED, np.int64)
+    piece = _Piece(boards, np.ones(1, np.int64), index, cells, last=index - 1)
     _complete(next(piece.cut(1)), change)  # which compiles what is needed
-    for _ in range(change.add - 1):
-        more = piece.with_each(unique=False)
+    for left in range(change.add - 1, 0, -1):
+        more = piece.with_each(left)
         number *= len(more) / len(piece)
         if not len(more):
             return 0.0, 0.0
         which = rng.integers(len(more), size=SAMPLED)
-        piece = replace(more, index=more.index[which], cells=more.cells[which],
-                        last=np.asarray(more.last)[which])  # fmt: skip
+        piece = more.chosen(which)
     start = time.process_time()
     _complete(piece, change)
     return number, number / len(piece) * (time.process_time() - start)
@@ -269,16 +276,17 @@ def _without_clues(boards: Batch, numbers: NDArray[np.int64], change: Change) ->
     if len(boards) == 1:  # for all threads
         number = comb(int(np.count_nonzero(boards.cells)), change.remove)
         most = min(most, max(FEWEST_BOARDS, number // PIECES))
+    room = (boards.cells == 0).sum(axis=1) + change.remove >= change.add
     ways = (
         (place, way)
-        for place in np.flatnonzero(numbers == 1).tolist()
+        for place in np.flatnonzero((numbers == 1) & room).tolist()
         for way in combinations(np.flatnonzero(boards.cells[place]).tolist(), change.remove)
     )
     while some := list(islice(ways, most)):
         index, removed = zip(*some, strict=True)
         which, cells = np.array(index), boards.cells[[*index]]
         cells[np.arange(len(which))[:, None], np.array(removed, np.int64)] = 0
-        yield _Piece(boards, numbers, which, cells)
+        yield _Piece(boards, numbers, which, cells, last=np.full(len(which), -1))
 
 
 def _with_clues(piece: _Piece, more: int) -> Iterator[_Piece]:
@@ -287,23 +295,24 @@ def _with_clues(piece: _Piece, more: int) -> Iterator[_Piece]:
         yield piece
         return
     check_cancelled()
-    for each in piece.with_each(unique=False).cut(MOST_BOARDS):
-        yield from _with_clues(each, more - 1)
+    for some in piece.cut(max(1, MOST_BOARDS // piece.boards.geometry.cells)):
+        for each in some.with_each(more).cut(MOST_BOARDS):
+            yield from _with_clues(each, more - 1)
 
 
 def _complete(piece: _Piece, change: Change) -> NeighbourBlock:
     """Add the last clue of all boards in all ways; return those that are neighbours."""
     if change.add:
-        piece = piece.with_each(unique=True)
+        piece = piece.with_each()
     else:
         searched = search_block(piece.neighbours, Options(limit=2), CpuEngine(1))
-        piece = piece.chosen(searched.numbers == 1)  # type: ignore[assignment]
+        piece = piece.chosen(searched.numbers == 1)
     if change.minimal and len(piece):
         boards = piece.neighbours
         solutions = solve_block(boards, Options(limit=1), CpuEngine(1)).solutions
         assert solutions is not None
         left = reduced(boards, solutions, order_seeds(boards.cells, 0))
-        piece = piece.chosen((left == piece.cells).all(axis=1))  # type: ignore[assignment]
+        piece = piece.chosen((left == piece.cells).all(axis=1))
     return piece
 
 
@@ -323,7 +332,7 @@ def _tables(shape: Shape) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def _placements(
-    boards: Batch, last: NDArray[np.int64] | int, unique: bool
+    boards: Batch, last: NDArray[np.int64], unique: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Find the placements behind some cells that leave boards any solution, or exactly one.
 
@@ -332,7 +341,7 @@ def _placements(
     shape = shape_of(boards.geometry.box_rows, boards.geometry.box_columns)
     kernel, (first, places) = placements_kernel(boards.geometry), _tables(shape)
     rows = Frontier.of(boards).boards
-    closed = np.broadcast_to(first[last + 1], rows.shape)
+    closed = first[last + 1]
     # If all placements seem to be in a solution, a first one adds them to ``two``.
     one = np.zeros_like(rows) if unique else ~np.zeros_like(rows)
     arrays, searches = PlacementArrays(rows, one, closed.copy()), Searches.empty(shape)

@@ -12,7 +12,7 @@ import pytest
 
 import gpusudoku
 from gpusudoku import Board, generate
-from gpusudoku.puzzles import generating
+from gpusudoku.puzzles import generating, unbiased
 from gpusudoku.puzzles.canonical import canonical
 from gpusudoku.puzzles.dataset import PuzzleDataset
 from gpusudoku.puzzles.generating import PuzzleOptions
@@ -164,11 +164,13 @@ def test_wrong_shares(run, shares):
         "-n 60 --seed 5 --format csv",
         "-n 60 --seed 5 --json --symmetry rotational --clues 24-28",
         "-n 36 --seed 5 --box 2x2 --format tsv",
+        "-n 60 --seed 5 --format csv --unbiased",
     ],
 )
 def test_a_run_that_goes_on(checkpointed, full, monkeypatch, options):
     """It is as if nothing had been; classes that are in the file do not come again."""
     monkeypatch.setattr(generating, "MOST_PUZZLES", 8)
+    monkeypatch.setattr(unbiased, "GRIDS", 100)  # some twenty puzzles in a batch
     this = checkpointed(["dataset"])
     this.command = ["dataset", *options.split()]
     status, wanted, _ = this.wanted()

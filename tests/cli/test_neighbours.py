@@ -144,3 +144,33 @@ def test_ctrl_c(run, monkeypatch, puzzles):
     status, out, err = run("neighbours", puzzles)
     assert (status, out) == (130, "")
     assert err == "gpusudoku: interrupted: 0 lines written\n"
+
+
+def test_the_limit_ends_a_puzzle_that_has_many_ways(run):
+    """Its clues go in ways that nobody could try."""
+    board = next(gpusudoku.generate(1, seed=1, clues=40)).board
+    status, out, _ = run("neighbours", str(board), "--remove", 8, "--limit", 2)
+    assert (status, out.count("\n")) == (0, 2)
+
+
+def test_as_many_clues_as_there_is_room_for(run):
+    empty = SMALL.count(".")
+    status, out, _ = run("neighbours", SMALL, "--remove", 0, "--add", empty)
+    assert (status, out.count("\n"), out.count(".")) == (0, 1, 0)
+    status, out, err = run("neighbours", SMALL, "--remove", 0, "--add", empty + 1)
+    assert (status, out) == (0, "")
+    assert err.endswith("gpusudoku: no neighbours\n")
+
+
+def test_one_of_each_class(run):
+    forms = [str(found.board) for found in gpusudoku.canonical_many(lines_of(SMALL, 1, 1))]
+    status, out, _ = run("neighbours", SMALL, "--dedupe")
+    found = [str(found.board) for found in gpusudoku.canonical_many(out.split())]
+    assert (status, found) == (0, [*dict.fromkeys(forms)])
+    assert run("neighbours", SMALL, "--dedupe", "--checkpoint", "a", "-o", "b")[0] == 2
+
+
+def test_a_notation_of_others(run):
+    assert run("neighbours", "{-2+1}") == (
+        2, "", "gpusudoku: {-2+1}: say --remove 2 --add 1\n"
+    )  # fmt: skip
