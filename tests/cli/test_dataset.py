@@ -74,7 +74,7 @@ def test_shapes_without_forms(run, tmp_path):
     assert err.startswith("gpusudoku: no canonical forms with boxes of 1x40: ")
     status, out, err = run("dataset", "-n", "1", "--box", "4x4", "--clues", "256", "-q")
     assert (status, out) == (2, "")
-    assert err.startswith("gpusudoku: puzzle 0: no canonical form: ")
+    assert err.startswith("gpusudoku: puzzle 0: the canonical form was not found: ")
 
 
 def test_one_row_a_class(run):
