@@ -372,13 +372,15 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
 
     def find(piece: range) -> None:
         check_cancelled()
-        for which, forms_of in ((full, _grid_forms), (~full, _puzzle_forms)):
-            these = piece.start + np.flatnonzero(which[piece.start : piece.stop])
-            if len(these):
-                found = forms_of(geometry, boards.cells[these])
+        start, end = piece.start, piece.stop
+        for which, write in ((full[start:end], _write_grids), (~full[start:end], _write_puzzles)):
+            if which.all():  # where they are
+                write(geometry, boards.cells[start:end], forms.part(start, end))
+            elif which.any():
+                these = start + np.flatnonzero(which)
+                found = Forms.empty(geometry.n, len(these))
+                write(geometry, boards.cells[these], found)
                 forms.put(these, found)
-                for index in these[found.ties < 0].tolist():
-                    errors[index] = InputError(f"the canonical form was not found: {TOO_MANY}")
 
     called([partial(find, piece) for piece in some], threads)
     if boards.candidates is not None:
@@ -386,36 +388,37 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
         error = InputError("a board with given candidates has no canonical form")
         errors |= dict.fromkeys(np.flatnonzero(given).tolist(), error)
         forms.cells[given], forms.ties[given] = 0, 0
-    for index in np.flatnonzero(forms.ties == 0).tolist():
-        if index not in errors:
+    for index in np.flatnonzero(forms.ties <= 0).tolist():
+        if index in errors:
+            continue
+        if forms.ties[index]:
+            errors[index] = InputError(f"the canonical form was not found: {TOO_MANY}")
+        else:
             first = boards[index].conflicts[0].describe(geometry)
             errors[index] = InputError(f"clues contradict each other: {first}")
     return CanonicalBlock(boards, forms.cells, errors, forms.ties, forms.maps)
 
 
-def _grid_forms(geometry: Geometry, grids: NDArray[np.uint8]) -> Forms:
-    """Find the canonical forms of full boards, uint8 (B, n * n)."""
-    found = Forms.empty(geometry.n, len(grids))
+def _write_grids(geometry: Geometry, grids: NDArray[np.uint8], forms: Forms) -> None:
+    """Write the canonical forms of full boards, uint8 (B, n * n)."""
     kernel = canonical_grids(geometry.box_rows, geometry.box_columns)
-    kernel(grids, pair_table(geometry), Grid.empty(geometry.n), found)
-    return found
+    kernel(grids, pair_table(geometry), Grid.empty(geometry.n), forms)
 
 
-def _puzzle_forms(geometry: Geometry, boards: NDArray[np.uint8]) -> Forms:
-    """Find the canonical forms of boards, uint8 (B, n * n): ties are -1 of those without."""
+def _write_puzzles(geometry: Geometry, boards: NDArray[np.uint8], forms: Forms) -> None:
+    """Write the canonical forms of boards, uint8 (B, n * n): ties are -1 of those without."""
     layout = Layout(geometry.box_rows, geometry.box_columns)
     kernel = canonical_puzzles(geometry.box_rows, geometry.box_columns)
-    found, done, states = Forms.empty(geometry.n, len(boards)), 0, FIRST_STATES
+    done, states = 0, FIRST_STATES
     search = Search.empty(layout, states)
-    while (done := kernel(boards, done, search, found)) < len(boards):
+    while (done := kernel(boards, done, search, forms)) < len(boards):
         check_cancelled()
         if states < MOST_STATES:
             states *= 8
             search = Search.empty(layout, states)
         else:
-            found.cells[done], found.ties[done] = 0, -1
+            forms.cells[done], forms.ties[done] = 0, -1
             done += 1
-    return found
 
 
 def canonical_kernels(geometry: Geometry) -> list[Kernel]:

@@ -75,8 +75,9 @@ class Search(NamedTuple):
     starts: NDArray[np.int64]
     """int64 (2, n * R + 1): where the clues of each row and stack begin."""
     filled: NDArray[np.int64]
-    """int64 (2, n + 1): the stacks that have clues in each row; at the end of the first row, the
-    boxes from the first one with entries on in the least row so far."""
+    """int64 (2, n): the stacks that have clues in each row."""
+    most_filled: NDArray[np.int64]
+    """int64 (1): the boxes of the least row so far from the first one with entries on."""
     spots: NDArray[np.int64]
     """int64 (n): the cells of the least row that have entries."""
     keys: NDArray[np.uint64]
@@ -94,7 +95,8 @@ class Search(NamedTuple):
             np.zeros((most, 2), np.int64),
             np.zeros(2 * n * n, np.int64),
             np.zeros((2, n * layout.box_rows + 1), np.int64),
-            np.zeros((2, n + 1), np.int64),
+            np.zeros((2, n), np.int64),
+            np.zeros(1, np.int64),
             np.zeros(n, np.int64),
             np.zeros((3, n), np.uint64),
             np.zeros((2, n), np.uint64),
@@ -119,6 +121,10 @@ class Forms(NamedTuple):
         """Memory for so many boards."""
         cells = np.zeros((boards, n * n), np.uint8)
         return cls(cells, np.zeros(boards, np.int64), np.zeros((boards, 1 + 3 * n), np.uint8))
+
+    def part(self, start: int, end: int) -> Forms:
+        """Return the memory of the boards from start to before end."""
+        return Forms(self.cells[start:end], self.ties[start:end], self.maps[start:end])
 
     def put(self, which: NDArray[np.int64], found: Forms) -> None:
         """Put those of some boards, int64 (k), in their places."""
@@ -258,7 +264,7 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
     @jit
     def compare(search, side, s, turn, row, labels, tied):
         """Compare a row of a state with the least one; return how many are tied, -1 if too many."""
-        if search.filled[turn, row] > search.filled[0, n]:
+        if search.filled[turn, row] > search.most_filled[0]:
             return tied  # a box has entries that is empty in the least row
         row_entries(search, side, s, turn, row, labels)
         keys = search.keys
@@ -268,7 +274,7 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
             if keys[TRIAL, w] < keys[BEST, w]:
                 for v in range(W):
                     keys[BEST, v] = keys[TRIAL, v]
-                search.filled[0, n] = boxes_left(keys)
+                search.most_filled[0] = boxes_left(keys)
                 tied = 0
                 break
         if tied == search.tied.shape[0]:
@@ -297,7 +303,7 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
     def compare_rows(search, side, count, level, labels):
         """Find the least row that may follow in any state; return how many are tied."""
         tied = 0
-        search.filled[0, n] = R
+        search.most_filled[0] = R
         for w in range(W):
             search.keys[BEST, w] = ~ZERO
         for s in range(count):
