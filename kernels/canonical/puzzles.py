@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.kernels.bits import ONE, ZERO
+from gpusudoku.kernels.bits import ONE, ZERO, lowest_index
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.parts import Jit, inlined
 from gpusudoku.kernels.signature import int64, kind_of, uint8
@@ -39,7 +39,7 @@ NONE = 255
 class Layout:
     """The words of a row's entries, and the bytes of a state, for boxes of R x C cells.
 
-    Bytes of a state: the ``place`` of each column in its stack, the ``label`` of each digit, the
+    Bytes of a state: the place of each column among all, the ``label`` of each digit, the
     ``slot`` of each stack, its ``free`` columns, that are empty so far, then the number of stacks
     that are so, the band of the last row, whether the board is transposed, and all rows so far.
     The last word has the rows that were taken, as bits.
@@ -194,55 +194,38 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
             search.starts[turn, n * R] = k
 
     @jit
-    def box_entries(search, side, s, stack, first, last, labels):
-        """Return the entries of a box with some clues."""
-        if labels == 0:  # all are new, and no column has a place
-            box = ZERO
-            for _ in range(first, last):
-                box = box << np.uint64(bits) | np.uint64(NEW)
-            return box
-        fixed, loose = ZERO, ZERO
-        for k in range(first, last):
-            column, digit = search.clues[k] & 255, search.clues[k] >> 8
-            place = np.int64(search.bytes[side, s, column])
-            label = np.uint64(search.bytes[side, s, LABEL + digit])
-            if place != NONE:
-                fixed |= label << np.uint64(bits * (C - 1 - place))
-                continue
-            above, below = loose, ZERO  # sorted, the largest in the lowest bits
-            while above & entry > label:
-                above, below = above >> np.uint64(bits), below + np.uint64(bits)
-            loose &= (ONE << below) - ONE
-            loose |= (above << np.uint64(bits) | label) << below
-        free = np.int64(search.bytes[side, s, FREE + stack])
-        return fixed | loose << np.uint64(bits * (C - free))
-
-    @jit
-    def put_box(keys, slot, box):
-        """Put the entries of a box into the row's."""
+    def put(keys, cell, entries):
+        """Put entries into the row's, the last of which is that of a cell."""
         if W == 1:
-            keys[TRIAL, 0] |= box << np.uint64(width * (R - 1 - slot))
+            keys[TRIAL, 0] |= entries << np.uint64(bits * (n - 1 - cell))
         else:
-            shift = width * (together - 1 - slot % together)
-            keys[TRIAL, slot // together] |= box << np.uint64(shift)
+            slot, place = cell // C, cell % C
+            shift = width * (together - 1 - slot % together) + bits * (C - 1 - place)
+            keys[TRIAL, slot // together] |= entries << np.uint64(shift)
 
     @jit
-    def row_entries(search, side, s, turn, row, labels):
-        """Find the least entries that a state allows for a row."""
+    def insert(entries, label):
+        """Insert a label into entries that are sorted, the largest in the lowest bits."""
+        above, below = entries, ZERO
+        while above & entry > label:
+            above, below = above >> np.uint64(bits), below + np.uint64(bits)
+        low = entries & ((ONE << below) - ONE)
+        return (above << np.uint64(bits) | label) << below | low
+
+    @jit
+    def put_loose(search, side, s, loose):
+        """Put the entries of stacks into the row's, as far to the right as they can be."""
         keys, waiting = search.keys, 0
-        for w in range(W):
-            keys[TRIAL, w] = ZERO
-        for stack in range(R):
-            first = search.starts[turn, row * R + stack]
-            last = search.starts[turn, row * R + stack + 1]
-            if first == last:
-                continue
-            box = box_entries(search, side, s, stack, first, last, labels)
+        while loose != ZERO:
+            stack = lowest_index(loose)
+            loose &= loose - ONE
+            box = keys[BOXES, stack]
             slot = np.int64(search.bytes[side, s, SLOT + stack])
             if slot != NONE:
-                put_box(keys, slot, box)
+                free = np.int64(search.bytes[side, s, FREE + stack])
+                put(keys, slot * C + free - 1, box)
                 continue
-            i = waiting
+            i = waiting  # not above the stacks that were looked at
             while i > 0 and keys[BOXES, i - 1] > box:
                 keys[BOXES, i] = keys[BOXES, i - 1]
                 i -= 1
@@ -250,7 +233,27 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
             waiting += 1
         slot = np.int64(search.bytes[side, s, OPEN]) - waiting
         for i in range(waiting):
-            put_box(keys, slot + i, keys[BOXES, i])
+            put(keys, (slot + i) * C + C - 1, keys[BOXES, i])
+
+    @jit
+    def row_entries(search, side, s, turn, row):
+        """Find the least entries that a state allows for a row."""
+        keys, loose = search.keys, ZERO
+        for w in range(W):
+            keys[TRIAL, w] = ZERO
+        for k in range(search.starts[turn, row * R], search.starts[turn, row * R + R]):
+            column, digit = search.clues[k] & 255, search.clues[k] >> 8
+            label = np.uint64(search.bytes[side, s, LABEL + digit])
+            cell = np.int64(search.bytes[side, s, column])
+            if cell != NONE:
+                put(keys, cell, label)
+                continue
+            stack = column // C
+            bit = ONE << np.uint64(stack)
+            keys[BOXES, stack] = insert(keys[BOXES, stack] if loose & bit else ZERO, label)
+            loose |= bit
+        if loose != ZERO:
+            put_loose(search, side, s, loose)
 
     @jit
     def boxes_left(keys):
@@ -262,11 +265,11 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
         return 0
 
     @jit
-    def compare(search, side, s, turn, row, labels, tied):
+    def compare(search, side, s, turn, row, tied):
         """Compare a row of a state with the least one; return how many are tied, -1 if too many."""
         if search.filled[turn, row] > search.most_filled[0]:
             return tied  # a box has entries that is empty in the least row
-        row_entries(search, side, s, turn, row, labels)
+        row_entries(search, side, s, turn, row)
         keys = search.keys
         for w in range(W):
             if keys[TRIAL, w] > keys[BEST, w]:
@@ -283,7 +286,7 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
         return tied + 1
 
     @jit
-    def compare_band(search, side, s, band, labels, tied):
+    def compare_band(search, side, s, band, tied):
         """Compare the rows of a band that a state has not taken."""
         turn, taken = np.int64(search.bytes[side, s, TURN]), search.states[side, s, SIZE - 1]
         was_empty = False
@@ -294,13 +297,13 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
             if is_empty and was_empty:
                 continue
             was_empty |= is_empty
-            tied = compare(search, side, s, turn, row, labels, tied)
+            tied = compare(search, side, s, turn, row, tied)
             if tied < 0:
                 return tied
         return tied
 
     @jit
-    def compare_rows(search, side, count, level, labels):
+    def compare_rows(search, side, count, level):
         """Find the least row that may follow in any state; return how many are tied."""
         tied = 0
         search.most_filled[0] = R
@@ -309,7 +312,7 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
         for s in range(count):
             if level % R != 0:
                 last = np.int64(search.bytes[side, s, BAND])
-                tied = compare_band(search, side, s, last, labels, tied)
+                tied = compare_band(search, side, s, last, tied)
                 if tied < 0:
                     return tied
                 continue
@@ -323,7 +326,7 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
                 if is_empty and was_empty:
                     continue
                 was_empty |= is_empty
-                tied = compare_band(search, side, s, band, labels, tied)
+                tied = compare_band(search, side, s, band, tied)
                 if tied < 0:
                     return tied
         return tied
@@ -351,28 +354,29 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
             search.states[to_side, e, w] = search.states[from_side, s, w]
 
     @jit
-    def place_clue(search, side, e, k, label, slot, place):
+    def place_clue(search, side, e, k, label, cell):
         """Give a clue of a row its label, and its column and stack their places."""
         column, digit = search.clues[k] & 255, search.clues[k] >> 8
         state = search.bytes
         state[side, e, LABEL + digit] = label
         if state[side, e, column] == NONE:
-            state[side, e, column] = place
+            state[side, e, column] = cell
             state[side, e, FREE + column // C] -= 1
             if state[side, e, SLOT + column // C] == NONE:
-                state[side, e, SLOT + column // C] = slot
+                state[side, e, SLOT + column // C] = cell // C
                 state[side, e, OPEN] -= 1
 
     @jit
-    def fits(search, side, s, e, k, turn, row, label, labels, slot, place):
-        """Tell whether a clue of a row can be in a place; e came of s, and has some clues."""
+    def fits(search, side, s, e, k, turn, row, label, labels, cell):
+        """Tell whether a clue of a row can be in a cell; e came of s, and has some clues."""
         column, digit = search.clues[k] & 255, search.clues[k] >> 8
-        stack, state = column // C, search.bytes
+        state = search.bytes
+        if state[side, e, column] != NONE:
+            return np.int64(state[side, e, column]) == cell
         if np.int64(state[side, e, LABEL + digit]) != (label if label <= labels else NEW):
             return False
-        at, mine = np.int64(state[side, e, SLOT + stack]), np.int64(state[side, e, column])
-        if mine != NONE:
-            return at == slot and mine == place
+        stack, slot, place = column // C, cell // C, cell % C
+        at = np.int64(state[side, e, SLOT + stack])
         if at != NONE:
             return at == slot and place < np.int64(state[1 - side, s, FREE + stack])
         # Empty stacks with known labels come before those with as many clues, all of new ones.
@@ -396,13 +400,12 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
         turn = np.int64(search.bytes[side, s, TURN])
         first, last = search.starts[turn, row * R], search.starts[turn, row * R + R]
         for i in range(spots):
-            position = search.spots[i]
-            label = np.int64(forms.cells[board, level * n + position])
-            slot, place = position // C, position % C
+            cell = search.spots[i]
+            label = np.int64(forms.cells[board, level * n + cell])
             for e in range(start, made):
                 chosen = -1
                 for k in range(first, last):
-                    if not fits(search, after, s, e, k, turn, row, label, labels, slot, place):
+                    if not fits(search, after, s, e, k, turn, row, label, labels, cell):
                         continue
                     if chosen < 0:
                         chosen = k
@@ -410,9 +413,9 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
                     if made == most:
                         return -1
                     copy(search, after, e, after, made)
-                    place_clue(search, after, made, k, label, slot, place)
+                    place_clue(search, after, made, k, label, cell)
                     made += 1
-                place_clue(search, after, e, chosen, label, slot, place)
+                place_clue(search, after, e, chosen, label, cell)
         return made
 
     @jit
@@ -436,7 +439,7 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
         begin(search)
         count, labels, side = turns, 0, 0
         for level in range(n):
-            tied = compare_rows(search, side, count, level, labels)
+            tied = compare_rows(search, side, count, level)
             if tied < 0:
                 return False
             known = labels
@@ -452,10 +455,7 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
         forms.maps[board, 0] = search.bytes[side, 0, TURN]
         for i in range(n):
             forms.maps[board, 1 + i] = search.bytes[side, 0, ROWS + i]
-            column = np.int64(search.bytes[side, 0, i])
-            if column != NONE:
-                column += C * np.int64(search.bytes[side, 0, SLOT + i // C])
-            forms.maps[board, 1 + n + i] = column
+            forms.maps[board, 1 + n + i] = search.bytes[side, 0, i]
             label = search.bytes[side, 0, LABEL + i]
             forms.maps[board, 1 + 2 * n + i] = NONE if label == NEW else label
         return True
