@@ -26,6 +26,13 @@ CLASSES_4X4 = 36
 """Classes of minimal 4x4 puzzles: 13 with 4 clues, 22 with 5 and one with 6."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    """Compile what most tests need, which would be said."""
+    for box, number in (("3x3", 40), ("2x2", 8)):
+        [*PuzzleDataset(PuzzleOptions(box, difficulty="easy,expert")).blocks(number, 5)]
+
+
 def rows_of(text):
     return [*csv.DictReader(io.StringIO(text))]
 
