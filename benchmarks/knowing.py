@@ -51,7 +51,8 @@ FORMS, NEIGHBOURS, WEIGHTS, ROWS = "canonical forms", "neighbours", "weights", "
 PEER = "minlex"
 SHARES = {24: 2.28, 25: 13.42, 26: 31.94, 27: 32.74, 28: 15.48, 29: 3.56}
 """Percentages of minimal puzzles by their clues, of Berthier's controlled-bias generator."""
-MOST_CLUES = 40
+FEWEST, SIZES = 19, 16
+"""The fewest clues of a minimal puzzle, and how many numbers from there on are told apart."""
 BATCHES = 300
 """Batches of puzzles with weights in a run."""
 
@@ -152,11 +153,13 @@ def weights(batches: int, seed: int) -> Times:
     made = gpusudoku.generate(10**12, unbiased=True, seed=seed, jobs=1).blocks()
     blocks = [*islice(made, batches)]
     cpu = time.process_time() - start
-    sums = [
-        np.bincount(np.count_nonzero(block.puzzles, axis=1), block.weights, MOST_CLUES).tolist()
+    sums = np.array([
+        np.bincount(np.count_nonzero(block.puzzles, axis=1) - FEWEST, block.weights, SIZES)
         for block in blocks
-    ]
-    return Times(0.0, cpu, None, {"weights": sums, "puzzles": sum(map(len, blocks))})
+    ])  # fmt: skip
+    details = {"puzzles": sum(map(len, blocks)), "batches": batches}
+    details |= {"sums": sums.sum(axis=0).tolist(), "products": (sums.T @ sums).tolist()}
+    return Times(0.0, cpu, None, details)
 
 
 def rows(folder: Path, number: int) -> Times:
@@ -279,23 +282,29 @@ def show(path: Path) -> None:
 
 def show_weights(runs: list[Run]) -> None:
     """Print what weights say of all minimal puzzles; errors are those of independent batches."""
-    weights = np.concatenate([run["weights"] for run in runs])
-    clues, spread = np.arange(MOST_CLUES), len(weights) / (len(weights) - 1)
-    a_grid, total = weights.sum(axis=1), weights.sum()
-    mean = float(weights.sum(axis=0) @ clues / total)
-    variance = float(weights.sum(axis=0) @ (clues - mean) ** 2 / total)
-    error = sqrt(spread * ((weights @ (clues - mean)) ** 2).sum()) / total
-    cpu, puzzles = (sum(run[name] for run in runs) for name in ("cpu", "puzzles"))
-    print(f"\nWeighted puzzles: {puzzles / cpu:,.0f} a second and core, ", end="")
-    print(f"{variance / error**2 / cpu:,.0f} of them effective; {mean:.3f} ± {error:.3f} clues; ")
-    print(
-        f"{a_grid.mean():.3g} ± {a_grid.std() / sqrt(len(weights)):.1g} minimal puzzles a grid.\n"
+    batches, puzzles, cpu = (
+        sum(run[name] for run in runs) for name in ("batches", "puzzles", "cpu")
     )
+    sums, products = (sum(np.array(run[name]) for run in runs) for name in ("sums", "products"))
+    clues, whole, total = np.arange(FEWEST, FEWEST + SIZES), np.ones(SIZES), sums.sum()
+
+    def error(terms: NDArray[np.float64]) -> float:
+        """Return the error of a sum over batches whose mean is 0, as a share of the total."""
+        return sqrt(float(terms @ products @ terms) * batches / (batches - 1)) / total
+
+    mean = float(sums @ clues / total)
+    off = error(clues - mean)
+    effective = float(sums @ (clues - mean) ** 2 / total) / off**2
+    print(f"\nWeighted puzzles: {puzzles / cpu:,.0f} a second and core, ", end="")
+    print(f"{effective / cpu:,.0f} of them effective; {mean:.3f} ± {off:.3f} clues; ")
+    spread = sqrt(float(whole @ products @ whole) / batches - (total / batches) ** 2)
+    print(f"{total / batches:.3g} ± {spread / sqrt(batches):.1g} minimal puzzles a grid.\n")
     rows = []
     for number, known in SHARES.items():
-        share = float(weights[:, number].sum() / total)
-        off = sqrt(spread * ((weights[:, number] - share * a_grid) ** 2).sum()) / total
-        rows.append([f"{number}", f"{100 * share:.2f} ± {100 * off:.2f}", f"{known:.2f}"])
+        is_it = clues == number
+        share = float(sums @ is_it / total)
+        rows.append([f"{number}", f"{100 * share:.2f} ± {100 * error(is_it - share * whole):.2f}",
+                     f"{known:.2f}"])  # fmt: skip
     table(["clues", "% of minimal puzzles", "published"], rows)
 
 
