@@ -296,7 +296,7 @@ def show_weights(runs: list[Run]) -> None:
     off = error(clues - mean)
     effective = float(sums @ (clues - mean) ** 2 / total) / off**2
     print(f"\nWeighted puzzles: {puzzles / cpu:,.0f} a second and core, ", end="")
-    print(f"{effective / cpu:,.0f} of them effective; {mean:.3f} ± {off:.3f} clues; ")
+    print(f"{effective / cpu:,.0f} of them effective; {mean:.3f} ± {off:.3f} clues;")
     spread = sqrt(float(whole @ products @ whole) / batches - (total / batches) ** 2)
     print(f"{total / batches:.3g} ± {spread / sqrt(batches):.1g} minimal puzzles a grid.\n")
     rows = []
