@@ -81,7 +81,7 @@ def canonical(
     The form is the least board that relabelling digits, permuting rows in bands, bands, columns in
     stacks, and stacks, and transposing can make, read row by row, empty cells first: equivalent
     boards have the same one, whether they have one solution or many. A batch has a line a board,
-    an empty one where clues contradict each other, or, with --keep-going, cannot be read.
+    an empty one for a board without a form, and with --keep-going for one that cannot be read.
 
     \b
     Examples:
@@ -156,15 +156,19 @@ def _as_lists(found: Transformation) -> list[Any]:
     return [found.transposed, rows, columns, [*found.digits]]
 
 
+def _lists(found: Transformation) -> list[str]:
+    """Return the lists of numbers as texts."""
+    return [",".join(map(str, each)) for each in _as_lists(found)[1:]]
+
+
 def _as_texts(found: Transformation) -> list[str]:
     """Write them for tables."""
-    transposed, *lists = _as_lists(found)
-    return [str(transposed).lower(), *(",".join(map(str, each)) for each in lists)]
+    return [str(found.transposed).lower(), *_lists(found)]
 
 
 def _as_words(found: Transformation) -> list[str]:
     """Write them for lines."""
-    return ["yes" if found.transposed else "no", *_as_texts(found)[1:]]
+    return ["yes" if found.transposed else "no", *_lists(found)]
 
 
 class FormWriter(PuzzleLines):

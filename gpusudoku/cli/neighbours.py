@@ -78,7 +78,7 @@ def neighbours(
     A BOARD is a puzzle with exactly one solution. N of its clues are removed and M others added,
     {-N+M}, in all ways that leave exactly one solution, the same or another one. So no puzzle of a
     BOARD comes twice, nor the BOARD itself. If N or M is above 2, an estimate of the time comes
-    first.
+    first, unless there is a --limit.
 
     \b
     Examples:

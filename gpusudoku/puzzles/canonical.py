@@ -365,7 +365,8 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
     kernels = canonical_kernels(geometry)
     if not kernels:
         raise InputError(f"no canonical forms with boxes of {geometry}: too many columns")
-    full = np.array((boards.cells > 0).all(axis=1) & (len(kernels) > 1))
+    cells = np.ascontiguousarray(boards.cells)
+    full = np.array((cells > 0).all(axis=1) & (len(kernels) > 1))
     wanted = not full.all(), full.any()
     ready([kernel for kernel, needed in zip(kernels, wanted, strict=False) if needed])
     some = pieces(range(len(boards)), max(threads, -(-len(boards) // CALL_BOARDS)))
@@ -375,11 +376,11 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
         start, end = piece.start, piece.stop
         for which, write in ((full[start:end], _write_grids), (~full[start:end], _write_puzzles)):
             if which.all():  # where they are
-                write(geometry, boards.cells[start:end], forms.part(start, end))
+                write(geometry, cells[start:end], forms.part(start, end))
             elif which.any():
                 these = start + np.flatnonzero(which)
                 found = Forms.empty(geometry.n, len(these))
-                write(geometry, boards.cells[these], found)
+                write(geometry, cells[these], found)
                 forms.put(these, found)
 
     called([partial(find, piece) for piece in some], threads)

@@ -161,7 +161,7 @@ class PuzzleDataset:
 
 
 def _bounds(shares: str) -> list[int]:
-    """Return the first of 2^64 numbers that is not of train, and that is of neither of two."""
+    """Return the first of 2^64 numbers that is of validation, and the first of test."""
     words = shares.split(",")
     if len(words) == len(SPLITS) and all(
         re.fullmatch(r"\s*\d{1,9}(\.\d{1,9})?\s*", word, re.ASCII) for word in words

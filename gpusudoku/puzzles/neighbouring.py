@@ -193,7 +193,7 @@ def neighbour_blocks(
             for start in range(0, len(batch), MOST_PUZZLES):
                 some = batch.part(start, start + MOST_PUZZLES)
                 numbers = solve_block(some, Options(limit=2), CpuEngine(threads)).numbers
-                for part in _parts(some.cells, change):
+                for part in _parts(some.cells, change, alone=limit is not None):
                     boards, none = some.chosen(part), np.empty(0, np.int64)
                     without, more = _without_clues(boards, numbers[part], change), change.add - 1
                     for piece in chain.from_iterable(_with_clues(each, more) for each in without):
@@ -257,12 +257,16 @@ def placements_kernel(geometry: Geometry) -> Kernel:
     return cpu.placements(shape_of(geometry.box_rows, geometry.box_columns), settings)
 
 
-def _parts(cells: NDArray[np.uint8], change: Change) -> Iterator[slice]:
-    """Cut puzzles into parts that lose their clues in at most MOST_BOARDS ways, or of one each."""
+def _parts(cells: NDArray[np.uint8], change: Change, *, alone: bool) -> Iterator[slice]:
+    """Cut puzzles into parts that lose their clues in at most MOST_BOARDS ways, or of one each.
+
+    If more than one clue is added, those that have a limit are *alone*: it ends their search.
+    """
+    alone &= change.add > 1
     start, ways = 0, 0
     for index, clues in enumerate(np.count_nonzero(cells, axis=1).tolist()):
         more = comb(clues, change.remove)
-        if index > start and ways + more > MOST_BOARDS:
+        if index > start and (alone or ways + more > MOST_BOARDS):
             yield slice(start, index)
             start, ways = index, 0
         ways += more
@@ -271,8 +275,7 @@ def _parts(cells: NDArray[np.uint8], change: Change) -> Iterator[slice]:
 
 def _without_clues(boards: Batch, numbers: NDArray[np.int64], change: Change) -> Iterator[_Piece]:
     """Remove clues of puzzles in all ways; gives pieces of boards."""
-    # Each board may have as many more as there are cells.
-    most = MOST_BOARDS if change.add < 2 else max(1, MOST_BOARDS // boards.geometry.cells)
+    most = MOST_BOARDS
     if len(boards) == 1:  # for all threads
         number = comb(int(np.count_nonzero(boards.cells)), change.remove)
         most = min(most, max(FEWEST_BOARDS, number // PIECES))

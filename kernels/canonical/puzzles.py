@@ -109,8 +109,8 @@ class Forms(NamedTuple):
     cells: NDArray[np.uint8]
     """uint8 (B, n * n): the forms."""
     ties: NDArray[np.int64]
-    """int64 (B): the states that lead to each. All stand for equally many rearrangements. 0 if
-    clues contradict each other, and then there is no form."""
+    """int64 (B): the states that lead to each. All stand for equally many rearrangements. Without a
+    form it is 0 if clues contradict each other, and -1 if there were too many states."""
     maps: NDArray[np.uint8]
     """uint8 (B, 1 + 3 n): of one of them: 1 if the board is transposed; then the row of the board
     in each row; the place of each column, and the label of each digit, NONE if there are no clues.

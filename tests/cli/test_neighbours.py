@@ -9,6 +9,7 @@ import json
 import pytest
 
 import gpusudoku
+from gpusudoku.board.batch import Batch
 from gpusudoku.puzzles import neighbouring
 from tests.boards import LINE_4X4, NONE, UNIQUE
 
@@ -151,6 +152,12 @@ def test_the_limit_ends_a_puzzle_that_has_many_ways(run):
     board = next(gpusudoku.generate(1, seed=1, clues=40)).board
     status, out, _ = run("neighbours", str(board), "--remove", 8, "--limit", 2)
     assert (status, out.count("\n")) == (0, 2)
+
+
+def test_the_limit_ends_each_puzzle_of_a_batch():
+    some = Batch.of([each.board for each in gpusudoku.generate(2, seed=9)])
+    blocks = neighbouring.neighbour_blocks([some], neighbouring.Change(1, 4), 1, 1)
+    assert [len(block) for block in blocks if len(block)] == [1, 1]
 
 
 def test_as_many_clues_as_there_is_room_for(run):
