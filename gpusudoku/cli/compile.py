@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from pkgutil import walk_packages
 from threading import Lock
@@ -18,7 +19,7 @@ from gpusudoku.cli.messages import note, quietly
 from gpusudoku.cli.options import box_of, own_option, quiet_option
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.usage import Integer
-from gpusudoku.errors import GpusudokuError
+from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.jobs.watch import duration
 from gpusudoku.options import MOST_JOBS, STRATEGIES, Options
 from gpusudoku.search.techniques import GROUPS
@@ -131,7 +132,8 @@ def usual_kernels(geometry: Geometry) -> list[Kernel]:
 
     needed = [*search_kernels(geometry, Options()), *simplify_kernels(geometry)]
     needed += [minimise_kernel(geometry), placements_kernel(geometry), *rate_kernels(geometry)]
-    needed += canonical_kernels(geometry)
+    with suppress(InputError):  # some shapes have none
+        needed += canonical_kernels(geometry)
     for module in walk_packages(kernels.__path__, f"{kernels.__name__}."):
         if "cuda" not in module.name:  # those of all modules are the same for all boards
             needed += kernels_in(import_module(module.name))

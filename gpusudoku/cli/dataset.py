@@ -126,8 +126,9 @@ def dataset(
         asked = replace(asked, form=form)
         source = puzzle_source(options, asked)
         if form == "parquet":
+            _check_parquet(path, asked)
             asked = replace(asked, output=f"{path}.csv")
-            if _made_before(path, asked, source):
+            if _is_made(path, asked, source):
                 return
         writer, gave_up = RowWriter(form, options.geometry.n), None
         try:
@@ -156,11 +157,8 @@ def _form_of(asked: OutputOptions) -> str:
     return ending
 
 
-def _made_before(path: str, asked: OutputOptions, source: Source) -> bool:
-    """Tell whether a run that is resumed has made its Parquet file, which has no rows beside it.
-
-    An InputError at once if the file could not be made later.
-    """
+def _check_parquet(path: str, asked: OutputOptions) -> None:
+    """Complain at once if a Parquet file could not be made later."""
     if path in ("", "-"):
         raise InputError("parquet needs -o FILE: it is not written to stdout")
     try:
@@ -172,16 +170,20 @@ def _made_before(path: str, asked: OutputOptions, source: Source) -> bool:
         refuse_same(path, asked.checkpoint)
     if not is_resumed(asked.checkpoint):
         refuse(path, asked.force, ())
-    elif Path(path).is_file() and not Path(f"{path}.csv").exists():
-        from gpusudoku.runs.store import RunStore
 
-        assert asked.checkpoint is not None
-        with RunStore(asked.checkpoint) as store:
-            store.check(identity_of_command(source, asked))
-            if store.state.finished:
-                note(f"{store.path}: finished before")
-                return True
-    return False
+
+def _is_made(path: str, asked: OutputOptions, source: Source) -> bool:
+    """Tell whether a run that is resumed has made its Parquet file, which has no rows beside it."""
+    if not is_resumed(asked.checkpoint) or not Path(path).is_file() or Path(f"{path}.csv").exists():
+        return False
+    from gpusudoku.runs.store import RunStore
+
+    assert asked.checkpoint is not None
+    with RunStore(asked.checkpoint) as store:
+        store.check(identity_of_command(source, asked))
+        if store.state.finished:
+            note(f"{store.path}: finished before")
+        return store.state.finished
 
 
 def _write(

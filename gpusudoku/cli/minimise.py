@@ -130,7 +130,6 @@ def _minimise_each(
 ) -> None:
     """Write a minimal puzzle for every board."""
     from gpusudoku.puzzles.minimising import minimise_batches
-    from gpusudoku.solving import not_one
 
     chosen = sink.seed(seed)
 
@@ -145,10 +144,7 @@ def _minimise_each(
             if (block.numbers == 1).any():
                 sink.tell_seed()
             sink.write(writer.minimised(block))
-            for index in np.flatnonzero(block.numbers != 1).tolist():
-                error = not_one(int(block.numbers[index]))
-                conflict = conflict_in(block.boards[index])
-                source.unanswered(f"{place_of(block.boards, index)}{error}{conflict}")
+            source.unsolved(block.boards, block.numbers)
             sink.done(boards=len(block), found=int((block.numbers == 1).sum()))
 
 

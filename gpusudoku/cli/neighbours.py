@@ -25,7 +25,7 @@ from gpusudoku.cli.options import (
     reading,
 )
 from gpusudoku.cli.sink import open_sink
-from gpusudoku.cli.source import Source, conflict_in, place_of
+from gpusudoku.cli.source import Source, place_of
 from gpusudoku.cli.usage import Integer
 from gpusudoku.cli.writers import PuzzleLines
 from gpusudoku.errors import InputError
@@ -90,7 +90,6 @@ def neighbours(
     from gpusudoku.jobs.cores import usable_cores
     from gpusudoku.puzzles.canonical import Classes, canonical_block
     from gpusudoku.puzzles.neighbouring import Change, neighbour_blocks
-    from gpusudoku.solving import not_one
 
     for name in boards:
         if (match := re.fullmatch(r"\{?-(\d+)(?:\+(\d+))?\}?", name, re.ASCII)) is not None:
@@ -119,10 +118,7 @@ def neighbours(
                         sink.write(writer.text(new), len(new) if writer.is_plain else None)
                     sink.done(solutions=len(new), found=len(new))
                     continue
-                for index in np.flatnonzero(block.numbers != 1).tolist():
-                    error = not_one(int(block.numbers[index]))
-                    conflict = conflict_in(block.boards[index])
-                    source.unanswered(f"{place_of(block.boards, index)}{error}{conflict}")
+                source.unsolved(block.boards, block.numbers)
                 sink.done(boards=len(block.boards), solutions=done)
         if source.single and not written and not source.lacks_answers:
             note("no neighbours")

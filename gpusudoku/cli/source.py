@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import chain, islice
 from math import isqrt
 from pathlib import Path
-from typing import NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 import click
 import numpy as np
@@ -23,6 +23,9 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.messages import complain, note, quietly
 from gpusudoku.cli.options import InputOptions, OutputOptions
 from gpusudoku.errors import BadEntry, InputError, printable, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _CELL = re.compile(r"[0-9.*_?x\s|,;-]")
 _LEAST_CELLS = 16
@@ -246,6 +249,14 @@ class Source:
         """Say on stderr why a board has no answer, and which it is; the others are answered."""
         self.lacks_answers = True
         complain(str(why))
+
+    def unsolved(self, boards: Batch, numbers: NDArray[np.int64]) -> None:
+        """Report the boards without exactly one solution; ``numbers``, int64 (B), are as found."""
+        from gpusudoku.solving import not_one  # imported lazily: few commands need it
+
+        for index in np.flatnonzero(numbers != 1).tolist():
+            error, conflict = not_one(int(numbers[index])), conflict_in(boards[index])
+            self.unanswered(f"{place_of(boards, index)}{error}{conflict}")
 
     @property
     def status(self) -> int:

@@ -363,8 +363,6 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
     geometry, errors = boards.geometry, dict[int, InputError]()
     forms = Forms.empty(geometry.n, len(boards))
     kernels = canonical_kernels(geometry)
-    if not kernels:
-        raise InputError(f"no canonical forms with boxes of {geometry}: too many columns")
     cells = np.ascontiguousarray(boards.cells)
     full = np.array((cells > 0).all(axis=1) & (len(kernels) > 1))
     wanted = not full.all(), full.any()
@@ -425,12 +423,12 @@ def _write_puzzles(geometry: Geometry, boards: NDArray[np.uint8], forms: Forms) 
 def canonical_kernels(geometry: Geometry) -> list[Kernel]:
     """Return the loops that find canonical forms of boards of a geometry, and of full ones.
 
-    There is none if a row of a box does not fit into a word, and the first one alone if a table
-    of pairs of rows would be too large.
+    The first one alone if a table of pairs of rows would be too large. An InputError if a row of a
+    box does not fit into a word.
     """
     shape = geometry.box_rows, geometry.box_columns
     if not Layout(*shape).together:
-        return []
+        raise InputError(f"no canonical forms with boxes of {geometry}: too many columns")
     orders = factorial(geometry.box_columns) ** geometry.box_rows * factorial(geometry.box_rows)
     has_table = 1 < geometry.n <= MOST_DIGITS and orders <= MOST_ORDERS
     return [canonical_puzzles(*shape), *([canonical_grids(*shape)] if has_table else [])]

@@ -59,7 +59,6 @@ class PuzzleDataset:
                 " set has one of each class"
             )
         self._options, self._bounds = options, _bounds(shares)
-        canonical_block(Batch(options.geometry, np.empty((0, options.geometry.cells), np.uint8)))
         self._by_solution = len(canonical_kernels(options.geometry)) > 1
 
     def columns(self, block: PuzzleBlock) -> Columns:
@@ -133,11 +132,10 @@ class PuzzleDataset:
                             if number >= first and key not in seen and len(seen) < n:
                                 seen.add(key)
                                 new.append(row)
-                        if numbers[-1] < first:  # made again, to go on behind it
+                        if new or numbers[-1] < first:  # else made again, to go on behind it
                             last = time.monotonic()
                         first = max(first, numbers[-1] + 1)
                         if new:
-                            last = time.monotonic()
                             yield {name: column[new] for name, column in columns.items()}
                         if len(seen) == n:
                             return
