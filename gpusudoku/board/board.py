@@ -141,7 +141,7 @@ class Board:
         return np.array(self.grid, dtype=dtype, copy=copy)
 
     def __str__(self) -> str:
-        """Return the canonical line; with given candidates those of all cells, which none reads."""
+        """Return the canonical line; with given candidates those of all cells, in braces."""
         if self._given is None:
             return write_cells(self.cells)
         return write_candidates(self._given, self.n)

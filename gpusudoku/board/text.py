@@ -1,8 +1,8 @@
 """The canonical line of a board, and its picture for notebooks.
 
 The line has ``.`` for an empty cell, 1-9 and A-Z for the digits; above 35 digits numbers separated
-by commas, 0 for an empty cell. A board with given candidates has a separate form, which every
-reader refuses. ``formats`` knows all other forms.
+by commas, 0 for an empty cell. A board with given candidates has a separate form, with the
+candidates of every cell in braces. ``formats`` knows all other forms.
 """
 
 from __future__ import annotations
@@ -66,13 +66,15 @@ def write_lines(
 
 def write_candidates(masks: NDArray[np.uint64], n: int) -> str:
     """Write every cell's candidates in braces, as in ``{123}{4}{59}``, for uint64 (n * n) masks."""
+    return "".join(f"{{{group}}}" for group in candidate_groups(masks, n))
+
+
+def candidate_groups(masks: NDArray[np.uint64], n: int) -> list[str]:
+    """Write the digits of every mask, uint64 (n * n), above 35 digits separated by commas."""
     wide = n > len(DIGITS)
     digits = [str(d) for d in range(1, n + 1)] if wide else list(DIGITS.decode())
-    cells = (
-        ("," if wide else "").join(digits[d] for d in range(n) if mask >> d & 1)
-        for mask in masks.tolist()
-    )
-    return "".join(f"{{{cell}}}" for cell in cells)
+    separator = "," if wide else ""
+    return [separator.join(digits[d] for d in range(n) if mask >> d & 1) for mask in masks.tolist()]
 
 
 def draw(

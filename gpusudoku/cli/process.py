@@ -50,7 +50,6 @@ def run_alone() -> NoReturn:
         line_buffering=True,
         write_through=True,
     )
-    warnings.showwarning = lambda message, *_, **__: note(str(message))
     try:
         heed_interrupts()
         main()
@@ -72,7 +71,8 @@ def run_alone() -> NoReturn:
 def main() -> NoReturn:
     """Run the command line and exit with its status."""
     try:
-        with announcing(Console()):
+        with announcing(Console()), warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: note(str(message))
             status = cli.main(prog_name="gpusudoku", standalone_mode=False) or 0
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:

@@ -135,7 +135,7 @@ def _show(board: Board, result: Simplified, bits: int) -> None:
 
 
 def _draw(board: Board, candidates: int) -> None:
-    show(formats.write(board, "pretty"))
+    show(formats.write(board, "pretty" if board.given_candidates is None else "line"))
     if board.is_full:
         show("all cells are filled")
     else:

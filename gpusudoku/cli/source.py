@@ -376,7 +376,9 @@ def _read_argument(text: str, reading: InputOptions) -> Iterator[Batch | InputEr
     found = list(formats.read_text_batches(text, way))
     wrong = next((each for each in found if isinstance(each, InputError)), None)
     cells = 0 if wrong else found[0].geometry.cells  # type: ignore[union-attr]
-    if cells >= _CERTAIN_CELLS or (cells >= _LEAST_CELLS and _CERTAIN.search(text)):
+    # The candidates of a small board are longer than a name, too.
+    is_certain = _CERTAIN.search(text) or (len(text) >= _CERTAIN_CELLS and " " not in text)
+    if cells >= _CERTAIN_CELLS or (cells >= _LEAST_CELLS and is_certain):
         yield from found
     elif cells >= _LEAST_CELLS:
         reason = "no such file, and if it is a board, put a blank between all its cells"

@@ -127,15 +127,22 @@ class PlainCounts(AnswerWriter):
         self._only, self._single = only, single
 
     def text(self, results: ResultBlock) -> bytes:
+        boards = results.boards
         if self._only:
-            return formats.write_lines(results.boards.cells)
+            return b"".join(formats.write_batch(boards, "line"))
         if self._single:
             numbers: list[int] = results.numbers.tolist()
             return "".join(f"{results.text(count)}\n" for count in numbers).encode()
         # Few boards of a block have a count that no other has.
         numbers, which = distinct_numbers(results.numbers)
         tails = [f":{results.text(number)}".encode() for number in numbers]
-        return formats.write_lines(results.boards.cells, tails, which)
+        if boards.candidates is None:
+            return formats.write_lines(boards.cells, tails, which)
+        lines = map(str, boards)
+        return b"".join(
+            b"%b%b\n" % (line.encode(), tails[index])
+            for line, index in zip(lines, which.tolist(), strict=True)
+        )
 
 
 class SolvedBoards(AnswerWriter):

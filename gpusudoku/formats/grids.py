@@ -270,6 +270,8 @@ def is_one_per_line(head: Head, way: Way) -> bool:
     """
     if sum(len(content(line)) for _, line in head.lines) > LONGEST_ROW:
         return True  # no grid has so many bytes
+    if head.first.lstrip().startswith(b"{"):
+        return True  # candidates in braces
     found = list(blocks(head.lines))
     if not found or found[0].has_rules or SECTION.fullmatch(head.first):
         return False

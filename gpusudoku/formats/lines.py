@@ -14,6 +14,14 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError
+from gpusudoku.formats.candidates import (
+    DIGITS_OF_CUBE,
+    are_candidates,
+    board_of_masks,
+    masks_of_groups,
+    masks_of_line,
+    masks_of_wiki,
+)
 from gpusudoku.formats.rows import Row, board_of, is_rule
 from gpusudoku.formats.source import (
     LONGEST_ROW,
@@ -25,7 +33,13 @@ from gpusudoku.formats.source import (
     quoted,
     single,
 )
-from gpusudoku.formats.symbols import CHARACTERS, WITHOUT_ZERO, as_symbols, character_values
+from gpusudoku.formats.symbols import (
+    CHARACTERS,
+    WITHOUT_ZERO,
+    as_symbols,
+    character_values,
+    has_zero_and_sign,
+)
 
 GUESSED = {n: box for n in range(1, MAX_DIGITS + 1) if (box := Geometry.of_cells(n * n))}
 """The geometry of every board whose boxes can be guessed, by its number of digits."""
@@ -45,6 +59,9 @@ FieldsOf = Callable[[list[str]], Iterator[tuple[str, tuple[str, ...]]]]
 """Yields the board of each line, and the texts beside it, up to a line that a parser must read."""
 
 _SEPARATORS = re.compile(rb"[:,;\s]+")
+_GROUPS = re.compile(rb"\s*(?:\{[^{}]*\}\s*)+")
+_GROUP = re.compile(rb"\{([^{}]*)\}")
+_WIKI_BOX = Geometry(3, 3)
 
 
 def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
@@ -91,17 +108,27 @@ def plain_boards(symbols: NDArray[np.uint8], n: int) -> NDArray[np.uint8]:
     """Return the boards, uint8 (B, n * n), up to the first that a parser must read.
 
     One must if a character is ambiguous, or no digit up to n nor a sign for an empty cell; or if it
-    may be a rule: no digit, but a dash.
+    may be a rule: no digit, but a dash; or if its characters may be candidates of a smaller board.
     """
     symbols = np.ascontiguousarray(symbols)
-    if n <= 9:  # Mostly there are figures and dots alone, and arithmetic is fastest.
+    may_be_candidates = n * n in DIGITS_OF_CUBE
+    has_zeros = has_zero_and_sign(symbols.data)
+    if n <= 9 and not (has_zeros or may_be_candidates):
+        # Mostly there are figures and dots alone, and arithmetic is fastest.
         values = symbols - np.uint8(ord("0"))
         values *= symbols != ord(".")
         if values.max(initial=0) <= n:
             return values
     table = WITHOUT_ZERO if n == 16 else CHARACTERS
     values = np.frombuffer(bytearray(symbols).translate(table), np.uint8).reshape(symbols.shape)
-    plain = (values.max(axis=1) <= n) & (values.any(axis=1) | (symbols != ord("-")).all(axis=1))
+    digits = values.max(axis=1, initial=0)
+    plain = (digits <= n) & (values.any(axis=1) | (symbols != ord("-")).all(axis=1))
+    if has_zeros:  # beside another sign 0 may be a digit, if there is no digit n
+        is_zero = symbols == ord("0")
+        has_both = is_zero.any(axis=1) & ((values == 0) & ~is_zero).any(axis=1)
+        plain &= ~has_both | (digits == n)
+    if may_be_candidates:
+        plain &= ~are_candidates(values, DIGITS_OF_CUBE[n * n])
     return values if plain.all() else values[: plain.argmin()]
 
 
@@ -122,7 +149,7 @@ def plain_board(text: str, geometry: Geometry | None = None) -> Board | None:
     if not line.isascii():
         return None
     data = line.encode()
-    if geometry.n > 9:
+    if geometry.n > 9 or geometry.cells in DIGITS_OF_CUBE or has_zero_and_sign(data):
         found = plain_boards(np.frombuffer(data, np.uint8)[None], geometry.n)
         return Board.of_digits(found[0], geometry) if len(found) else None
     values = data.translate(_FIGURES)
@@ -199,7 +226,7 @@ class LineParser:
     def parse(self, number: int, line: bytes) -> Board | None:
         """Read the board on a line; None if the line is blank or a comment."""
         text, _, behind = line.partition(b":")
-        board = self._plain(text.strip())
+        board = self._of_candidates(number, text.strip()) or self._plain(text.strip())
         if board is None:
             board = self._parse(number, content(line))
         if board is not None and self._geometry is None and len(behind) > len(text):
@@ -212,6 +239,46 @@ class LineParser:
         if board is not None and board.n == 1 and self._geometry is None:
             raise FormatError("1 cell makes no board: a missing one, or give --box 1x1", number)
         return board
+
+    def _of_candidates(self, number: int, text: bytes) -> Board | None:
+        """Read a line with the candidates of every cell; None if it is of another form."""
+        if len(text) == 2 * _WIKI_BOX.cells and self._geometry in (None, _WIKI_BOX):
+            masks = masks_of_wiki(text)
+            return None if masks is None else board_of_masks(masks, _WIKI_BOX)
+        if text.startswith(b"{") and _GROUPS.fullmatch(text):
+            return self._of_groups(number, _GROUP.findall(text))
+        n = DIGITS_OF_CUBE.get(len(text))
+        geometry = self._geometry or (GUESSED.get(n) if n else None)
+        if n is None or geometry is None or geometry.n != n:
+            return None
+        masks = masks_of_line(text, n)
+        if masks is None:
+            return None
+        larger = self._by_length.get(len(text))
+        # Where every cell has a candidate, the larger board has more clues than columns, all of
+        # one digit in each column: they contradict each other.
+        if larger is not None and not masks.all():
+            if not Board(character_values(text, larger.n), larger).conflicts:
+                return None
+            raise FormatError(
+                f"{len(text)} characters read two ways: give --box {larger} for a board of "
+                f"{larger.n}x{larger.n} or --box {geometry} for the candidates of one of {n}x{n}",
+                number,
+            )
+        return board_of_masks(masks, geometry)
+
+    def _of_groups(self, number: int, groups: list[bytes]) -> Board:
+        """Read the candidates of every cell, each in braces."""
+        geometry = self._geometry or Geometry.of_cells(len(groups))
+        if geometry is None or geometry.cells != len(groups):
+            expected = f"{geometry.cells} for boxes of {geometry}" if geometry else "n * n"
+            raise FormatError(f"{len(groups)} cells in braces, expected {expected}", number)
+        masks = masks_of_groups(groups, geometry.n)
+        if masks is None:
+            raise FormatError(
+                f"candidates in braces, expected different digits from 1 to {geometry.n}", number
+            )
+        return board_of_masks(masks, geometry)
 
     def _plain(self, text: bytes) -> Board | None:
         """Read just the characters of a board; None if the line is of a rarer form, or wrong."""
@@ -240,6 +307,9 @@ class LineParser:
             return None
         if len(text) > LONGEST_ROW:
             raise FormatError(f"a line of {LONGEST_ROW} bytes or more, expected a board", number)
+        board = self._of_candidates(number, text.partition(b":")[0].strip())
+        if board is not None:
+            return board
         row = Row(number, text.partition(b":")[0])
         if is_rule(row.text):
             raise FormatError("a line of dashes, expected a board", number)

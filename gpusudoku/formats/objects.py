@@ -47,6 +47,8 @@ _TOKEN = re.compile(
 )
 _EMPTY = {"none", "null", "nan", "na", ""}
 _CLOSING = {"[": "]", "(": ")"}
+_PAIR = 2
+"""Texts of a puzzle and its solution."""
 _MOST_DEPTH = 5
 """Lists within each other, less one."""
 
@@ -219,6 +221,10 @@ def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
     """The lines of the outermost bracket and of the first value; the bytes since the former."""
     nested = False
     """True if the list that ended last was in this one."""
+    texts: list[NumberedLine] = []
+    """The first lines of a list in a list, which may be a puzzle and its solution."""
+    strings = 0
+    """The lines of the innermost list so far."""
     for number, line in lines:
         text = line.decode(errors="replace")
         if not brackets:
@@ -251,11 +257,15 @@ def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
             if kind == "open":
                 if not brackets:
                     start, size = number, 0
+                yield from texts
+                texts, strings = [], 0
                 brackets.append(found)
                 nested = False
             elif kind == "close":
                 if not brackets or _CLOSING[brackets.pop()] != found:
                     raise UnreadableError(f"{found!r} without a list that it ends", number)
+                yield from _with_pair_joined(texts, way)
+                texts = []
                 if values:
                     yield first, ",".join(values).encode(errors="surrogatepass") + b"\n"
                     values = []
@@ -263,13 +273,27 @@ def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
                     yield number, b"\n"
                 nested = True
             elif is_line:
-                yield number, _whole_line(number, found[1:-1])
+                texts.append((number, _whole_line(number, found[1:-1])))
+                strings += 1
+                if len(brackets) == 1 or strings > _PAIR:
+                    yield from texts
+                    texts = []
                 nested = True
             elif is_cell:
                 first = first if values else number
                 values.append(_cell(found.strip("\"' ")))
     if brackets:
+        yield from texts
         raise UnreadableError("a list that does not end", start)
+
+
+def _with_pair_joined(texts: list[NumberedLine], way: Way) -> list[NumberedLine]:
+    """Return a puzzle and a full board as one row of a table, other lines as they are."""
+    if len(texts) == _PAIR:
+        boards = [board_in(line, way) for _, line in texts]
+        if {board.is_full for board in boards if board} == {True, False}:
+            return [(texts[0][0], b"\t".join(line.strip() for _, line in texts) + b"\n")]
+    return texts
 
 
 def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:

@@ -15,6 +15,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, shown
+from gpusudoku.formats.candidates import board_of_masks, mask_of_group, masks_of_groups
 from gpusudoku.formats.source import FormatError
 from gpusudoku.formats.symbols import (
     BLANKS,
@@ -274,12 +275,18 @@ def board_of(rows: Sequence[Row], width: int, geometry: Geometry) -> Board:
             "a cell without anything, and other cells with a sign for empty", filled[0].line
         )
     values = number_values(cells, n) if numbers else character_values(text, n)
+    if numbers and values.max() > n and all(row.separated(width) for row in rows):
+        masks = masks_of_groups(cells, n)
+        if masks is not None:
+            return board_of_masks(masks, geometry)
     try:
         return Board(values, geometry)
     except InputError:
         for row in rows:
             row.check_characters()
-        index = int(np.flatnonzero(values > n)[0])
+        wrong = np.flatnonzero(values > n).tolist()
+        no_groups = [index for index in wrong if mask_of_group(cells[index], n) is None]
+        index = (no_groups or wrong)[0]
         row = rows[index // width]
         symbol = cells[index]
         expected = (
@@ -287,6 +294,8 @@ def board_of(rows: Sequence[Row], width: int, geometry: Geometry) -> Board:
             if numbers
             else f"which is digit {CHARACTERS[symbol[0]]}, expected 1 to {n}"
         )
+        if numbers and len(symbol) > 1 and mask_of_group(symbol, n):
+            expected += ", or candidates in all cells"
         raise FormatError(
             f"{geometry.cell_name(index)} holds {shown(symbol)}, {expected}",
             row.line,

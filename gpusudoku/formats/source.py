@@ -17,6 +17,7 @@ import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -141,7 +142,7 @@ def quoted(board: Board) -> str:
 def single(board: Board, origin: Origin, line: int, others: tuple[str, ...] = ()) -> Batch:
     """Return the batch of one board that was read, with its place."""
     places = Places.of(origin, [line], [others])
-    return Batch(board.geometry, board.cells[None], places=places)
+    return replace(Batch.of([board]), places=places)
 
 
 class Meter:

@@ -4,12 +4,11 @@ A character is ``1-9``, then ``A-Z`` in either case for the digits 10 to 35; ``.
 empty. Numbers are decimal, with the same signs for empty. On a board of two to nine digits ``x`` is
 empty, too, if no other sign for an empty cell occurs.
 
-A board of 16 digits may be hexadecimal: ``0-9A-F`` for the digits 1 to 16, ``. * _ - ?`` empty. It
-is taken for hexadecimal if it has a ``0``, no ``G``, and
-
-* either another sign for an empty cell: then ``0`` is a digit;
-* or no such sign, and exactly one ``0`` in every row and every column: this is a full board. (Read
-  as a board with sixteen empty cells, it would have just as many solutions.)
+Digits may begin with 0: if a board of n digits has a ``0``, another sign for an empty cell and no
+digit n, its digits run from 0 to n - 1 and become 1 to n. On a board of 16 digits this is
+hexadecimal, ``0-9A-F``. A full board of 16 digits is hexadecimal, too, if it has no ``G``, no other
+sign for an empty cell, and exactly one ``0`` in every row and every column. (Read as a board with
+sixteen empty cells, it would have just as many solutions.)
 
 A board of 10 to 26 digits, such as 16, may have letters alone, ``A-P`` for 1 to 16. It is taken for
 that if it has a letter that would be too large a digit otherwise, none of ``1-9``, and no ``0``
@@ -22,6 +21,7 @@ Every other board of 16 digits has letters ``A-G`` for 10 to 16.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,14 +43,17 @@ WITHOUT_ZERO = bytes(_VALUES.get(symbol, UNKNOWN) for symbol in range(256))
 """The value of every byte but ``0``: a board of 16 digits without it is never hexadecimal."""
 CHARACTERS = bytes((_VALUES | {ord("0"): 0}).get(symbol, UNKNOWN) for symbol in range(256))
 """The value of every byte."""
-_HEXADECIMAL = bytes(
-    1 if symbol == ord("0") else value + 1 if 0 < value < 16 else UNKNOWN if value else 0
+_FROM_ZERO = bytes(
+    1 if symbol == ord("0") else min(value + 1, UNKNOWN) if value else 0
     for symbol, value in enumerate(WITHOUT_ZERO)
 )
+"""The value of every byte where the digits begin with ``0``."""
+_HEXADECIMAL_SIZE = 16
 _WITH_X = CHARACTERS.replace(bytes([DIGITS.index(b"X") + 1]), b"\0")
 _NUMBERS = {b"%d" % value: value for value in range(65)}
 _NUMBERS |= {b"%02d" % value: value for value in range(10)}
 _NUMBERS |= {bytes([sign]): 0 for sign in _SIGNS}
+_ZEROS = (b"0", b"00")
 _MOST_WITH_X = 9
 _FIGURES = 9
 """Digits that are no letters."""
@@ -64,17 +67,23 @@ _MOST_BLANKS = 4
 
 def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
     """Return the values of the n * n characters of a board, ``UNKNOWN`` for other bytes."""
-    if may_be_letters(text, n) and not (b"0" in text and _has(text, _SIGNS)):
+    if may_be_letters(text, n) and not has_zero_and_sign(text):
         values = np.frombuffer(text.translate(CHARACTERS), np.uint8)
         if values.max() > n:
             return np.where(values > 0, values - _FIGURES, values)
     table = CHARACTERS
-    if n == 16 and b"0" in text and b"G" not in text.upper():
-        zeros = (np.frombuffer(text, np.uint8) == ord("0")).reshape(16, 16)
-        # If there is no other sign for an empty cell, the board must be full.
-        if _has(text, _SIGNS) or all((zeros.sum(axis) == 1).all() for axis in (0, 1)):
-            table = _HEXADECIMAL
-    elif 1 < n <= _MOST_WITH_X and (b"x" in text or b"X" in text) and not _has(text, BLANKS):
+    if has_zero_and_sign(text):
+        values = np.frombuffer(text.translate(_FROM_ZERO), np.uint8)
+        if values.max() <= n:
+            if n != _HEXADECIMAL_SIZE:
+                _warn_from_zero(n)
+            return values
+    elif n == _HEXADECIMAL_SIZE and b"0" in text and b"G" not in text.upper():
+        zeros = (np.frombuffer(text, np.uint8) == ord("0")).reshape(n, n)
+        # There is no other sign for an empty cell, so that the board must be full.
+        if all((zeros.sum(axis) == 1).all() for axis in (0, 1)):
+            table = _FROM_ZERO
+    elif 1 < n <= _MOST_WITH_X and (b"x" in text or b"X" in text) and not {*text} & {*BLANKS}:
         table = _WITH_X
     return np.frombuffer(text.translate(table), np.uint8)
 
@@ -93,6 +102,11 @@ def is_blank(cell: bytes) -> bool:
 def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
     """Return the values of decimal numbers and empty signs, ``UNKNOWN`` for other tokens."""
     values = [_NUMBERS.get(token, UNKNOWN) for token in tokens]
+    is_zero = [token in _ZEROS for token in tokens]
+    if any(is_zero) and sum(is_zero) < values.count(0) and max(values) < n:
+        _warn_from_zero(n)
+        values = [value + (value > 0 or zero)
+                  for value, zero in zip(values, is_zero, strict=True)]  # fmt: skip
     if 1 < n <= _MOST_WITH_X and 0 not in values:
         values = [0 if token in (b"x", b"X") else value
                   for token, value in zip(tokens, values, strict=True)]  # fmt: skip
@@ -105,8 +119,19 @@ def digit_of(cell: bytes) -> int:
     return digit if digit != UNKNOWN else 0
 
 
-def _has(text: bytes, signs: bytes) -> bool:
-    return any(sign in text for sign in signs)
+def has_zero_and_sign(text: bytes | memoryview) -> bool:
+    """Tell whether a text has a ``0`` and another sign for an empty cell."""
+    data = bytes(text)
+    return b"0" in data and any(sign in data for sign in _SIGNS)
+
+
+def _warn_from_zero(n: int) -> None:
+    # Python shows a warning of the same text once.
+    warnings.warn(
+        f"there is a 0 beside another sign for an empty cell and no {n}: digits run from 0 to "
+        f"{n - 1}, and are numbered from 1 in answers",
+        stacklevel=1,
+    )
 
 
 def joined_texts(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.text import DIGITS, write_lines
+from gpusudoku.board.text import DIGITS, candidate_groups, write_lines
 from gpusudoku.errors import InputError, described
 from gpusudoku.formats.symbols import HEX_DIGITS, character_values
 
@@ -24,13 +24,15 @@ class _Format(NamedTuple):
     """True if a board takes several lines, so that a blank line must follow it."""
     lines: Callable[[Batch], bytes | None] = lambda boards: None
     """Writes many boards at a time, a line for each; returns None if they have to come alone."""
+    shows_candidates: bool = False
 
 
 def write(board: Board, format: str) -> str:  # noqa: A002 - the name of the option
-    """Write a board in one of the :data:`FORMATS`, without a newline; none has candidates."""
+    """Write a board in one of the :data:`FORMATS`, without a newline."""
     form = _format(format)
-    if board.given_candidates is not None:
-        raise InputError("a board with given candidates: no format shows them")
+    if board.given_candidates is not None and not form.shows_candidates:
+        names = ", ".join(name for name, each in _FORMATS.items() if each.shows_candidates)
+        raise InputError(f"a board with given candidates: only {names} show them")
     return form.write(board)
 
 
@@ -104,6 +106,14 @@ def _hex(board: Board) -> str:
 
 
 def _pretty(board: Board) -> str:
+    if board.given_candidates is not None:
+        groups = candidate_groups(board.given_candidates, board.n)
+        if board.n > len(DIGITS) or not all(groups):
+            raise InputError(
+                f"pretty shows candidates of at most {len(DIGITS)} digits, and some in every cell: "
+                "use line"
+            )
+        return ruled(groups, board.geometry)
     digits = len(str(board.n))
     return ruled([str(d or "*").ljust(digits) for d in board.cells.tolist()], board.geometry)
 
@@ -128,6 +138,7 @@ _FORMATS = {
         "one line: . 1-9 A-Z, or above 35 digits numbers separated by commas",
         str,
         lines=_plain_lines,
+        shows_candidates=True,
     ),
     "grid": _Format("one row per line: . 1-9 A-Z, or above 35 digits numbers", _grid, rows=True),
     "integers": _Format(
@@ -138,7 +149,10 @@ _FORMATS = {
         "one line: . 0-9 A-F for the digits 1 to 16 of a 16x16 board", _hex, lines=_hex_lines
     ),
     "pretty": _Format(
-        "one row per line: numbers with rules around the boxes, * empty", _pretty, rows=True
+        "one row per line: numbers with rules around the boxes, * empty",
+        _pretty,
+        rows=True,
+        shows_candidates=True,
     ),
     "sdk": _Format(
         "SadMan Software: [Puzzle], then one row per line",
@@ -150,9 +164,14 @@ _FORMATS = {
         lambda board: f'"{board}"' if "," in str(board) else str(board),
         "puzzle",
         lines=_plain_lines,
+        shows_candidates=True,
     ),
     "tsv": _Format(
-        "tab-separated values with the column puzzle", str, "puzzle", lines=_plain_lines
+        "tab-separated values with the column puzzle",
+        str,
+        "puzzle",
+        lines=_plain_lines,
+        shows_candidates=True,
     ),
 }
 

@@ -138,6 +138,8 @@ class Answerer:
 
     def _read(self, question: Question, tell: Tell) -> Json:
         board = question.board()
+        if board.given_candidates is not None:  # the page would count another board
+            raise InputError(f"board: {board.describe()}: only one without can be edited")
         return {**_of(board), "cells": board.cells.tolist()}
 
     def _count(self, question: Question, tell: Tell) -> Json:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+
 from tests.formats.samples import BOARD, BOXES, GRID, LINE, ROWS, solution
 
 ZEROS = LINE.replace(".", "0")
@@ -176,6 +178,45 @@ FORMS = {
 ONLY_ALONE = {"blanks", "spreadsheet with tabs", "return alone"}
 """Of these only one is in a file, as of tables."""
 
+
+def candidates_of(row: int, column: int) -> str:
+    """Return a cell's clue, or the digits that the clues leave; all digits in place of one."""
+    if ROWS[row][column] != ".":
+        return ROWS[row][column]
+    mask = int(BOARD.candidates[9 * row + column])
+    digits = [str(digit) for digit in range(1, 10) if mask >> digit - 1 & 1]
+    return "".join(digits) if len(digits) > 1 else "123456789"
+
+
+GROUPS = [[candidates_of(row, column) for column in range(9)] for row in range(9)]
+PADDED = [[group.ljust(9) for group in row] for row in GROUPS]
+PM_ROWS = [" ".join(("|", *row[:3], "|", *row[3:6], "|", *row[6:], "|")) for row in PADDED]
+PM_RULE = "-" * 31
+CANDIDATES = {
+    "HoDoKu": ruled(PM_ROWS, f".{PM_RULE}.{PM_RULE}.{PM_RULE}.",
+                    f":{PM_RULE}+{PM_RULE}+{PM_RULE}:\n", f"'{PM_RULE}'{PM_RULE}'{PM_RULE}'"),
+    "Simple Sudoku": ruled(PM_ROWS, f" *{PM_RULE * 3}--*", f" |{PM_RULE}+{PM_RULE}+{PM_RULE}|\n",
+                           f" *{PM_RULE * 3}--*"),
+    "groups without a frame": "\n".join(" ".join(row) for row in PADDED),
+    "groups on a line": " ".join(group for row in GROUPS for group in row),
+    "sdx": "\n".join(" ".join(row) for row in GROUPS).replace(" 8 ", " u8 "),
+    "braces": "".join(f"{{{group}}}" for row in GROUPS for group in row),
+    "a character for every candidate": "".join(
+        digit if digit in group else "." for row in GROUPS for group in row for digit in "123456789"
+    ),
+    "a zero for every other candidate": "".join(
+        digit if digit in group else "0" for row in GROUPS for group in row for digit in "123456789"
+    ),
+    "SudokuWiki": "".join(
+        np.base_repr(sum(2 << int(digit) - 1 for digit in group) + (group == clue), 32)
+        .lower().rjust(2, "0")
+        for clue, group in zip(LINE, (group for row in GROUPS for group in row), strict=True)
+    ),
+}  # fmt: skip
+"""The board with all candidates that its clues leave, as programs write them."""
+
+FORMS |= {f"candidates: {name}": text for name, text in CANDIDATES.items()}
+
 REFUSED = {
     "a row is missing": ("\n".join(ROWS[:8]), "1: 8 rows of 9 cells, expected 9"),
     "lost blanks": ("\n".join(row.rstrip() for row in SPACED.split("\n")),
@@ -201,8 +242,18 @@ REFUSED = {
     "x beside dots": (LINE.replace(".", "x", 3), "1:3: r1c3 holds 'x', which is digit 33"),
     "nothing beside zeros": (",".join(ZEROS[:-1]).replace(",0,", ",,", 1) + ",9",
         "1: a cell without anything, and other cells with a sign for empty"),
-    "candidates": ("\n".join(" ".join(row) for row in ROWS).replace(".", "12"),
-        "1:5: r1c3 holds '12', expected a number from 0 to 9"),
+    "candidates beside an empty cell": ("\n".join(map(" ".join, ROWS)).replace(".", "12", 9),
+        "1:5: r1c3 holds '12', expected a number from 0 to 9, or candidates in all cells"),
+    "candidates with a digit twice": (CANDIDATES["HoDoKu"].replace(" 24 ", " 22 "),
+        "4:55: r3c6 holds '22', expected a number from 0 to 9"),
+    "candidates in braces with a digit twice": (CANDIDATES["braces"].replace("{24}", "{22}", 1),
+        "1: candidates in braces, expected different digits from 1 to 9"),
+    "too few candidates in braces": ("{12}" * 15,
+        "1: 15 cells in braces, expected n * n"),
+    "two boards without empty signs": (SOLUTION * 2, "1: 162 cells make no board, the nearest is"),
+    "candidates or a larger board": ("1..." * 8 + "...." * 8,
+        "1: 64 characters read two ways: give --box 2x4 for a board of 8x8 or --box 2x2 for the "
+        "candidates of one of 4x4"),
     "rules or rows": ("---------\n---------\n" + GRID[20:].replace(".", "-") + "\n---------",
         "1: 7 rows of 9 cells, expected 9 (a blank line ends a grid), and 3 lines of dashes"),
     "only dashes": ("-" * 81, " no board found"),

@@ -13,7 +13,8 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.formats import FORMATS, write
+from gpusudoku.formats import FORMATS, parse, write
+from gpusudoku.formats.coerce import batches_of
 from gpusudoku.formats.read import parse_near
 from tests.formats.samples import read, read_stream, solution
 
@@ -44,6 +45,47 @@ def test_hexadecimal(sign: str) -> None:
     assert "G" in letters
     for form in (letters, letters.lower()):
         assert read(form.replace(".", sign, 7).replace(".", "0"))[0].board == board
+
+
+DIGITS_FROM_ZERO = "0123456789ABCDEFGHIJKLMNO"
+
+
+@pytest.mark.parametrize("n", [4, 9, 10, 16, 25])
+@pytest.mark.filterwarnings("ignore:there is a 0:UserWarning")
+def test_digits_from_zero(n: int) -> None:
+    """0 is a digit beside another sign for empty cells, where the digit n does not occur."""
+    full = solution(Geometry.of_size(n))
+    board = Board(full.cells * (np.arange(n * n) % 3 > 0))
+    characters = "".join(DIGITS_FROM_ZERO[cell - 1] if cell else "." for cell in board.cells)
+    rows = [characters[i : i + n] for i in range(0, n * n, n)]
+    numbers = [str(cell - 1) if cell else "*" for cell in board.cells.tolist()]
+    lines = [" ".join(numbers[i : i + n]) for i in range(0, n * n, n)]
+    table = f"id,puzzle\n1,{characters}"
+    objects = f'{{"puzzle": "{characters}"}}\n'
+    for text in (characters, "\n".join(rows), " ".join(numbers), "\n".join(lines), table, objects):
+        assert [entry.board for entry in read(text)] == [board]
+        assert parse(text) == board
+    assert [entry.board for entry in read(f"{characters}\n" * 50)] == [board] * 50
+    assert next(iter(batches_of([characters] * 50)))[0] == board
+
+
+@pytest.mark.parametrize("n", [4, 9, 10, 25])
+def test_zero_is_empty(n: int) -> None:
+    """0 is one of two signs for empty cells where the digit n occurs, and where it is alone."""
+    full = solution(Geometry.of_size(n))
+    board = Board(full.cells * (np.arange(n * n) % 3 > 0))
+    text = str(board)
+    for mixed in (text.replace(".", "0", 3), text.replace(".", "0")):
+        assert read(mixed)[0].board == board
+        assert parse(mixed) == board
+        assert [entry.board for entry in read(f"{mixed}\n" * 50)] == [board] * 50
+    numbers = " ".join(map(str, board.cells.tolist()))
+    assert read(numbers.replace(" 0 ", " . ", 3))[0].board == board
+
+
+def test_digits_from_zero_are_announced() -> None:
+    with pytest.warns(UserWarning, match="no 4: digits run from 0 to 3, and are numbered from 1"):
+        assert str(parse("0.2.....1......3")) == "1.3.....2......4"
 
 
 def test_full_hexadecimal() -> None:

@@ -102,6 +102,13 @@ class TestReading:
         assert server.ask("read", self.GRID_6X6, near="3x3")["box"] == "2x3"
         assert server.ask("read", self.GRID_6X6, near="1x6", box="3x2")["box"] == "3x2"
 
+    def test_candidates_are_counted_but_not_edited(self, server):
+        text = "12.." + "1234" * 15
+        assert server.ask("count", text)["count"] == "144"
+        [*_, (name, facts)] = server.events("read", text)
+        assert (name, facts["status"]) == ("error", 400)
+        assert facts["error"].endswith("given candidates: only one without can be edited")
+
 
 class TestEvents:
     @pytest.mark.parametrize("board", [PUZZLE, EMPTY])
