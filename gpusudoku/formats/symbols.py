@@ -126,10 +126,9 @@ def has_zero_and_sign(text: bytes | memoryview) -> bool:
 
 
 def _warn_from_zero(n: int) -> None:
-    # Python shows a warning of the same text once.
+    # Python shows a warning with the same text once.
     warnings.warn(
-        f"there is a 0 beside another sign for an empty cell and no {n}: digits run from 0 to "
-        f"{n - 1}, and are numbered from 1 in answers",
+        f"0 and another sign for empty cells, but no {n}: 0 to {n - 1} are read as 1 to {n}",
         stacklevel=1,
     )
 

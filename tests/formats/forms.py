@@ -249,7 +249,7 @@ REFUSED = {
     "candidates in braces with a digit twice": (CANDIDATES["braces"].replace("{24}", "{22}", 1),
         "1: candidates in braces, expected different digits from 1 to 9"),
     "too few candidates in braces": ("{12}" * 15,
-        "1: 15 cells in braces, expected n * n"),
+        "1: 15 cells in braces, expected as many as a board has"),
     "two boards without empty signs": (SOLUTION * 2, "1: 162 cells make no board, the nearest is"),
     "candidates or a larger board": ("1..." * 8 + "...." * 8,
         "1: 64 characters read two ways: give --box 2x4 for a board of 8x8 or --box 2x2 for the "
