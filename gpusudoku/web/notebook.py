@@ -35,7 +35,7 @@ MOST = 32
 """Questions worked on at a time: more than the views of a widget have."""
 PAGE = Path(__file__).with_name("page")
 """The folder of the page's files."""
-STYLES = ("base.css", "toolbar.css", "board.css", "leaves.css", "panel.css")
+STYLES = ("base.css", "toolbar.css", "board.css", "leaves.css", "panel.css", "forced.css")
 """In this order."""
 
 _IMPORT = re.compile(r'^import \{[\w\s,$]*\} from "\./([\w-]+\.js)";\n?', re.MULTILINE)

@@ -29,7 +29,7 @@ addEventListener("beforeunload", writeAddress);
 
 const element = document.getElementById("app");
 const { grid, counting, destroy } = mount(element, {
-  ask, puzzle, about: await about(), link, clipboard: document,
+  ask, puzzle, about: await about(), link, scope: document,
 });
 const recovering = new Recovering(counting, reachable);
 grid.focusCell(Math.max(puzzle.cells.indexOf(0), 0));

@@ -18,13 +18,13 @@ import { Puzzle } from "./puzzle.js";
  * @param {object} [options.about] What answers, and the boards that come with it.
  * @param {(puzzle: Puzzle) => string} [options.link] The address that holds a board; without it
  *   there is no button for it.
- * @param {EventTarget} [options.clipboard] Where Ctrl+V and Ctrl+C are heard; by default in the
+ * @param {EventTarget} [options.scope] Where keys, paste and copy are heard; by default in the
  *   component alone.
  * @returns {{puzzle: Puzzle, grid: Grid, counting: Counting, panel: Panel, destroy: () => void}}
  */
 export function mount(
   element,
-  { ask, puzzle = new Puzzle(), about = {}, link = null, clipboard = null },
+  { ask, puzzle = new Puzzle(), about = {}, link = null, scope = null },
 ) {
   element.classList.add("gs-app");
   const board = make("div", { class: "gs-board" });
@@ -34,7 +34,7 @@ export function mount(
   // Made first, it hears of an edit first: the question is on its way before anything is drawn.
   const counting = new Counting({ puzzle, ask, page });
   const grid = new Grid(board, puzzle);
-  const controls = new Controls(board, { puzzle, grid, ask, about, link, clipboard });
+  const controls = new Controls(board, { puzzle, grid, ask, about, link, scope });
   const panel = new Panel(side, { puzzle, grid, counting, ask, page });
   return {
     puzzle,

@@ -30,17 +30,17 @@ export class Controls {
    * @param {(kind: string, question: object) => Promise<object>} parts.ask
    * @param {{boards?: {name: string, note: string, box: string, board: string}[]}} parts.about
    * @param {((puzzle: Puzzle) => string)|null} parts.link
-   * @param {?EventTarget} parts.clipboard Where Ctrl+V and Ctrl+C are heard; null: here alone.
+   * @param {?EventTarget} parts.scope Where keys, paste and copy are heard; null: here alone.
    */
-  constructor(element, { puzzle, grid, ask, about, link, clipboard }) {
+  constructor(element, { puzzle, grid, ask, about, link, scope }) {
     Object.assign(this, { puzzle, grid, link });
-    this.root = element.closest(".gs-app") ?? element;
+    const root = element.closest(".gs-app") ?? element;
     // A click beside everything leaves the keyboard here, and not with the page around.
-    this.root.tabIndex = -1;
-    this.root.dataset.lmSuppressShortcuts = "true"; // JupyterLab takes no keys from here then.
+    root.tabIndex = -1;
+    root.dataset.lmSuppressShortcuts = "true"; // JupyterLab takes no keys from here then.
+    this.scope = scope ?? root;
     this.bar = make("div", { class: "gs-controls" });
-    this.exchange = new Exchange(this.bar,
-      { clipboard: clipboard ?? this.root, puzzle, grid, ask });
+    this.exchange = new Exchange(this.bar, { clipboard: this.scope, puzzle, grid, ask });
     this.help = new Help(this.bar, link !== null);
     this.#fill(about.boards ?? []);
     element.prepend(this.bar);
@@ -74,7 +74,7 @@ export class Controls {
       this.#button("redo", icon("redo"), "Redo (Ctrl+Y)", () => puzzle.redo()),
     ];
     const erase = [
-      this.#button("new", "New", "Empty the board; undo brings it back", () => {
+      this.#button("new", "New", "Empty the board to set clues; undo brings it back", () => {
         this.#empty(puzzle.shape);
         this.#focusBoard();
       }),
@@ -145,14 +145,19 @@ export class Controls {
         else menu.dataset.walking = true;
       });
     }
-    on(this.root, "keydown", (event) => {
-      const step = isText(event.target) ? null : historyOf(event);
-      if (step === null) return;
-      event.preventDefault();
-      puzzle[step]();
-    });
+    on(this.scope, "keydown", (event) => this.#key(event));
     for (const type of ["change", "mode"]) on(puzzle, type, () => this.#refresh());
     on(grid, "shown", () => this.#refresh());
+  }
+
+  /** Take a key that neither the focused element nor the grid has used. */
+  #key(event) {
+    const { target, defaultPrevented } = event;
+    if (defaultPrevented || isText(target) || this.help.element.open) return;
+    const step = historyOf(event);
+    if (step !== null) this.puzzle[step]();
+    else if (target.matches?.("select") || !this.grid.takeKey(event)) return;
+    event.preventDefault();
   }
 
   /** Empty the board, and say how it comes back. */
@@ -187,7 +192,7 @@ export class Controls {
     this.size.value = shape;
     this.#able("undo", puzzle.canUndo);
     this.#able("redo", puzzle.canRedo);
-    this.#able("new", puzzle.cells.some(Boolean));
+    this.#able("new", puzzle.cells.some(Boolean) || puzzle.mode === "solving");
     this.#able("clear-edits", puzzle.cells.some((digit, cell) => digit && !puzzle.clues[cell]));
     this.#press("setting", puzzle.mode === "setting");
     this.#press("solving", puzzle.mode === "solving");

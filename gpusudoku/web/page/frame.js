@@ -11,9 +11,10 @@ const LEGIBLE = 8;
 /** Holds the cells of the grid, in whole pixels so that all lines are sharp. */
 export class Frame {
   #n = 9;
-  #width = 0;
+  #room = 0;
   #size = 0;
   #resized = new ResizeObserver(() => this.#measure());
+  #ruler = make("div", { class: "gs-ruler" }); // as high as the board may be
 
   /** @param {HTMLElement} element */
   constructor(element) {
@@ -23,12 +24,12 @@ export class Frame {
     this.grid.setAttribute("role", "grid");
     this.message = make("p", { class: "gs-message" });
     this.message.setAttribute("role", "status");
-    this.complaint = make("span", { class: "gs-complaint" });
+    this.state = make("span", { class: "gs-state" });
     this.note = make("span", { class: "gs-note" });
-    this.message.append(this.complaint, " ", this.note);
+    this.message.append(this.state, " ", this.note);
     this.outer.append(this.grid);
-    element.append(this.outer, this.message);
-    for (const each of [element, this.outer]) this.#resized.observe(each);
+    element.append(this.outer, this.message, make("div", { class: "gs-hidden" }, this.#ruler));
+    for (const each of [element, this.outer, this.#ruler]) this.#resized.observe(each);
   }
 
   /** Whether the keyboard is in the grid. */
@@ -65,9 +66,10 @@ export class Frame {
     this.#fit();
   }
 
-  /** Tell below the board what is wrong with it. */
-  complain(text) {
-    setText(this.complaint, text);
+  /** Tell below the board what is wrong with it, or what else it is. */
+  describe(text, kind) {
+    this.state.dataset.kind = kind;
+    setText(this.state, text);
   }
 
   /** Tell something else behind that. */
@@ -82,20 +84,25 @@ export class Frame {
 
   #measure() {
     const tall = `${this.element.offsetHeight}px`;
-    this.#width = this.outer.clientWidth;
+    this.#room = this.#readRoom();
     this.element.style.setProperty("--tall", tall);
     this.#fit();
   }
 
+  #readRoom() {
+    return Math.min(this.outer.clientWidth, this.#ruler.clientHeight);
+  }
+
   /**
-   * As large as there is room for; where that is too small, the frame scrolls. The room is that of
-   * the last frame: to ask for it now would lay out the whole page once more.
+   * As large as there is room for, and not higher than the window; where that is too small, the
+   * frame or the page scrolls. The room is that of the last frame: to ask for it now would lay out
+   * the whole page once more.
    */
   #fit() {
-    this.#width ||= this.outer.clientWidth;
+    this.#room ||= this.#readRoom();
     const coarse = matchMedia("(pointer: coarse)").matches;
     const least = coarse ? SMALLEST_TO_TOUCH : SMALLEST;
-    const room = Math.floor((this.#width - BORDER) / this.#n);
+    const room = Math.floor((this.#room - BORDER) / this.#n);
     const size = Math.min(Math.max(room, least), LARGEST);
     this.grid.classList.toggle("gs-tiny", size / Math.ceil(Math.sqrt(this.#n)) < LEGIBLE);
     if (size === this.#size) return;

@@ -2,8 +2,7 @@
 
 import { Cell } from "./cell.js";
 import { Frame } from "./frame.js";
-import { digitOf } from "./geometry.js";
-import { erases, isPlain, moveOf, walkOf } from "./keys.js";
+import { isPlain, moveOf, typedDigitOf, walkOf } from "./keys.js";
 import { complaintOf, rangeOf } from "./messages.js";
 import { Painter } from "./painter.js";
 
@@ -15,13 +14,14 @@ const DIM_AFTER = 350;
  * Fires `focus` (detail.cell), `candidate` (detail {cell, digit} or null: what the pointer or the
  * keyboard points to), and `shown` when it shows other things of the same board. Hooks: `gs-frame`,
  * in it `gs-grid` with data-n and data-shape, and aria-busy while it is drawn in pieces; in that
- * `gs-row` and `gs-cell` (see cell.js); below it `gs-message` with `gs-complaint` (conflicts) and
- * `gs-note` (data-kind "note" or "error").
+ * `gs-row` and `gs-cell` (see cell.js); below it `gs-message` with `gs-state` (data-kind "wrong",
+ * "solved" or "shown") and `gs-note` (data-kind "note" or "error").
  */
 export class Grid extends EventTarget {
   #focused = 0;
   #pointed = null;
   #dimTimer = 0;
+  #solutionName = "";
   #stop = new AbortController();
 
   /**
@@ -80,6 +80,25 @@ export class Grid extends EventTarget {
     }
   }
 
+  /**
+   * Take a key that is pressed outside the grid, and focus the grid, if the key types, erases or is
+   * an arrow.
+   *
+   * @param {KeyboardEvent} event
+   * @returns {boolean} Whether the key is taken.
+   */
+  takeKey(event) {
+    // Arrow keys move a slider, and the browser scrolls with the other keys that move.
+    const { shape } = this.puzzle;
+    const isArrow = event.key.startsWith("Arrow") && !event.target.matches?.("input");
+    const cell = isArrow ? moveOf(event, shape, this.#focused) : null;
+    const digit = typedDigitOf(event, shape.n);
+    if (cell === null && digit === null) return false;
+    this.focusCell(cell ?? this.#focused);
+    if (digit !== null) this.enter(digit);
+    return true;
+  }
+
   /** Show candidates by the rules, in place of shares. */
   showCandidates(on) {
     this.painter.byRules = on;
@@ -105,10 +124,14 @@ export class Grid extends EventTarget {
     this.painter.paintSmall(this.cells);
   }
 
-  /** @param {ArrayLike<number>|null} cells Digits to show in empty cells, until the next change. */
-  showSolution(cells) {
+  /**
+   * @param {ArrayLike<number>|null} cells Digits to show in empty cells, until the next change.
+   * @param {string} [name] What they are called below the board.
+   */
+  showSolution(cells, name = "") {
     if (cells === this.solution) return;
     this.painter.solution = cells;
+    this.#solutionName = name;
     this.#paint();
     this.#show();
   }
@@ -170,7 +193,17 @@ export class Grid extends EventTarget {
     if (reshaped) this.#build();
     else this.#paint();
     this.frame.say("", "note");
-    this.frame.complain(complaintOf(this.puzzle));
+    this.#describe();
+  }
+
+  /** Tell below the board that a solution is shown, what is wrong, or that all is solved. */
+  #describe() {
+    const complaint = complaintOf(this.puzzle);
+    if (this.solution !== null) {
+      this.frame.describe(`${this.#solutionName} is shown; “Use as board” enters it.`, "shown");
+    } else if (complaint === "" && !this.puzzle.cells.includes(0)) {
+      this.frame.describe("Solved: every digit is in its place.", "solved");
+    } else this.frame.describe(complaint, "wrong");
   }
 
   /** Dim the shares of the board before, unless those of this one come soon. */
@@ -191,7 +224,7 @@ export class Grid extends EventTarget {
     this.#focused = Math.min(this.#focused, shape.cells - 1);
     this.frame.fill(shape, this.cells);
     this.#paint();
-    this.frame.complain(complaintOf(this.puzzle));
+    this.#describe();
     this.cells[this.#focused].element.tabIndex = 0;
     this.#show();
     this.dispatchEvent(new CustomEvent("focus", { detail: { cell: this.#focused } }));
@@ -230,6 +263,7 @@ export class Grid extends EventTarget {
 
   /** Fire what others show of the board's look, such as toggles. */
   #show() {
+    this.#describe();
     this.dispatchEvent(new CustomEvent("shown"));
   }
 
@@ -237,21 +271,16 @@ export class Grid extends EventTarget {
     const { shape } = this.puzzle;
     const cell = moveOf(event, shape, this.#focused);
     const walk = walkOf(event);
+    const digit = typedDigitOf(event, shape.n);
     if (cell !== null) this.focusCell(cell);
     else if (walk) this.#walk(walk);
-    else if (erases(event)) this.enter(0);
+    else if (digit !== null) this.enter(digit);
     else if (!isPlain(event)) return;
     else if (event.key === " ") this.showCandidates(!this.showsCandidates);
     else if (event.key === "Enter" && this.#pointed) this.#take();
     else if (event.key === "Escape" && this.#pointed) this.#point(null);
-    else if (digitOf(event.key) && this.#isDigit(event.key)) this.enter(digitOf(event.key));
     else return;
     event.preventDefault();
-  }
-
-  /** Letters are digits on boards with more than nine only. */
-  #isDigit(key) {
-    return this.puzzle.shape.n > 9 || /\d/.test(key);
   }
 
   /** Point to the next candidate of the cell that is selected. */

@@ -5,7 +5,7 @@ import { make, makeButton } from "./making.js";
 const HELP_LINES = [
   ["Move", "Arrow keys; Home and End within the row; Page Up and Page Down by a box."],
   ["Write", "1 to 9. On larger boards the letter A is 10, B is 11, and so on."],
-  ["Erase", "Backspace, Delete, 0 or a full stop."],
+  ["Erase", "Backspace, Delete, 0, a full stop or a comma."],
   ["Undo, redo", "Ctrl+Z and Ctrl+Y."],
   ["Candidates", "Space shows them, Shift with the left and right arrow walks through those of a " +
     "cell, Enter or a double click writes one."],

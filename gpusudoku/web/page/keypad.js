@@ -1,7 +1,6 @@
-// Digits to touch, where there is no keyboard; and those of one that an input method works for.
+// Digits to touch, where there is no keyboard.
 
 import { symbol } from "./geometry.js";
-import { hiddenDigitOf } from "./keys.js";
 
 /** Hooks: `gs-keypad`, in it `gs-key` with data-action "digit" and data-digit, 0 for erase. */
 export class Keypad {
@@ -27,12 +26,6 @@ export class Keypad {
       const key = event.target.closest(".gs-key");
       if (key) grid.enter(Number(key.dataset.digit));
     });
-    grid.frame.grid.addEventListener("keydown", (event) => {
-      const digit = hiddenDigitOf(event);
-      if (digit === null) return;
-      grid.enter(digit);
-      event.preventDefault();
-    }, { signal });
     puzzle.addEventListener("change", (event) => this.#changed(event.detail), { signal });
     this.#build();
   }

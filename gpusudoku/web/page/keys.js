@@ -1,4 +1,9 @@
-// What keys mean in the grid. Nothing that a browser uses itself is taken.
+// What keys mean for the board. Nothing that a browser uses itself is taken.
+
+import { digitOf } from "./geometry.js";
+
+// On many keyboards the numeric keypad has a comma in place of the full stop.
+const ERASING = ["Backspace", "Delete", "0", ".", ","];
 
 /**
  * @param {KeyboardEvent} event
@@ -41,19 +46,21 @@ export function walkOf(event) {
   return { ArrowRight: 1, ArrowLeft: -1 }[event.key] ?? 0;
 }
 
-/** @returns {boolean} Whether a key erases. */
-export function erases(event) {
-  return isPlain(event) && ["Backspace", "Delete", "0", "."].includes(event.key);
-}
-
 /**
- * @returns {number|null} The digit of a key of which an input method keeps to itself what it is;
- *   null for any other.
+ * @param {KeyboardEvent} event
+ * @param {number} n The largest digit of the board.
+ * @returns {number|null} The digit that a key writes, 0 if it erases; null for any other key.
  */
-export function hiddenDigitOf(event) {
-  const isHidden = ["Process", "Unidentified"].includes(event.key) && isPlain(event);
-  const key = isHidden && !event.shiftKey ? /^(?:Digit|Numpad)(\d)$/.exec(event.code) : null;
-  return key && Number(key[1]);
+export function typedDigitOf(event, n) {
+  if (!isPlain(event)) return null;
+  if (ERASING.includes(event.key)) return 0;
+  // An input method does not tell which key it works on; the place of the key tells its digit.
+  if (["Process", "Unidentified"].includes(event.key) && !event.shiftKey) {
+    const key = /^(?:Digit|Numpad)(\d)$/.exec(event.code);
+    return key && Number(key[1]);
+  }
+  // Letters are digits on boards with more than nine only.
+  return n > 9 || /\d/.test(event.key) ? digitOf(event.key) || null : null;
 }
 
 /** @returns {boolean} Whether a key stands alone, or with Shift. */

@@ -94,13 +94,12 @@ export class Puzzle extends EventTarget {
   /** Become another board, with its mode. */
   load(other) {
     const { shape, cells, clues, mode } = other;
-    this.setMode(mode);
-    this.#change(stateOf(shape, cells, clues));
+    this.#change(stateOf(shape, cells, clues), mode);
   }
 
-  /** Become an empty board of a shape. */
+  /** Become an empty board of a shape, to set clues on. */
   reshape(shape) {
-    this.#change(stateOf(shape, [], []));
+    this.#change(stateOf(shape, [], []), "setting");
   }
 
   /** Erase everything but the clues. */
@@ -210,17 +209,22 @@ export class Puzzle extends EventTarget {
     return this.cells.map((digit, cell) => (this.clues[cell] === kind ? digit : 0));
   }
 
-  #change(next) {
+  /** Change the board, and the mode if another is given; undo restores both. */
+  #change(next, mode = this.#mode) {
+    const previous = { state: this.#state, mode: mode === this.#mode ? null : this.#mode };
+    this.setMode(mode);
     if (sameState(next, this.#state)) return;
-    this.#past.push(this.#state);
+    this.#past.push(previous);
     if (this.#past.length > MOST_STEPS) this.#past.shift();
     this.#future = [];
     this.#become(next);
   }
 
   #step(from, to) {
-    to.push(this.#state);
-    this.#become(from.pop());
+    const { state, mode } = from.pop();
+    to.push({ state: this.#state, mode: mode && this.#mode });
+    if (mode !== null) this.setMode(mode);
+    this.#become(state);
   }
 
   #become(next) {

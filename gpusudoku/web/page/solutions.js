@@ -154,7 +154,7 @@ export class Solutions {
     const kept = this.#kept.get(at);
     if (kept !== undefined) {
       this.#lane.stop();
-      this.#show(kept, "");
+      this.#show(kept, `Solution ${groupShort(at + 1n, 22)}`, "");
       return;
     }
     this.#render();
@@ -166,7 +166,7 @@ export class Solutions {
     const answer = await this.#asked("nth", { k }, "Looking for the solution");
     if (answer === null) return;
     this.#kept = new Map(answer.k.map((text, index) => [BigInt(text), answer.solutions[index]]));
-    this.#show(this.#kept.get(at), "");
+    this.#show(this.#kept.get(at), `Solution ${groupShort(at + 1n, 22)}`, "");
   }
 
   #drawAgain() {
@@ -190,7 +190,7 @@ export class Solutions {
     const answer = await this.#asked("sample", { n: 1, ...seed }, "Drawing a random solution");
     if (answer === null) return;
     this.#seed.value = answer.seed;
-    this.#show(answer.solutions[0], "Random; the same seed draws it again.");
+    this.#show(answer.solutions[0], "A random solution", "Random; the same seed draws it again.");
   }
 
   async #asked(kind, own, doing) {
@@ -206,10 +206,10 @@ export class Solutions {
     }
   }
 
-  #show(text, words) {
+  #show(text, name, words) {
     this.#status.say(words);
     this.#cells = Array.from(text, digitOf);
-    this.#grid.showSolution(this.#cells);
+    this.#grid.showSolution(this.#cells, name);
     this.#render();
   }
 

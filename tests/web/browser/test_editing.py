@@ -39,9 +39,13 @@ class TestKeys:
     def test_every_key_that_erases(self, screen):
         screen.open(link(BOARD))
         screen.focus(0)
-        for key in ("Backspace", "Delete", "0", "."):
+        for key in ("Backspace", "Delete", "0", ".", ","):
             screen.press("8", key)
             assert screen.digits()[0] == 0
+        screen.press("8")
+        numpad = {"key": ",", "code": "NumpadDecimal", "windowsVirtualKeyCode": 110}
+        screen.cdp("Input.dispatchKeyEvent", type="keyDown", isKeypad=True, **numpad)
+        assert screen.digits()[0] == 0
         screen.press("8")
         click(screen, "erase")
         assert screen.digits()[0] == focused(screen) == 0
@@ -68,6 +72,109 @@ class TestKeys:
         screen.focus(0)
         screen.press("a", "7")
         assert screen.digits()[:2] == [7, 0]
+
+
+class TestKeysOutsideTheGrid:
+    def test_they_type_erase_move_and_undo(self, screen):
+        screen.open()
+        places = ("h1", ".gs-room", "[data-part=leaves] h2", "[data-action=setting]",
+                  "[data-part=slider]")  # fmt: skip
+        screen.settle()
+        for digit, place in enumerate(places, 1):
+            screen.focus(40)
+            click_at(screen, place)
+            assert focused(screen) != 40
+            screen.press(str(digit))
+            assert screen.digits()[40] == digit
+            assert focused(screen) == 40
+            click_at(screen, place)
+            screen.press("Backspace")
+            assert screen.digits()[40] == 0
+            click_at(screen, place)
+            screen.press("Control+z")
+            assert screen.digits()[40] == digit
+        click_at(screen, "h1")
+        screen.press("ArrowRight", "ArrowDown", "7")
+        assert screen.digits()[50] == 7
+
+    def test_fields_keep_them(self, screen):
+        screen.open(link(collection.load("a2")))  # which has nine solutions
+        screen.settle()
+        click(screen, "paste")
+        screen.js("document.body.insertAdjacentHTML('beforeend', '<p contenteditable>words</p>')")
+        for field in ("[data-part=number]", "[data-part=seed]", "textarea", "[contenteditable]"):
+            screen.driver.find_element("css selector", field).click()
+            screen.press("5", "ArrowLeft", "Delete", "6")
+            text = (
+                "const { value, textContent } = document.activeElement; return value ?? textContent"
+            )
+            assert "6" in screen.js(text)
+            assert "5" not in screen.js(text)
+        screen.js("document.querySelector('[data-action=size]').focus()")
+        screen.press("5")
+        slider = "document.querySelector('[data-part=slider]')"
+        screen.js(f"{slider}.focus()")
+        screen.press("ArrowRight")
+        assert screen.js(f"return {slider}.value") == "6"  # from 5, the number 6 above
+        assert screen.js("return document.activeElement.dataset.part") == "slider"
+        assert screen.js("return document.querySelector('[data-action=undo]').disabled")
+
+    def test_buttons_and_the_browser_keep_theirs(self, screen):
+        screen.open(link(BOARD))
+        screen.js("document.querySelector('[data-action=solving]').focus()")
+        screen.press("Enter")
+        assert "solving" in screen.js(
+            "return document.querySelector('[aria-pressed=true]').outerHTML"
+        )
+        assert focused(screen) == "solving"
+        assert screen.digits() == BOARD.cells.tolist()
+        for key in (
+            {"key": "5", "ctrlKey": True}, {"key": "5", "altKey": True}, {"key": " "},
+            {"key": "PageDown"}, {"key": "End"}, {"key": "ArrowLeft", "altKey": True},
+            {"key": "F5"},
+        ):  # fmt: skip
+            is_left = screen.js(
+                "return document.body.dispatchEvent(new KeyboardEvent('keydown',"
+                " { bubbles: true, cancelable: true, ...arguments[0] }))",
+                key,
+            )
+            assert is_left, key
+
+    def test_a_dialog_keeps_them(self, screen):
+        screen.open()
+        screen.focus(0)
+        screen.press("5")
+        click(screen, "help")
+        click_at(screen, "dialog dd")
+        screen.press("7", "Control+z", "ArrowRight", "8")
+        screen.js("document.activeElement.blur()")
+        screen.press("7", "Control+z")
+        assert screen.digits() == [5] + [0] * 80
+
+    def test_digits_of_an_input_method(self, screen):
+        screen.open()
+        screen.focus(3)
+        for target in ("activeElement", "body"):
+            screen.js(
+                "document[arguments[0]].dispatchEvent(new KeyboardEvent('keydown',"
+                " { bubbles: true, key: 'Process', code: 'Digit4' }))",
+                target,
+            )
+            assert screen.digits()[3] == 4
+            screen.press("Delete")
+
+
+def click_at(screen, selector):
+    """Click with the mouse near the upper left corner of an element."""
+    place = screen.js(
+        "const element = document.querySelector(arguments[0]);"
+        "element.scrollIntoView({ block: 'center' });"
+        "const box = element.getBoundingClientRect();"
+        "return { x: box.x + 4, y: box.y + 4 }",
+        selector,
+    )
+    for kind in ("mousePressed", "mouseReleased"):
+        screen.cdp("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
 
 
 def test_conflicts_are_marked_and_told(screen):
@@ -105,6 +212,46 @@ class TestSolving:
         for mode, said in {"setting": "unique", "solving": "solved"}.items():
             click(screen, mode)
             assert screen.text("[data-part=badge]") == said
+            assert screen.text(".gs-state").startswith("Solved")
+
+    def test_the_last_digit_decides_what_is_said_at_the_board(self, screen):
+        cell = int((BOARD.cells == 0).argmax())
+        edits = SOLVED.cells * (BOARD.cells == 0)
+        edits[cell] = 0
+        screen.open(link(BOARD, "solving", Board(edits)))
+        assert screen.text(".gs-state") == ""
+        screen.focus(cell)
+        right = int(SOLVED.cells[cell])
+        screen.press(str(right % 9 + 1))
+        assert "stands twice" in screen.text(".gs-state")
+        screen.press(str(right))
+        assert screen.text(".gs-state") == "Solved: every digit is in its place."
+        screen.press("Delete")
+        assert screen.text(".gs-state") == ""
+
+    def test_an_emptied_board_is_one_to_set_clues_on(self, screen):
+        screen.open(link(BOARD, "solving"))
+        for empty in (lambda: click(screen, "new"), lambda: choose(screen, "size", "2x2")):
+            empty()
+            assert mode_of(screen) == "setting"
+            screen.press("3")
+            assert marked(screen, "gs-clue") == [focused(screen)]
+            screen.press("Control+z", "Control+z")
+            shows(screen, BOARD)
+            assert mode_of(screen) == "solving"
+            screen.press("Control+y")
+            assert mode_of(screen) == "setting"
+            screen.press("Control+z")
+        click(screen, "new")
+        click(screen, "solving")
+        click(screen, "new")  # of a board that is empty already
+        assert mode_of(screen) == "setting"
+
+
+def mode_of(screen):
+    return screen.js(
+        "return document.querySelector('.gs-joined [aria-pressed=true]').dataset.action"
+    )
 
 
 class TestMouse:

@@ -6,7 +6,7 @@ import pytest
 from screen import link
 
 from gpusudoku import collection
-from tests.web.browser.acting import CANDIDATES, click, load
+from tests.web.browser.acting import CANDIDATES, click, focused, load
 
 BOARDS = ["2b", "conflict-row", "box2x3-few", "16x16-few", "25x25-few"]
 OUTSIDE = """
@@ -62,6 +62,81 @@ def test_on_phones_the_number_is_seen_while_one_types(screen, size):
         assert cut <= 0
         tops.add(tuple(places))
     assert len(tops) == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "touch"),
+    [((640, 450), False), ((960, 470), False), ((740, 360), True), ((844, 390), True)],
+)
+def test_the_board_is_no_higher_than_a_low_window(screen, size, touch):
+    """As at 200 %, or on a phone that is held across: there the keypad is beside it."""
+    screen.resize(size[0], 900, touch=touch)
+    screen.open(link(collection.load("2b")))
+    screen.resize(*size, touch=touch)
+    screen.until("return document.querySelector('.gs-grid').offsetHeight <= innerHeight - 40")
+    assert screen.js("return document.querySelector('.gs-grid').offsetHeight") >= size[1] - 100
+    assert screen.js(OUTSIDE) == []
+    keypad, board = screen.js(
+        "return ['.gs-keypad', '.gs-grid'].map((name) => {"
+        " const { left, top, right, bottom } ="
+        " document.querySelector(name).getBoundingClientRect();"
+        " return { left, top, right, bottom } })"
+    )
+    if touch:
+        assert keypad["left"] > board["right"]
+        assert keypad["top"] == board["top"]
+        assert keypad["bottom"] <= board["bottom"]
+
+
+def test_the_empty_line_below_the_board_lets_clicks_through(screen):
+    """Where the board goes on below the window's end, it is over its cells."""
+    screen.resize(640, 450)
+    screen.open(link(collection.load("2b")))
+    place = screen.js(
+        "const { x, y, height } = document.querySelector('.gs-message').getBoundingClientRect();"
+        "return { x: x + 20, y: y + height / 2 }"
+    )
+    over = "return document.elementFromPoint(arguments[0].x, arguments[0].y).closest('.gs-cell')"
+    cell = screen.js(f"{over}?.dataset.cell", place)
+    assert cell is not None
+    for kind in ("mousePressed", "mouseReleased"):
+        screen.cdp("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
+    assert focused(screen) == int(cell)
+
+
+def test_forced_colours_keep_what_is_pressed_and_selected(screen):
+    for scheme in ("light", "dark"):
+        features = {"forced-colors": "active", "prefers-color-scheme": scheme}
+        screen.cdp(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": name, "value": value} for name, value in features.items()],
+        )
+        screen.open(link(collection.load("a1")))
+        screen.settle()
+        screen.focus(3)
+        assert background(screen, "[data-action=setting]") != background(
+            screen, "[data-action=solving]"
+        )
+        same, other = (background(screen, f".gs-cell{name}") for name in (
+            ".gs-same:not(.gs-focused)", ":not(.gs-same)"))  # fmt: skip
+        assert same != other
+        selected = "return getComputedStyle(document.querySelector('.gs-focused')).outline"
+        focused_outline = screen.js(selected)
+        assert "4px" in focused_outline
+        screen.js("document.activeElement.blur()")
+        assert "2px" in screen.js(selected)
+        click(screen, "explain")
+        screen.until("return document.querySelector('.gs-step[aria-current]') !== null")
+        assert background(screen, ".gs-step[aria-current]") != background(
+            screen, ".gs-step:not([aria-current])"
+        )
+        assert background(screen, ".gs-placed") == same
+
+
+def background(screen, selector):
+    return screen.js(
+        "return getComputedStyle(document.querySelector(arguments[0])).backgroundColor", selector
+    )
 
 
 def test_it_is_dark_where_that_is_liked(screen):

@@ -33,6 +33,7 @@ class TestByNumber:
         for action, at in {"next": 500000, "previous": 499999, "first": 0, "last": -1}.items():
             click(screen, action, "solutions")
             shows(screen, right[at])
+        assert screen.text(".gs-state").startswith("Solution 1,014,785 is shown")
         for _ in range(15):  # more than come at a time
             click(screen, "previous", "solutions")
         shows(screen, right[-16])
@@ -41,6 +42,8 @@ class TestByNumber:
         for key, at in {"Home": 0, "End": -1}.items():
             screen.press(key)
             shows(screen, right[at])
+        click(screen, "hide", "solutions")
+        assert screen.text(".gs-state") == ""
 
     def test_what_is_written_for_a_number(self, screen):
         screen.open(link(MANY))
@@ -65,7 +68,9 @@ class TestRandom:
         click(screen, "random", "solutions")
         found = solution(screen)
         assert Board(found) in gpusudoku.solutions(MANY, device="cpu")
+        assert screen.text(".gs-state").startswith("A random solution is shown")
         click(screen, "use", "solutions")
+        assert screen.text(".gs-state").startswith("Solved")
         assert screen.digits() == found
         assert screen.count() == 1
         screen.focus(0)

@@ -103,6 +103,21 @@ def test_keys_stay_in_the_widget_and_commands_of_the_notebook_pass(page):
     assert "q" in page.run("return keys")
 
 
+def test_digits_outside_the_grid_are_taken_from_the_widget_alone(page):
+    page.cell("one", 1).click()
+    page.screen.driver.find_element("css selector", "#one [data-action=setting]").click()
+    page.screen.press("3")
+    page.until_digit("one", 1, "3")
+    assert page.run("return keys") == []
+    saved = page.run("return model.saved.length")
+    page.screen.driver.find_element("id", "cell").click()
+    page.screen.press("4", "Delete")
+    page.run("document.activeElement.blur()")
+    page.screen.press("4", "Delete", "ArrowLeft")
+    assert page.run("return keys") == ["4", "Delete", "4", "Delete", "ArrowLeft"]
+    assert page.run("return model.saved.length") == saved
+
+
 def test_answers_are_shown_where_they_were_asked_for(page):
     asked = page.questions()
     assert [each["kind"] for each in asked] == ["count", "count"]
