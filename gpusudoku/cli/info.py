@@ -14,6 +14,7 @@ from gpusudoku import collection, formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.options import InputOptions, boards_argument, output_file, own_option, reading
 from gpusudoku.cli.output import Output, refuse_stdout, show
+from gpusudoku.cli.output_forms import form_of_output
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.cli.summary import power_of_ten
 from gpusudoku.cli.usage import Choice
@@ -109,15 +110,19 @@ def _candidate_lists(board: Board) -> list[list[int]]:
     "--format",
     "form",
     type=Choice(list(formats.FORMATS)),
-    default="line",
-    help="The form to write.",
+    help="The form to write.  [default: line, or as the name of FILE ends]",
 )
 @output_file("convert")
 @reading
 def convert(
-    boards: tuple[str, ...], reading: InputOptions, form: str, output: str | None, force: bool
+    boards: tuple[str, ...],
+    reading: InputOptions,
+    form: str | None,
+    output: str | None,
+    force: bool,
 ) -> None:
     """Write every BOARD in another form."""
+    form = form_of_output(output, form, formats.FORMATS) or "line"
     source = Source(boards, reading)
     between = formats.separator(form).encode()
     texts = _written(source, form, between)

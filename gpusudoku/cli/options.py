@@ -22,6 +22,7 @@ from gpusudoku.cli.completing import (
     complete_techniques,
 )
 from gpusudoku.cli.messages import note, quietly, several
+from gpusudoku.cli.output_forms import form_of_output
 from gpusudoku.cli.usage import Choice, Integer, Number, parsed_part
 from gpusudoku.errors import DeviceError, InputError, shown
 from gpusudoku.formats import FORMATS
@@ -360,13 +361,23 @@ class OutputOptions:
     """True if there is a record, with its error, for each bad board."""
 
     @classmethod
-    def take(cls, given: dict[str, Any], **known: Any) -> OutputOptions:
-        """Take them out of the parameters of a command; others are ``known``."""
+    def take(
+        cls, given: dict[str, Any], *, is_part: bool = False, **known: Any
+    ) -> OutputOptions:
+        """Take them out of the parameters of a command; others are ``known``.
+
+        The record of a part, if it ``is_part``, may have a name that ends in ``.json``.
+        """
         form = given.get("form")
         if given.pop("as_json", False):
             if form not in (None, "jsonl"):
                 raise InputError(f"--json is --format jsonl, but --format {form} is given, too")
             given["form"] = "jsonl"
+        output = given.get("output")
+        if not (is_part and str(output).endswith(".json")):
+            [option] = (p for p in click.get_current_context().command.params if p.name == "form")
+            forms = cast("click.Choice[str]", option.type).choices
+            given["form"] = form_of_output(output, given.get("form"), forms)
         names = [each.name for each in fields(cls) if each.name in given]
         return cls(**{name: given.pop(name) for name in names}, **known)
 

@@ -38,12 +38,11 @@ class PartWriter:
         self.part, self._source, self._asked = part, source, asked
         self._total, self._tasks = 0, tuple[range, ...]()
         self._facts = command_facts(asked)
-        self._force = asked.force or is_resumed(asked.checkpoint)
         self._lines = asked.output if lines and not asked.to_stdout else None
         if self._lines is not None:
             if asked.checkpoint is not None:
                 refuse_same(str(record_path(self._lines)), asked.checkpoint)
-            refuse(str(record_path(self._lines)), self._force, ())
+            refuse(str(record_path(self._lines)), asked.force or is_resumed(asked.checkpoint), ())
         if not source.single:  # the part has whole boards
             survey = source.survey
             if not survey.boards:
@@ -90,10 +89,14 @@ class PartWriter:
             return
         ending = ending or Ending(self._source.status, self._source.unreadable)
         text = self.record(LinesFile.of(self._lines, header, between), ending)
-        with Output(str(record_path(self._lines)), self._force, ()) as out:
-            out.write(f"{text}\n".encode())
+        path, force = record_path(self._lines), self._asked.force
         if self._asked.checkpoint is not None:
             from gpusudoku.runs.store import RunStore
 
             with RunStore(self._asked.checkpoint) as store:
                 store.keep({"record": text})
+                own = [f"{store.snapshot.record}\n", ""] if store.snapshot else []
+            # A resumed run has made this file, unless it has other text: then it is the user's.
+            force = force or (path.is_file() and path.read_text(errors="replace") in own)
+        with Output(str(path), force, ()) as out:
+            out.write(f"{text}\n".encode())

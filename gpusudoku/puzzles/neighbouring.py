@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError, described
 from gpusudoku.formats.coerce import BoardLike, board_of
@@ -33,12 +33,14 @@ from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.placements import PlacementArrays, Searches
 from gpusudoku.kernels.search.settings import LOCKED_CANDIDATES, SearchSettings
 from gpusudoku.kernels.search.shape import Shape, shape_of
-from gpusudoku.options import Options
+from gpusudoku.options import Options, is_integer
 from gpusudoku.planning.batch import search_block
 from gpusudoku.puzzles.reducing import CALL_SECONDS, order_seeds, reduced
 from gpusudoku.search.frontier import Frontier, node_seconds
 from gpusudoku.solving import only_solution, solve_block
 
+MAX_CELLS = MAX_DIGITS**2
+"""The cells of the largest board."""
 MOST_BOARDS = 1 << 12
 """Boards that one thread searches together: several times as many as there are lanes."""
 FEWEST_BOARDS, PIECES = 1 << 6, 16
@@ -60,8 +62,10 @@ class Change:
 
     def __post_init__(self) -> None:
         for name, value in (("remove", self.remove), ("add", self.add)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                raise InputError(f"{name} {described(value)}: expected an integer from 0 up")
+            if not is_integer(value) or not 0 <= value <= MAX_CELLS:
+                raise InputError(
+                    f"{name} {described(value)}: expected an integer from 0 to {MAX_CELLS}"
+                )
         if self.remove == self.add == 0:
             raise InputError("remove 0 and add 0: expected some clues to go or to come")
 
