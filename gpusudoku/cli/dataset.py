@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import os
 import time
@@ -33,7 +32,7 @@ from gpusudoku.cli.options import (
 from gpusudoku.cli.output import WriteError, refuse
 from gpusudoku.cli.output_forms import form_of_output
 from gpusudoku.cli.records import as_rows
-from gpusudoku.cli.resume import identity_of_command
+from gpusudoku.cli.resume import digest_of_file, identity_of_command
 from gpusudoku.cli.saving import is_resumed, refuse_same
 from gpusudoku.cli.sink import LineSink, open_sink
 from gpusudoku.cli.usage import Integer
@@ -126,7 +125,7 @@ def dataset(
     with quietly(quiet):
         options = PuzzleOptions(box, **given)
         rows = PuzzleDataset(options, shares)
-        form = form_of_output(asked.output, asked.form, FORMS, has_text=False) or "csv"
+        form = form_of_output(asked.output, asked.form, has_text=False) or "csv"
         path = asked.output or ""
         asked = replace(asked, form=form)
         source = puzzle_source(options, asked)
@@ -182,22 +181,13 @@ def _is_made(path: str, asked: OutputOptions, source: Source, force: bool) -> bo
     assert asked.checkpoint is not None
     with RunStore(asked.checkpoint) as store:
         store.check(identity_of_command(source, asked))
-        is_own = _digest(path) == store.written("parquet")
+        is_own = digest_of_file(path) == store.written("parquet")
         if not (is_own or force):
             raise InputError(f"{path}: {_EXISTS}")
         is_made = is_own and store.state.finished and not Path(f"{path}.csv").exists()
         if is_made:
             note(f"{store.path}: finished before")
         return is_made
-
-
-def _digest(path: str) -> str:
-    """Return the SHA-256 of a file."""
-    try:
-        with Path(path).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _write(
@@ -320,9 +310,11 @@ def convert(rows: str, path: str, checkpoint: str | None, force: bool) -> None:
                     writer.write_batch(batch)
             os.fsync(file.fileno())
         with RunStore(checkpoint) as store:
-            if Path(path).exists() and not (force or _digest(path) == store.written("parquet")):
+            if Path(path).exists() and not (
+                force or digest_of_file(path) == store.written("parquet")
+            ):
                 raise InputError(f"{path}: {_EXISTS}; the rows are in {rows}")
-            store.keep({"written parquet": _digest(str(made))})
+            store.keep({"written parquet": digest_of_file(str(made))})
         made.replace(target)
     except OSError as error:
         raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from None

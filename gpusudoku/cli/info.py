@@ -12,9 +12,15 @@ import numpy as np
 
 from gpusudoku import collection, formats
 from gpusudoku.board.board import Board
-from gpusudoku.cli.options import InputOptions, boards_argument, output_file, own_option, reading
+from gpusudoku.cli.options import (
+    InputOptions,
+    OutputOptions,
+    boards_argument,
+    output_file,
+    own_option,
+    reading,
+)
 from gpusudoku.cli.output import Output, refuse_stdout, show
-from gpusudoku.cli.output_forms import form_of_output
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.cli.summary import power_of_ten
 from gpusudoku.cli.usage import Choice
@@ -114,20 +120,15 @@ def _candidate_lists(board: Board) -> list[list[int]]:
 )
 @output_file("convert")
 @reading
-def convert(
-    boards: tuple[str, ...],
-    reading: InputOptions,
-    form: str | None,
-    output: str | None,
-    force: bool,
-) -> None:
+def convert(boards: tuple[str, ...], reading: InputOptions, **given: Any) -> None:
     """Write every BOARD in another form."""
-    form = form_of_output(output, form, formats.FORMATS) or "line"
+    asked = OutputOptions.take(given)
+    form = asked.form or "line"
     source = Source(boards, reading)
     between = formats.separator(form).encode()
     texts = _written(source, form, between)
     first = next(texts, None)  # before anything is opened: the form may not suit the board
-    with Output(output, force, boards) as out:
+    with Output(asked.output, asked.force, boards) as out:
         header = formats.header(form)
         out.write_header(lambda: f"{header}\n".encode() if header else b"")
         if first is not None:

@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -87,8 +90,23 @@ def compose(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
     return decorate
 
 
+def _or_stdin(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Take standard input for the boards, if none is given and it is a pipe or a file."""
+    if value:
+        return value
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, AttributeError, ValueError):  # closed, or in memory
+        mode = 0
+    if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode)):
+        raise click.MissingParameter(ctx=ctx, param=param)
+    return ("-",)
+
+
 boards_argument = click.argument(
-    "boards", nargs=-1, required=True, metavar="BOARD...", shell_complete=complete_boards
+    "boards", nargs=-1, metavar="[BOARD...]", callback=_or_stdin, shell_complete=complete_boards
 )
 
 
@@ -361,9 +379,7 @@ class OutputOptions:
     """True if there is a record, with its error, for each bad board."""
 
     @classmethod
-    def take(
-        cls, given: dict[str, Any], *, is_part: bool = False, **known: Any
-    ) -> OutputOptions:
+    def take(cls, given: dict[str, Any], *, is_part: bool = False, **known: Any) -> OutputOptions:
         """Take them out of the parameters of a command; others are ``known``.
 
         The record of a part, if it ``is_part``, may have a name that ends in ``.json``.
@@ -375,9 +391,7 @@ class OutputOptions:
             given["form"] = "jsonl"
         output = given.get("output")
         if not (is_part and str(output).endswith(".json")):
-            [option] = (p for p in click.get_current_context().command.params if p.name == "form")
-            forms = cast("click.Choice[str]", option.type).choices
-            given["form"] = form_of_output(output, given.get("form"), forms)
+            given["form"] = form_of_output(output, given.get("form"))
         names = [each.name for each in fields(cls) if each.name in given]
         return cls(**{name: given.pop(name) for name in names}, **known)
 

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from pathlib import Path
 
+import click
+
 from gpusudoku.errors import InputError
 
-ENDINGS = {
-    "csv": "csv",
-    "tsv": "tsv",
-    "jsonl": "jsonl",
-    "ndjson": "jsonl",
-    "parquet": "parquet",
-    "sdk": "sdk",
-    "txt": "text",
-}
-"""The form of each ending of a name. ``text`` is the plain form of a command, by whatever name."""
-OTHER_ENDINGS = frozenset(
-    "json npy npz feather arrow orc avro pkl pickle mat h5 hdf5 xls xlsx ods xml yaml yml toml"
-    " htm html md tex pdf png svg db sqlite".split()
-)
+ENDINGS = {form: form for form in ("csv", "tsv", "jsonl", "parquet", "sdk")}
+ENDINGS |= {"ndjson": "jsonl", "txt": "text"}
+"""The form of each ending of a name; ``text`` is the default form of most commands."""
+_OTHER_FORM = re.compile("json|npy|npz|feather|arrow|pkl|h5|xlsx?|ods|xml|ya?ml|html|pdf|png|svg")
 """Endings of forms that no command writes. All further endings say nothing of the form."""
-COMPRESSED_ENDINGS = frozenset("gz bz2 xz zst zip".split())
+_COMPRESSED = re.compile("gz|bz2|xz|zst|zip")
 
 
 def form_of_output(
-    output: str | None,
-    form: str | None,
-    forms: Collection[str],
-    *,
-    has_text: bool = True,
-    has_option: bool = True,
+    output: str | None, form: str | None, forms: Collection[str] = (), *, has_text: bool = True
 ) -> str | None:
     """Return the form of results; None for the default of the command.
 
-    It is ``form``, if that is given by an option, else the one of ``forms`` that the name of the
-    output file chooses. A command that ``has_text`` writes its default form to a file whose name
-    ends in ``.txt`` or says nothing. It ``has_option`` if ``--format`` may be given.
+    It is ``form``, the value of ``--format``, else the form that the name of the output file
+    chooses among those of this option; ``forms`` are those of a command without it. One that
+    ``has_text`` writes its default form to a file whose name ends in ``.txt`` or says nothing.
 
     Raises
     ------
@@ -47,26 +35,28 @@ def form_of_output(
     if output in (None, "-"):
         return form
     ending = Path(str(output)).suffix.removeprefix(".").lower()
-    if ending in COMPRESSED_ENDINGS:
+    if _COMPRESSED.fullmatch(ending):
         raise InputError(f"{output}: files are written uncompressed: leave out .{ending}")
-    named = ENDINGS.get(ending)
+    params = {param.name: param.type for param in click.get_current_context().command.params}
+    option, named = params.get("form"), ENDINGS.get(ending)
+    if isinstance(option, click.Choice):
+        forms = option.choices
     if form is not None or named in forms:
         return form or named
-    if has_text and (named == "text" or named is None and ending not in OTHER_ENDINGS):
+    if has_text and (named == "text" or not (named or _OTHER_FORM.fullmatch(ending))):
         return None
     known = [*forms, "text"] if has_text else forms
     endings = ", ".join(f".{ending}" for ending, form in ENDINGS.items() if form in known)
-    option = ", or --format" if has_option else ""
-    raise InputError(f"{output}: expected a name that ends in {endings}{option}")
+    more = ", or --format" if option else ""
+    raise InputError(f"{output}: expected a name that ends in {endings}{more}")
 
 
 def check_part_name(output: str | None, *, is_record: bool) -> None:
-    """Raise an InputError for the name of a part's file if it says another form.
+    """Raise an InputError for the name of a part's file that says another form.
 
     The part of one board is a record, a line of JSON; those of batches have lines of results.
     """
-    ending = Path(output or "").suffix.lower()
-    if is_record and ending in (".csv", ".tsv"):
-        raise InputError(f"{output}: a part of one board is a JSON record: name it .json")
-    if not is_record and ending == ".json":
-        raise InputError(f"{output}: a part of a batch has no single record: do not name it .json")
+    wrong = (".csv", ".tsv") if is_record else (".json",)
+    if output is not None and Path(output).suffix.lower() in wrong:
+        what = "one board is a JSON record" if is_record else "a batch is no JSON record"
+        raise InputError(f"{output}: a part of {what}: give it another ending")

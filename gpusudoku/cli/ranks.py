@@ -123,7 +123,7 @@ def rank(
     """
     if board == "-" and "-" in grids:
         raise InputError("standard input cannot be both the board and the solutions")
-    form_of_output(output, None, (), has_option=False)
+    form_of_output(output, None)
     with Output(output, force, [board, *grids]) as out, ProgressLine() as line:
         source = Source([board], replace(reading, column=None), one=True)
         batch = sole_board(board, source)

@@ -39,8 +39,6 @@ from gpusudoku.puzzles.reducing import CALL_SECONDS, order_seeds, reduced
 from gpusudoku.search.frontier import Frontier, node_seconds
 from gpusudoku.solving import only_solution, solve_block
 
-MAX_CELLS = MAX_DIGITS**2
-"""The cells of the largest board."""
 MOST_BOARDS = 1 << 12
 """Boards that one thread searches together: several times as many as there are lanes."""
 FEWEST_BOARDS, PIECES = 1 << 6, 16
@@ -61,11 +59,10 @@ class Change:
     """True if neighbours with redundant clues do not count."""
 
     def __post_init__(self) -> None:
+        wanted = f"an integer from 0 to {MAX_DIGITS**2}"
         for name, value in (("remove", self.remove), ("add", self.add)):
-            if not is_integer(value) or not 0 <= value <= MAX_CELLS:
-                raise InputError(
-                    f"{name} {described(value)}: expected an integer from 0 to {MAX_CELLS}"
-                )
+            if not (is_integer(value) and 0 <= value <= MAX_DIGITS**2):
+                raise InputError(f"{name} {described(value)}: expected {wanted}")
         if self.remove == self.add == 0:
             raise InputError("remove 0 and add 0: expected some clues to go or to come")
 
