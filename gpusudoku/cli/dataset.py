@@ -30,7 +30,6 @@ from gpusudoku.cli.options import (
     quiet_option,
 )
 from gpusudoku.cli.output import WriteError, refuse
-from gpusudoku.cli.output_forms import form_of_output
 from gpusudoku.cli.records import as_rows
 from gpusudoku.cli.resume import digest_of_file, identity_of_command
 from gpusudoku.cli.saving import is_resumed, refuse_same
@@ -121,12 +120,11 @@ def dataset(
     from gpusudoku.puzzles.dataset import PuzzleDataset
     from gpusudoku.puzzles.generating import PuzzleOptions, Puzzles
 
-    asked = OutputOptions.take(given)
+    asked = OutputOptions.take(given, has_text=False)
     with quietly(quiet):
         options = PuzzleOptions(box, **given)
         rows = PuzzleDataset(options, shares)
-        form = form_of_output(asked.output, asked.form, has_text=False) or "csv"
-        path = asked.output or ""
+        form, path = asked.form or "csv", asked.output or ""
         asked = replace(asked, form=form)
         source = puzzle_source(options, asked)
         if form == "parquet":

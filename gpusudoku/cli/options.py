@@ -379,10 +379,13 @@ class OutputOptions:
     """True if there is a record, with its error, for each bad board."""
 
     @classmethod
-    def take(cls, given: dict[str, Any], *, is_part: bool = False, **known: Any) -> OutputOptions:
+    def take(
+        cls, given: dict[str, Any], *, is_part: bool = False, has_text: bool = True, **known: Any
+    ) -> OutputOptions:
         """Take them out of the parameters of a command; others are ``known``.
 
-        The record of a part, if it ``is_part``, may have a name that ends in ``.json``.
+        The record of a part, if it ``is_part``, may have a name that ends in ``.json``. For
+        ``has_text`` see ``form_of_output``.
         """
         form = given.get("form")
         if given.pop("as_json", False):
@@ -391,7 +394,7 @@ class OutputOptions:
             given["form"] = "jsonl"
         output = given.get("output")
         if not (is_part and str(output).endswith(".json")):
-            given["form"] = form_of_output(output, given.get("form"))
+            given["form"] = form_of_output(output, given.get("form"), has_text=has_text)
         names = [each.name for each in fields(cls) if each.name in given]
         return cls(**{name: given.pop(name) for name in names}, **known)
 
