@@ -305,7 +305,7 @@ def output_file(command: str) -> Callable[[Command], Command]:
             "--output",
             metavar="FILE",
             shell_complete=complete_files,
-            help="Write to FILE.  [default: stdout]",
+            help="Write to FILE, in the form that its name ends in.  [default: stdout]",
         ),
         force(command),
     )
