@@ -108,8 +108,8 @@ def dataset(
     Columns: puzzle, solution, clues, difficulty, guesses, weight, split, seed, number, and
     canonical, the canonical form of the puzzle: the same for all equivalent ones.
 
-    Parquet needs pyarrow. Until it is complete, rows are in FILE.csv beside it, a new file also with
-    --force. A million rows take some 130 MB of memory for their classes.
+    Parquet needs pyarrow. Until it is complete, rows are in FILE.csv beside it, always a new file.
+    A million rows take some 130 MB of memory for their classes.
 
     \b
     Examples:

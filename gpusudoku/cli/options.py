@@ -384,8 +384,7 @@ class OutputOptions:
     ) -> OutputOptions:
         """Take them out of the parameters of a command; others are ``known``.
 
-        The record of a part, if it ``is_part``, may have a name that ends in ``.json``. For
-        ``has_text`` see ``form_of_output``.
+        The record of a part, if it ``is_part``, may be named ``.json``; see ``form_of_output``.
         """
         form = given.get("form")
         if given.pop("as_json", False):

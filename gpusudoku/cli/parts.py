@@ -93,10 +93,12 @@ class PartWriter:
         if self._asked.checkpoint is not None:
             from gpusudoku.runs.store import RunStore
 
+            found = path.read_text(errors="replace") if path.is_file() else None
             with RunStore(self._asked.checkpoint) as store:
+                if store.snapshot and found == f"{store.snapshot.record}\n":
+                    return  # the run had finished before
                 store.keep({"record": text})
-                own = [f"{store.snapshot.record}\n", ""] if store.snapshot else []
-            # A resumed run has made this file, unless it has other text: then it is the user's.
-            force = force or (path.is_file() and path.read_text(errors="replace") in own)
+                # Only a run that was killed here has left an empty file.
+                force = force or bool(store.snapshot and found == "")
         with Output(str(path), force, ()) as out:
             out.write(f"{text}\n".encode())
