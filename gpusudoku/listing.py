@@ -28,7 +28,7 @@ from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
 from gpusudoku.jobs.job import part_of
 from gpusudoku.jobs.watch import Progress, reporting
-from gpusudoku.options import OptionFields, Options, is_integer, takes_options
+from gpusudoku.options import MAX_NUMBER, OptionFields, Options, is_integer, takes_options
 from gpusudoku.orders.choose import Orders
 from gpusudoku.orders.index import SolutionIndex
 from gpusudoku.orders.sampling import SEED_BITS, Uniform
@@ -467,8 +467,10 @@ class Solutions(Slice):
         self, n: int, seed: int | None, distinct: bool, first: int
     ) -> Iterator[NDArray[np.uint8]]:
         """Yield the same in arrays of NumPy."""
-        if not is_integer(n) or n < 0:
-            raise InputError(f"a sample of {described(n)}: expected an integer from 0 up")
+        if not is_integer(n) or not 0 <= n <= MAX_NUMBER:
+            raise InputError(
+                f"a sample of {described(n)}: expected an integer from 0 to {MAX_NUMBER}"
+            )
         seed = secrets.randbits(SEED_BITS) if seed is None else seed
         if not is_integer(first) or not 0 <= first <= n:
             raise InputError(f"a sample from number {described(first)}: expected one from 0 to {n}")

@@ -24,6 +24,8 @@ _CHOICES = {
 MOST_JOBS = 1024
 MOST_PARTS = 1 << 16
 """The most parts of one run: every part makes all tasks, and does some of them."""
+MAX_NUMBER = (1 << 63) - 1
+"""The most puzzles or samples of one run: their numbers are signed 64-bit integers."""
 MEMORY = 2 << 30
 """The memory of a contraction by default, in bytes."""
 LEAST_MEMORY = 256 << 20

@@ -191,7 +191,7 @@ def cli() -> None:
     \b
     A BOARD is one of these:
       board.txt   a file in any common form; a file of many boards is a batch
-      -           standard input
+      -           standard input, read without a BOARD, too, if it is a pipe or file
       @2f         a board that comes with the program: "gpusudoku boards"
       1...2...3   the board itself, row by row
 

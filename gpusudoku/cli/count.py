@@ -30,6 +30,7 @@ from gpusudoku.cli.options import (
     warn_of_device,
 )
 from gpusudoku.cli.output import Output, refuse
+from gpusudoku.cli.output_forms import check_part_name
 from gpusudoku.cli.progress import CountLine
 from gpusudoku.cli.records import FORMS
 from gpusudoku.cli.resume import place_facts, setup_of_command
@@ -116,7 +117,7 @@ def count(
       gpusudoku count board.txt --checkpoint run.sqlite
       gpusudoku count puzzle.txt --exit-code && echo "a proper puzzle"
     """
-    asked = OutputOptions.take(given)
+    asked = OutputOptions.take(given, is_part=part is not None)
     if asked.form is not None or asked.log is not None:  # else there are no records
         asked = replace(asked, errors=reading.keep_going and only is None)
     options = Options(**given, limit=_limit(limit, only, asked))
@@ -126,6 +127,8 @@ def count(
             "--solution needs --format csv, tsv or jsonl; solve prints solutions alone"
         )
     source = Source(boards, reading, asked, saved=part is not None)
+    if part is not None:
+        check_part_name(asked.output, is_record=source.single)
     check = CrossCheck(options) if cross_check else None
     if source.board is not None and (asked.checkpoint or part or cluster):
         others = {"--limit": limit, "--only": only, "--exit-code": asked.exit_code}

@@ -31,11 +31,12 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.cli.output import WriteError, refuse
 from gpusudoku.cli.records import as_rows
-from gpusudoku.cli.resume import identity_of_command
+from gpusudoku.cli.resume import digest_of_file, identity_of_command
 from gpusudoku.cli.saving import is_resumed, refuse_same
 from gpusudoku.cli.sink import LineSink, open_sink
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import GaveUp, InputError, not_installed
+from gpusudoku.options import MAX_NUMBER
 
 if TYPE_CHECKING:
     from gpusudoku.cli.source import Source
@@ -54,6 +55,7 @@ TYPES = {
     "number": "int64",
 }
 """The columns, and their types in Parquet."""
+_EXISTS = "exists already; move it, or give the whole command again with --force"
 FEW_VALUES = ["difficulty", "split", "seed"]
 """Columns that Parquet keeps as indices into a dictionary: others would not fit into one."""
 GROUP_BYTES = 1 << 22
@@ -65,7 +67,7 @@ are read ahead."""
 @own(
     "-n",
     "--number",
-    type=Integer(min=0),
+    type=Integer(0, MAX_NUMBER),
     default=1000,
     metavar="N",
     help="N rows, no two of them of the same class of puzzles.",
@@ -106,8 +108,8 @@ def dataset(
     Columns: puzzle, solution, clues, difficulty, guesses, weight, split, seed, number, and
     canonical, the canonical form of the puzzle: the same for all equivalent ones.
 
-    Parquet needs pyarrow. Until it is complete, rows are in FILE.csv beside it. A million rows take
-    some 130 MB of memory for their classes.
+    Parquet needs pyarrow. Until it is complete, rows are in FILE.csv beside it, always a new file.
+    A million rows take some 130 MB of memory for their classes.
 
     \b
     Examples:
@@ -118,17 +120,18 @@ def dataset(
     from gpusudoku.puzzles.dataset import PuzzleDataset
     from gpusudoku.puzzles.generating import PuzzleOptions, Puzzles
 
-    asked = OutputOptions.take(given)
+    asked = OutputOptions.take(given, has_text=False)
     with quietly(quiet):
         options = PuzzleOptions(box, **given)
         rows = PuzzleDataset(options, shares)
-        form, path = asked.form or _form_of(asked), asked.output or ""
+        form, path = asked.form or "csv", asked.output or ""
         asked = replace(asked, form=form)
         source = puzzle_source(options, asked)
         if form == "parquet":
             _check_parquet(path, asked)
-            asked = replace(asked, output=f"{path}.csv")
-            if _is_made(path, asked, source):
+            force = asked.force
+            asked = replace(asked, output=f"{path}.csv", force=False)
+            if _is_made(path, asked, source, force):
                 return
         writer, gave_up = RowWriter(form, options.geometry.n), None
         try:
@@ -138,23 +141,11 @@ def dataset(
         except GaveUp as error:
             gave_up = error
         if form == "parquet":
-            convert(f"{path}.csv", path)
+            convert(f"{path}.csv", path, asked.checkpoint, force)
             if gave_up is None or asked.checkpoint is None:
                 Path(f"{path}.csv").unlink()
         if gave_up is not None:
             raise gave_up
-
-
-def _form_of(asked: OutputOptions) -> str:
-    """Return the form that the name of the output file ends in."""
-    if asked.to_stdout:
-        return "csv"
-    assert asked.output is not None
-    ending = Path(asked.output).suffix.removeprefix(".")
-    if ending not in FORMS:
-        endings = ", ".join(f".{form}" for form in FORMS)
-        raise InputError(f"{asked.output}: expected a name that ends in {endings}, or --format")
-    return ending
 
 
 def _check_parquet(path: str, asked: OutputOptions) -> None:
@@ -170,20 +161,31 @@ def _check_parquet(path: str, asked: OutputOptions) -> None:
         refuse_same(path, asked.checkpoint)
     if not is_resumed(asked.checkpoint):
         refuse(path, asked.force, ())
+        if os.path.lexists(f"{path}.csv"):  # --force is for the file that -o names
+            raise InputError(f"{path}.csv: exists already, and is for the rows of {path}: move it")
+    if Path(path).exists() and not Path(path).is_file():
+        raise InputError(f"{path}: is no ordinary file, and parquet needs one")
 
 
-def _is_made(path: str, asked: OutputOptions, source: Source) -> bool:
-    """Tell whether a run that is resumed has made its Parquet file, which has no rows beside it."""
-    if not is_resumed(asked.checkpoint) or not Path(path).is_file() or Path(f"{path}.csv").exists():
+def _is_made(path: str, asked: OutputOptions, source: Source, force: bool) -> bool:
+    """Tell whether a run that is resumed has made its Parquet file, which has no rows beside it.
+
+    An InputError if another file has its name, unless ``force`` overwrites it.
+    """
+    if not is_resumed(asked.checkpoint) or not Path(path).is_file():
         return False
     from gpusudoku.runs.store import RunStore
 
     assert asked.checkpoint is not None
     with RunStore(asked.checkpoint) as store:
         store.check(identity_of_command(source, asked))
-        if store.state.finished:
+        is_own = digest_of_file(path) == store.written("parquet")
+        if not (is_own or force):
+            raise InputError(f"{path}: {_EXISTS}")
+        is_made = is_own and store.state.finished and not Path(f"{path}.csv").exists()
+        if is_made:
             note(f"{store.path}: finished before")
-        return store.state.finished
+        return is_made
 
 
 def _write(
@@ -275,14 +277,21 @@ class RowWriter:
         return number + 1, keys
 
 
-def convert(rows: str, path: str) -> None:
-    """Make a Parquet file of rows in csv, group by group; it has its name once it is complete."""
+def convert(rows: str, path: str, checkpoint: str | None, force: bool) -> None:
+    """Make a Parquet file of rows in csv, group by group; it has its name once it is complete.
+
+    Its digest is saved in the ``checkpoint`` first: so a resumed run knows the file. An InputError
+    if there is a file that this run has not made, unless ``force`` overwrites it.
+    """
     import pyarrow as pa
     from pyarrow.csv import ConvertOptions, ReadOptions, open_csv
     from pyarrow.parquet import ParquetWriter
 
+    from gpusudoku.runs.store import RunStore
+
     schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in TYPES.items()])
-    made = Path(f"{path}.{os.getpid()}")
+    target = os.path.realpath(path)  # a symbolic link stays
+    made, is_begun = Path(f"{target}.{os.getpid()}"), False
     settings = {"compression": "zstd", "use_dictionary": FEW_VALUES}
     try:
         with (
@@ -293,12 +302,20 @@ def convert(rows: str, path: str) -> None:
             ) as batches,
             made.open("xb") as file,
         ):
+            is_begun = True
             with ParquetWriter(file, schema, **settings) as writer:
                 for batch in batches:
                     writer.write_batch(batch)
             os.fsync(file.fileno())
-        made.replace(path)
+        with RunStore(checkpoint) as store:
+            if Path(path).exists() and not (
+                force or digest_of_file(path) == store.written("parquet")
+            ):
+                raise InputError(f"{path}: {_EXISTS}; the rows are in {rows}")
+            store.keep({"written parquet": digest_of_file(str(made))})
+        made.replace(target)
     except OSError as error:
         raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
-        made.unlink(missing_ok=True)
+        if is_begun:  # else another program has a file of this name
+            made.unlink(missing_ok=True)

@@ -40,6 +40,7 @@ from gpusudoku.cli.usage import Integer, Seconds, WhichPart
 from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats import FORMATS, write_lines
+from gpusudoku.options import MAX_NUMBER
 
 if TYPE_CHECKING:
     from gpusudoku.puzzles.generating import PuzzleBlock, PuzzleOptions, Puzzles
@@ -109,7 +110,7 @@ def puzzle_options(command: str) -> Callable[[Command], Command]:
 @own_option("generate")(
     "-n",
     "--number",
-    type=Integer(min=0),
+    type=Integer(0, MAX_NUMBER),
     default=1,
     metavar="N",
     help="Make N puzzles, no two of them equal.",

@@ -12,7 +12,14 @@ import numpy as np
 
 from gpusudoku import collection, formats
 from gpusudoku.board.board import Board
-from gpusudoku.cli.options import InputOptions, boards_argument, output_file, own_option, reading
+from gpusudoku.cli.options import (
+    InputOptions,
+    OutputOptions,
+    boards_argument,
+    output_file,
+    own_option,
+    reading,
+)
 from gpusudoku.cli.output import Output, refuse_stdout, show
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.cli.summary import power_of_ten
@@ -109,20 +116,19 @@ def _candidate_lists(board: Board) -> list[list[int]]:
     "--format",
     "form",
     type=Choice(list(formats.FORMATS)),
-    default="line",
-    help="The form to write.",
+    help="The form to write.  [default: line, or as the name of FILE ends]",
 )
 @output_file("convert")
 @reading
-def convert(
-    boards: tuple[str, ...], reading: InputOptions, form: str, output: str | None, force: bool
-) -> None:
+def convert(boards: tuple[str, ...], reading: InputOptions, **given: Any) -> None:
     """Write every BOARD in another form."""
+    asked = OutputOptions.take(given)
+    form = asked.form or "line"
     source = Source(boards, reading)
     between = formats.separator(form).encode()
     texts = _written(source, form, between)
     first = next(texts, None)  # before anything is opened: the form may not suit the board
-    with Output(output, force, boards) as out:
+    with Output(asked.output, asked.force, boards) as out:
         header = formats.header(form)
         out.write_header(lambda: f"{header}\n".encode() if header else b"")
         if first is not None:

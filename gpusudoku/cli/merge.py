@@ -11,6 +11,7 @@ from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.messages import quietly
 from gpusudoku.cli.options import OutputOptions, output_file, quiet_option
 from gpusudoku.cli.output import Output
+from gpusudoku.cli.output_forms import form_of_output
 from gpusudoku.cli.resume import placed
 from gpusudoku.cli.summary import Ending
 from gpusudoku.errors import GpusudokuError, InputError
@@ -55,7 +56,11 @@ def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) 
     parts = in_order(read_parts(names))
     if len({type(part.record.found) for part in parts}) > 1:
         raise InputError(f"{parts[0].name}: a damaged record of a part: others have other results")
-    if not isinstance(parts[0].record.found, LinesFile):
+    has_lines = isinstance(parts[0].record.found, LinesFile)
+    command, options = parts[0].record.identity.command, parts[0].record.identity.options
+    form = options.get("format") or ("jsonl" if command == "shares" and has_lines else "text")
+    form_of_output(output, None, [form])
+    if not has_lines:
         text = _text(parts, output)
         with Output(output, force, [part.name for part in parts]) as out, out.telling_lines():
             out.write(text)

@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -22,6 +25,7 @@ from gpusudoku.cli.completing import (
     complete_techniques,
 )
 from gpusudoku.cli.messages import note, quietly, several
+from gpusudoku.cli.output_forms import form_of_output
 from gpusudoku.cli.usage import Choice, Integer, Number, parsed_part
 from gpusudoku.errors import DeviceError, InputError, shown
 from gpusudoku.formats import FORMATS
@@ -86,8 +90,23 @@ def compose(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
     return decorate
 
 
+def _or_stdin(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Take standard input for the boards, if none is given and it is a pipe or a file."""
+    if value:
+        return value
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, AttributeError, ValueError):  # closed, or in memory
+        mode = 0
+    if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode)):
+        raise click.MissingParameter(ctx=ctx, param=param)
+    return ("-",)
+
+
 boards_argument = click.argument(
-    "boards", nargs=-1, required=True, metavar="BOARD...", shell_complete=complete_boards
+    "boards", nargs=-1, metavar="[BOARD...]", callback=_or_stdin, shell_complete=complete_boards
 )
 
 
@@ -286,7 +305,7 @@ def output_file(command: str) -> Callable[[Command], Command]:
             "--output",
             metavar="FILE",
             shell_complete=complete_files,
-            help="Write to FILE.  [default: stdout]",
+            help="Write to FILE, in the form that its name ends in.  [default: stdout]",
         ),
         force(command),
     )
@@ -360,13 +379,21 @@ class OutputOptions:
     """True if there is a record, with its error, for each bad board."""
 
     @classmethod
-    def take(cls, given: dict[str, Any], **known: Any) -> OutputOptions:
-        """Take them out of the parameters of a command; others are ``known``."""
+    def take(
+        cls, given: dict[str, Any], *, is_part: bool = False, has_text: bool = True, **known: Any
+    ) -> OutputOptions:
+        """Take them out of the parameters of a command; others are ``known``.
+
+        The record of a part, if it ``is_part``, may be named ``.json``; see ``form_of_output``.
+        """
         form = given.get("form")
         if given.pop("as_json", False):
             if form not in (None, "jsonl"):
                 raise InputError(f"--json is --format jsonl, but --format {form} is given, too")
             given["form"] = "jsonl"
+        output = given.get("output")
+        if not (is_part and str(output).endswith(".json")):
+            given["form"] = form_of_output(output, given.get("form"), has_text=has_text)
         names = [each.name for each in fields(cls) if each.name in given]
         return cls(**{name: given.pop(name) for name in names}, **known)
 

@@ -241,7 +241,7 @@ class Output:
             os.fsync(self._file.fileno())
             if not self._folder_synced:  # a file that is new in it could be lost
                 with suppress(PermissionError):  # Windows opens no folder; one may be write-only
-                    folder = os.open(Path(self._path or "").parent, os.O_RDONLY)
+                    folder = os.open(Path(self.real_path or "").parent, os.O_RDONLY)
                     try:
                         os.fsync(folder)
                     finally:
@@ -373,8 +373,8 @@ def refuse(path: str | None, force: bool, inputs: Sequence[str]) -> None:
     refuse_target(path, inputs)
     if Path(path).is_file() and not force:
         raise InputError(f"{path}: exists already; --force overwrites it")
-    if not os.access(Path(path) if Path(path).exists() else Path(path).parent, os.W_OK):
-        folder = Path(path).parent
+    folder = Path(os.path.realpath(path) if Path(path).is_symlink() else path).parent
+    if not os.access(Path(path) if Path(path).exists() else folder, os.W_OK):
         why = "" if folder.is_dir() else f": there is no folder {folder}"
         raise InputError(f"{path}: cannot be written{why}")
 

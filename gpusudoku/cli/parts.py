@@ -38,12 +38,11 @@ class PartWriter:
         self.part, self._source, self._asked = part, source, asked
         self._total, self._tasks = 0, tuple[range, ...]()
         self._facts = command_facts(asked)
-        self._force = asked.force or is_resumed(asked.checkpoint)
         self._lines = asked.output if lines and not asked.to_stdout else None
         if self._lines is not None:
             if asked.checkpoint is not None:
                 refuse_same(str(record_path(self._lines)), asked.checkpoint)
-            refuse(str(record_path(self._lines)), self._force, ())
+            refuse(str(record_path(self._lines)), asked.force or is_resumed(asked.checkpoint), ())
         if not source.single:  # the part has whole boards
             survey = source.survey
             if not survey.boards:
@@ -90,10 +89,16 @@ class PartWriter:
             return
         ending = ending or Ending(self._source.status, self._source.unreadable)
         text = self.record(LinesFile.of(self._lines, header, between), ending)
-        with Output(str(record_path(self._lines)), self._force, ()) as out:
-            out.write(f"{text}\n".encode())
+        path, force = record_path(self._lines), self._asked.force
         if self._asked.checkpoint is not None:
             from gpusudoku.runs.store import RunStore
 
+            found = path.read_text(errors="replace") if path.is_file() else None
             with RunStore(self._asked.checkpoint) as store:
+                if store.snapshot and found == f"{store.snapshot.record}\n":
+                    return  # the run had finished before
                 store.keep({"record": text})
+                # Only a run that was killed here has left an empty file.
+                force = force or bool(store.snapshot and found == "")
+        with Output(str(path), force, ()) as out:
+            out.write(f"{text}\n".encode())

@@ -22,6 +22,7 @@ from gpusudoku.cli.options import (
     start_engine,
 )
 from gpusudoku.cli.output import Output
+from gpusudoku.cli.output_forms import form_of_output
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.source import Source, place_of, sole_board, with_blanks
 from gpusudoku.cli.usage import numbers_of
@@ -122,6 +123,7 @@ def rank(
     """
     if board == "-" and "-" in grids:
         raise InputError("standard input cannot be both the board and the solutions")
+    form_of_output(output, None)
     with Output(output, force, [board, *grids]) as out, ProgressLine() as line:
         source = Source([board], replace(reading, column=None), one=True)
         batch = sole_board(board, source)

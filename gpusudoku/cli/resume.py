@@ -129,12 +129,14 @@ def identity_of_command(
         for name in ("box", "column"):  # which only say how it was read
             facts.pop(name, None)
     else:
-        digests = [[name, _digest(name) if name in source.files else None] for name in source.names]
+        digests = [
+            [name, digest_of_file(name) if name in source.files else None] for name in source.names
+        ]
         boards = {"inputs": digests}
     return Identity(ctx.info_name or "", boards, facts)
 
 
-def _digest(name: str) -> str:
+def digest_of_file(name: str) -> str:
     """Compute the SHA-256 of a file."""
     if name == formats.STDIN or not Path(name).is_file():
         name = "<stdin>" if name == formats.STDIN else printable(name)

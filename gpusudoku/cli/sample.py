@@ -29,7 +29,7 @@ from gpusudoku.cli.source import Source, conflict_in, place_of
 from gpusudoku.cli.usage import Integer, WhichPart
 from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, TooExpensive
-from gpusudoku.options import Options
+from gpusudoku.options import MAX_NUMBER, Options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +49,7 @@ _INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N
 @own(
     "-n",
     "--number",
-    type=Integer(min=0),
+    type=Integer(0, MAX_NUMBER),
     default=1,
     metavar="N",
     help="Draw N solutions of each board.",

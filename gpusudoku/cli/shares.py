@@ -27,6 +27,7 @@ from gpusudoku.cli.options import (
     start_engine,
 )
 from gpusudoku.cli.output import Output
+from gpusudoku.cli.output_forms import check_part_name
 from gpusudoku.cli.parts import PartWriter
 from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.share_forms import (
@@ -131,7 +132,7 @@ def shares(
     from gpusudoku.orders.many import share_batches
     from gpusudoku.orders.unique import unique_placements
 
-    asked = OutputOptions.take(given)
+    asked = OutputOptions.take(given, is_part=part is not None)
     options, form = Options(**given), asked.form
     if halving is not None and form not in (None, "text"):
         raise InputError(f"--halving {halving}: lists placements as a text, not as {form}")
@@ -150,6 +151,7 @@ def shares(
     piece = None
     if part is not None:
         asked.refuse_with("--part", {"--plot": plot})
+        check_part_name(asked.output, is_record=source.single)
         if unique and source.single:
             raise InputError("--part with --unique is for batches: one board is not divided")
         piece = PartWriter(part, source, asked, lines=not source.single)

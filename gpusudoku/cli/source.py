@@ -35,6 +35,9 @@ _SQUARE_CELLS = 81
 """An argument of as many characters as a board of at least so many cells has is meant for one."""
 _CERTAIN = re.compile(r"\.\.|[\n\[]|(?:\b[0-4][\s,;]+){4}")
 """A pattern of boards with fewer cells, but of no name: dated names have as many digits."""
+_CELL_NAME = re.compile(r"r\d+c\d+", re.IGNORECASE)
+_NO_MARK = re.compile(r"[^\W\dxo_]", re.IGNORECASE)
+"""A letter that marks no cell of a pattern."""
 _LONGEST_NAME = 200
 """Characters of a name that messages show whole."""
 _ARGUMENT = "<argument>"
@@ -335,11 +338,20 @@ def is_file(name: str | Batch) -> TypeGuard[str]:
 def text_of(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """Read the text of an option, for click: of its file, if there is one."""
     if value is None or not is_file(value):
+        if value and _is_file_name(value):
+            raise click.BadParameter(f"{shown(value)}: no such file, and no pattern of cells")
         return value
     try:
         return Path(value).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise click.BadParameter(f"{shown(value)}: cannot be read: {error.strerror}") from None
+
+
+def _is_file_name(text: str) -> bool:
+    """Tell whether a text that is meant for cells has letters which no pattern of cells has."""
+    if len(text) >= _LONGEST_NAME or "\n" in text or looks_like_board(text):
+        return False
+    return _NO_MARK.search(_CELL_NAME.sub("", text)) is not None
 
 
 def _read(

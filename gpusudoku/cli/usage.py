@@ -145,7 +145,7 @@ def worded(error: click.UsageError) -> str:
     words = error.ctx.command_path.split()[1:] if error.ctx else []
     see = f"see '{' '.join(['gpusudoku', 'help', *words])}'"
     if isinstance(error, click.MissingParameter) and error.param is not None:
-        return f"{error.param.metavar} is missing: {see}"
+        return f"{str(error.param.metavar).strip('[]')} is missing: {see}"
     if isinstance(error, click.BadParameter) and error.param is not None:
         # The value comes from an argument, an option or the environment.
         param, message = error.param, error.message

@@ -26,6 +26,7 @@ from gpusudoku.board.text import write_lines
 from gpusudoku.errors import GaveUp, InputError, described
 from gpusudoku.jobs.cancel import interruptible, made_in
 from gpusudoku.jobs.ordered import Where, ordered_map
+from gpusudoku.options import MAX_NUMBER
 from gpusudoku.puzzles.canonical import canonical_block, canonical_kernels, class_key
 from gpusudoku.puzzles.difficulty import LEVELS
 from gpusudoku.puzzles.generating import SECONDS, PuzzleBlock, PuzzleOptions, Puzzles
@@ -112,7 +113,7 @@ class PuzzleDataset:
         try:
             while len(seen) < n:
                 # Where none came again, no more puzzles are made than there are rows to find.
-                begin, end = first, first + max(n, first) - len(seen)
+                begin, end = first, min(first + max(n, first) - len(seen), MAX_NUMBER)
                 if self._options.unbiased:  # whole batches, from the first one on
                     begin, end = 0, MOST_ROWS
                 rows = max(1, threads // 3)  # threads that make columns, one of which reads

@@ -29,7 +29,7 @@ from gpusudoku.errors import Cancelled, GaveUp, InputError, described, shown
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, interruptible, made_in
 from gpusudoku.jobs.job import Pace
 from gpusudoku.jobs.ordered import ordered_map
-from gpusudoku.options import Options, is_integer
+from gpusudoku.options import MAX_NUMBER, Options, is_integer
 from gpusudoku.orders.sampling import SEED_BITS, checked_seed, keys
 from gpusudoku.planning.batch import search_block
 from gpusudoku.puzzles.difficulty import LEVELS, Ratings, rate_batch
@@ -239,8 +239,8 @@ class Puzzles:
         threads: int = 1,
         cancel: CancelToken | None = None,
     ) -> None:
-        if not is_integer(n) or n < 0:
-            raise InputError(f"{described(n)} puzzles: expected an integer from 0 up")
+        if not is_integer(n) or not 0 <= n <= MAX_NUMBER:
+            raise InputError(f"{described(n)} puzzles: expected an integer from 0 to {MAX_NUMBER}")
         if not isinstance(seconds, int | float) or not seconds > 0:
             raise InputError(f"seconds {described(seconds)}: expected a number above 0")
         self.seed = secrets.randbits(SEED_BITS) if seed is None else checked_seed(seed)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError, described
 from gpusudoku.formats.coerce import BoardLike, board_of
@@ -33,7 +33,7 @@ from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.placements import PlacementArrays, Searches
 from gpusudoku.kernels.search.settings import LOCKED_CANDIDATES, SearchSettings
 from gpusudoku.kernels.search.shape import Shape, shape_of
-from gpusudoku.options import Options
+from gpusudoku.options import Options, is_integer
 from gpusudoku.planning.batch import search_block
 from gpusudoku.puzzles.reducing import CALL_SECONDS, order_seeds, reduced
 from gpusudoku.search.frontier import Frontier, node_seconds
@@ -59,9 +59,10 @@ class Change:
     """True if neighbours with redundant clues do not count."""
 
     def __post_init__(self) -> None:
+        wanted = f"an integer from 0 to {MAX_DIGITS**2}"
         for name, value in (("remove", self.remove), ("add", self.add)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                raise InputError(f"{name} {described(value)}: expected an integer from 0 up")
+            if not (is_integer(value) and 0 <= value <= MAX_DIGITS**2):
+                raise InputError(f"{name} {described(value)}: expected {wanted}")
         if self.remove == self.add == 0:
             raise InputError("remove 0 and add 0: expected some clues to go or to come")
 

@@ -7,7 +7,7 @@ It has two tables. ``facts`` are texts by name:
 - ``owner``: the process that runs it, or was the last that did
 - ``state``: solutions found, work done, the place in the output, and the digests of the portions
 - ``record``: of a finished part, what ``merge`` joins
-- ``written FORM``: of a finished count, the SHA-256 of the answer that was written
+- ``written FORM``: of a finished count, or a data set in Parquet, the SHA-256 of the file
 - ``digest``: the SHA-256 of all others
 
 ``portions`` are the work that is left, by number. A run on one machine has one, a cluster several.

@@ -47,7 +47,7 @@ def stop(this, full, room):
         "solve --format pretty",
         "enumerate --format csv",
         "enumerate --json --sorted --limit 70",
-        "shares",
+        "shares --format jsonl",
         "shares --unique --pairs --format csv",
     ],
 )

@@ -214,15 +214,12 @@ def test_parquet_is_csv(run, tmp_path):
     ]
     rows = rows_of(run(*asked)[1])
     assert [{name: str(v) for name, v in row.items()} for row in table.to_pylist()] == rows
-    # Empty ones, too; and neither file is overwritten unasked.
-    for name in (path.name, f"{path.name}.csv"):
-        (tmp_path / name).write_text("mine")
-        status, out, err = run("dataset", "-n", "0", "-o", path)
-        assert (status, out) == (2, "")
-        assert err.startswith(f"gpusudoku: {tmp_path}/")
-        assert err.endswith(": exists already; --force overwrites it\n")
-        assert (tmp_path / name).read_text() == "mine"
-        path.unlink(missing_ok=True)
+    # Empty ones, too; and the file is not overwritten unasked.
+    path.write_text("mine")
+    status, out, err = run("dataset", "-n", "0", "-o", path)
+    assert (status, out) == (2, "")
+    assert err == f"gpusudoku: {path}: exists already; --force overwrites it\n"
+    assert path.read_text() == "mine"
     assert run("dataset", "-n", "0", "-o", path, "--force") == (0, "", "")
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
     assert parquet.read_table(path).schema == table.schema
@@ -255,6 +252,87 @@ def test_parquet_goes_on(checkpointed, full, monkeypatch):
         rows = parquet.read_table(this.out).to_pylist()
         assert [{name: str(value) for name, value in row.items()} for row in rows] == wanted
     assert this("-n", "70")[0] == 2
+
+
+@pytest.mark.parametrize("options", [(), ("--force",)])
+def test_rows_never_replace_another_file(run, tmp_path, options):
+    """``--force`` is for the file that ``-o`` names, not for the one of the rows beside it."""
+    pytest.importorskip("pyarrow")
+    path, rows = tmp_path / "set.parquet", tmp_path / "set.parquet.csv"
+    for make in (lambda: rows.write_text("mine"), lambda: rows.symlink_to("nothing")):
+        make()
+        status, out, err = run("dataset", "-n", "2", "-o", path, *options)
+        assert (status, out) == (2, "")
+        assert err == (
+            f"gpusudoku: {rows}: exists already, and is for the rows of {path}: move it\n"
+        )
+        assert [each.name for each in tmp_path.iterdir()] == [rows.name]
+        assert rows.is_symlink() or rows.read_text() == "mine"
+        rows.unlink()
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_a_file_that_appears_while_a_run_is_stopped(checkpointed, full, monkeypatch, form):
+    """No resumed run overwrites it: it is the user's."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(generating, "MOST_PUZZLES", 8)
+    this = checkpointed(["dataset"])
+    this.command = ["dataset", "-n", "60", "--seed", "5"]
+    this.out = this.out.with_name(f"set.{form}")
+    stop(this, full, 8000)
+    if form == "csv":  # which has the rows so far
+        this.out.rename(this.out.with_name("rows"))
+    this.out.write_text("mine\n" * 10_000)
+    for again in (this.resume, this):
+        status, out, err = again()
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith(f"gpusudoku: {this.out}: ")
+        assert this.out.read_text() == "mine\n" * 10_000
+    if form == "parquet":
+        this.out.unlink()
+        assert this.resume() == (0, "", "")
+        assert parquet.read_table(this.out).num_rows == 60
+        this.out.write_text("mine")  # once it is finished, too
+        for again in (this.resume, this):
+            assert again()[0] == 2
+            assert this.out.read_text() == "mine"
+
+
+def test_a_file_that_appears_before_the_end(run, tmp_path, monkeypatch):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path, write = tmp_path / "set.parquet", parquet.ParquetWriter.write_batch
+
+    def interfere(*args):
+        path.write_text("mine")
+        write(*args)
+
+    monkeypatch.setattr(parquet.ParquetWriter, "write_batch", interfere)
+    status, out, err = run("dataset", "-n", "8", "--seed", "5", "-o", path)
+    assert (status, out, path.read_text()) == (2, "", "mine")
+    assert err.endswith(f"; the rows are in {path}.csv\n")
+    assert len(rows_of((tmp_path / "set.parquet.csv").read_text())) == 8
+
+
+@pytest.mark.parametrize("dangling", [False, True])
+@pytest.mark.parametrize("saved", [False, True])
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet"])
+def test_a_symbolic_link_is_written_through(run, tmp_path, form, saved, dangling):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "folder").mkdir()
+    path, target = tmp_path / f"link.{form}", tmp_path / "folder" / "target"
+    path.symlink_to(target)
+    if not dangling:
+        target.write_text("old")
+    asked = ["dataset", "-n", "4", "--box", "2x2", "--seed", "1", "-q"]
+    checkpoint = ["--checkpoint", tmp_path / "a.run"] * saved
+    assert run(*asked, "-o", path, "--force", *checkpoint) == (0, "", "")
+    assert path.is_symlink()
+    plain = tmp_path / f"plain.{form}"
+    assert run(*asked, "-o", plain) == (0, "", "")
+    assert target.read_bytes() == path.read_bytes() == plain.read_bytes()
+    if saved:
+        assert run("resume", tmp_path / "a.run", "-q") == (0, "", "")
+        assert path.is_symlink()
 
 
 @pytest.mark.parametrize("saved", [False, True])
@@ -294,7 +372,11 @@ def test_forms_by_names_and_files_that_are_there(run, tmp_path):
     assert run("dataset", "-n", "0", "--json") == (0, "", "")
     status, _, err = run(*asked, "-o", tmp_path / "set.csv.gz")
     assert (status, err.count("\n")) == (2, 1)
-    assert "expected a name that ends in .csv, .tsv, .jsonl, .parquet, or --format" in err
+    assert err.endswith(": files are written uncompressed: leave out .gz\n")
+    status, _, err = run(*asked, "-o", tmp_path / "set.txt")
+    assert (status, err.count("\n")) == (2, 1)
+    endings = ".csv, .tsv, .jsonl, .parquet, .ndjson, or --format"
+    assert err.endswith(f": expected a name that ends in {endings}\n")
     status, _, err = run(*asked, "--format", "parquet")
     assert (status, err) == (2, "gpusudoku: parquet needs -o FILE: it is not written to stdout\n")
 

@@ -142,3 +142,74 @@ def test_closed_standard_input(run, monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     message = "gpusudoku: <stdin>: standard input is closed, expected boards\n"
     assert run("convert", "-") == (2, "", message)
+
+
+TAKE_BOARDS = [
+    *("canonical", "convert", "count", "enumerate", "info", "minimise --seed 1", "neighbours"),
+    *("sample --seed 1", "shares", "simplify", "solve"),
+]
+"""Commands that take any number of boards."""
+BOARD_OF_ONE = "1.3.3..2.1....21"
+
+
+@pytest.fixture
+def stdin(monkeypatch):
+    """Replace standard input by a file that is open."""
+    files = []
+
+    def replace(file):
+        files.append(file)
+        monkeypatch.setattr(sys, "stdin", file)
+
+    yield replace
+    for file in files:
+        file.close()
+
+
+@pytest.mark.parametrize("command", TAKE_BOARDS)
+def test_standard_input_is_read_where_no_board_is_given(run, stdin, tmp_path, command):
+    """If it is a pipe or a file."""
+    path = tmp_path / "boards.txt"
+    path.write_text(f"{BOARD_OF_ONE}\n")
+    for options in ([], ["-o", tmp_path / "out.txt"]):
+        if options and command in ("info", "simplify"):
+            continue
+        stdin(path.open())
+        expected = run(*command.split(), "-", *options, "-q", "--box", "2x2")
+        assert expected[0] == 0
+        (tmp_path / "out.txt").unlink(missing_ok=True)
+        stdin(path.open())
+        assert run(*command.split(), *options, "-q", "--box", "2x2")[:2] == expected[:2]
+        (tmp_path / "out.txt").unlink(missing_ok=True)
+        reading, writing = os.pipe()
+        with os.fdopen(writing, "w") as pipe:
+            pipe.write(f"{BOARD_OF_ONE}\n")
+        stdin(os.fdopen(reading))
+        assert run(*command.split(), *options, "-q", "--box", "2x2")[:2] == expected[:2]
+        (tmp_path / "out.txt").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("command", TAKE_BOARDS)
+def test_other_standard_input_is_not_read_unasked(run, stdin, monkeypatch, command):
+    name = command.split()[0]
+    missing = f"gpusudoku: BOARD... is missing: see 'gpusudoku help {name}'\n"
+    main, terminal = os.openpty()
+    sender, receiver = socket.socketpair()
+    try:
+        for file in (open(os.devnull), os.fdopen(terminal), receiver.makefile()):  # noqa: SIM115, PTH123
+            stdin(file)
+            assert run(*command.split()) == (2, "", missing)
+        monkeypatch.setattr(sys, "stdin", None)
+        assert run(*command.split()) == (2, "", missing)
+    finally:
+        os.close(main)
+        sender.close()
+        receiver.close()
+
+
+def test_many_boards_from_a_pipe(run, stdin, tmp_path):
+    path = tmp_path / "boards.txt"
+    path.write_text("1....2....3.....\n.4......2....1..\n")
+    stdin(path.open())
+    status, out, _ = run("count")
+    assert (status, out) == (0, "1....2....3.....:6\n.4......2....1..:6\n")

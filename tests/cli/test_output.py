@@ -48,6 +48,116 @@ def test_a_file_has_what_stdout_would_have(run, file, tmp_path, command):
     assert out.read_text() == shown
 
 
+COMMANDS = {
+    "count": ["count", "1.3.3..2.1....21"],
+    "solve": ["solve", "1.3.3..2.1....21"],
+    "enumerate": ["enumerate", "1....2....3.....", "--sorted"],
+    "sample": ["sample", "1....2....3.....", "--seed", "1", "-n", "3"],
+    "nth": ["nth", "1....2....3.....", "0", "5"],
+    "minimise": ["minimise", "1.3.3..2.1....21", "--seed", "1"],
+    "neighbours": ["neighbours", "1.3.3..2.1....21"],
+    "canonical": ["canonical", "1.3.3..2.1....21"],
+    "shares": ["shares", "1....2....3....."],
+    "generate": ["generate", "--box", "2x2", "--seed", "1"],
+    "convert": ["convert", "1.3.3..2.1....21"],
+}
+"""Commands whose output has a form."""
+FORMS = [
+    (name, ending)
+    for name in COMMANDS
+    for ending in ("csv", "tsv", "jsonl", "ndjson", "txt", "sdk", "dat")
+    if not (name == "shares" and ending in ("tsv", "sdk"))
+    and not (name == "convert" and ending in ("jsonl", "ndjson"))
+    and not (name == "count" and ending == "sdk")
+]
+
+
+def without_times(text):
+    return re.sub(r'"[a-z_]*(seconds|estimate|utilisation)": [^}]*', "", text)
+
+
+@pytest.mark.parametrize(("name", "ending"), FORMS)
+def test_the_name_of_a_file_chooses_the_form(run, tmp_path, name, ending):
+    form = {"ndjson": "jsonl", "txt": None, "dat": None}.get(ending, ending)
+    out, asked = tmp_path / f"out.{ending}", COMMANDS[name]
+    expected = run(*asked, *(["--format", form] if form else []))[1]
+    assert run(*asked, "-o", out)[:2] == (0, "")
+    assert without_times(out.read_text()) == without_times(expected)
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "rank", "merge"])
+@pytest.mark.parametrize("ending", ["npy", "parquet", "json", "csv.gz", "xlsx", "JSON"])
+def test_a_form_that_is_not_written_is_refused(run, tmp_path, name, ending):
+    """Before anything is computed, or a file is overwritten."""
+    part, out = tmp_path / "part.json", tmp_path / f"out.{ending}"
+    run("count", "1....2....3.....", "--part", "1/1", "-o", part)
+    others = {"rank": ["rank", "1....2....3.....", "1342421324313124"], "merge": ["merge", part]}
+    out.write_text("mine")
+    status, shown, err = run(*{**COMMANDS, **others}[name], "-o", out, "--force")
+    assert (status, shown, out.read_text()) == (2, "", "mine")
+    known = "leave out .gz" if ending == "csv.gz" else "expected a name that ends in ."
+    assert err.startswith(f"gpusudoku: {out}: ")
+    assert known in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("dangling", [False, True])
+@pytest.mark.parametrize(("name", "ending"), [each for each in FORMS if each[1] != "dat"])
+def test_a_symbolic_link_is_written_through(run, tmp_path, name, ending, dangling):
+    (tmp_path / "folder").mkdir()
+    link, target = tmp_path / f"link.{ending}", tmp_path / "folder" / "target"
+    link.symlink_to(target)
+    if not dangling:
+        target.write_text("old")
+    assert run(*COMMANDS[name], "-o", link, "--force", "-q")[:2] == (0, "")
+    assert link.is_symlink()
+    assert target.read_text() not in ("", "old")
+
+
+@pytest.mark.parametrize("dangling", [False, True])
+@pytest.mark.parametrize("name", ["count", "solve", "enumerate", "sample", "minimise", "generate"])
+def test_a_symbolic_link_is_written_through_with_a_checkpoint(run, tmp_path, name, dangling):
+    link, target, saved = (tmp_path / each for each in ("link.csv", "target", "a.run"))
+    link.symlink_to(target)
+    if not dangling:
+        target.write_text("old")
+    whole = [*COMMANDS[name], "-o", link, "--checkpoint", saved, "--force", "-q"]
+    assert run(*whole)[:2] == (0, "")
+    assert target.read_text().count(",") > 3
+    before = target.read_text()
+    assert run("resume", saved, "-q")[:2] == (0, "")
+    assert (link.is_symlink(), target.read_text()) == (True, before)
+
+
+def test_an_interrupted_run_continues_through_a_link(checkpointed, full, tmp_path):
+    this, target = checkpointed(["solve"]), tmp_path / "target"
+    expected = this.wanted()[1]
+    this.out.symlink_to(target)
+    full(len(expected) // 2)
+    assert this()[0] == 1
+    full(None)
+    assert 0 < len(target.read_text()) < len(expected)
+    assert this.resume()[1:] == ("", "")
+    assert (this.out.is_symlink(), target.read_text()) == (True, expected)
+
+
+def test_a_part_does_not_overwrite_a_record_of_the_user(run, file, tmp_path):
+    """A resumed part writes its record again, but not over another file."""
+    path = file(BATCH)
+    out, saved = tmp_path / "part.txt", tmp_path / "a.run"
+    record = tmp_path / "part.txt.part.json"
+    whole = ["count", path, "--part", "1/2", "-o", out, "--checkpoint", saved, "-q"]
+    assert run(*whole) == (0, "", "")
+    for _ in range(2):
+        assert run("resume", saved, "-q") == (0, "", "")
+        assert json.loads(record.read_text())
+    record.write_text("mine")
+    assert run("resume", saved, "-q") == (
+        2, "", f"gpusudoku: {record}: exists already; --force overwrites it\n"
+    )  # fmt: skip
+    assert record.read_text() == "mine"
+
+
 @pytest.mark.parametrize("command", ["count", "solve", "enumerate", "simplify", "info"])
 def test_quiet_leaves_out_all_that_is_said_besides(run, file, command):
     for boards in (NONE, f"{UNIQUE}\n{NONE}\n{UNIQUE}\n"):

@@ -11,6 +11,7 @@ import pytest
 
 import gpusudoku
 from gpusudoku import Board, Cancelled, CancelToken, GaveUp, InputError, Interrupted, generate
+from gpusudoku.options import MAX_NUMBER
 from gpusudoku.puzzles import generating
 from tests.puzzles.oracle import counts, is_minimal
 from tests.test_cancelling import Countdown
@@ -288,8 +289,9 @@ def test_an_interrupt_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_errors() -> None:
     """They are raised at once."""
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"n": -1}, "-1 puzzles: expected an integer from 0 up"),
-        ({"n": 1.5}, "1.5 puzzles: expected an integer from 0 up"),
+        ({"n": -1}, f"-1 puzzles: expected an integer from 0 to {MAX_NUMBER}"),
+        ({"n": 1.5}, f"1.5 puzzles: expected an integer from 0 to {MAX_NUMBER}"),
+        ({"n": 1 << 63}, f"{1 << 63} puzzles: expected an integer from 0 to {MAX_NUMBER}"),
         ({"seed": -1}, "seed -1: expected an integer from 0 to 2^128 - 1"),
         ({"seconds": 0}, "seconds 0: expected a number above 0"),
         ({"seconds": "x"}, "seconds 'x': expected a number above 0"),

@@ -192,9 +192,10 @@ def test_errors() -> None:
     for board, change, message in (
         (LINE_4X4, (1, 1), "the board has several solutions, expected exactly one"),
         (NONE, (1, 1), "the board has no solution, expected exactly one"),
-        (UNIQUE, (-1, 1), "remove -1: expected an integer from 0 up"),
-        (UNIQUE, (1, "2"), "add '2': expected an integer from 0 up"),
-        (UNIQUE, (True, 1), "remove True: expected an integer from 0 up"),
+        (UNIQUE, (-1, 1), "remove -1: expected an integer from 0 to 4096"),
+        (UNIQUE, (1 << 63, 1), f"remove {1 << 63}: expected an integer from 0 to 4096"),
+        (UNIQUE, (1, "2"), "add '2': expected an integer from 0 to 4096"),
+        (UNIQUE, (True, 1), "remove True: expected an integer from 0 to 4096"),
         (UNIQUE, (0, 0), "remove 0 and add 0: expected some clues to go or to come"),
     ):
         with pytest.raises(InputError) as caught:

@@ -91,7 +91,7 @@ COMMANDS = {
     "solve": ("solve PUZZLES --format csv", 0.3),
     "sample": ("sample DRAWN -n 9 --seed 3", 0.5),
     "sample-one": ("sample @1c -n 30000 --seed 3 --json", 0.4),
-    "shares": ("shares BATCH", 0.3),
+    "shares": ("shares BATCH --json", 0.3),
     "part": ("count BATCH --part 2/2 --force", 0.3),
 }
 """Commands that write a file, and how many seconds a run lives at most."""
