@@ -27,6 +27,7 @@ from gpusudoku.cli.options import (
     part_option,
     reading,
     searching,
+    seconds_option,
     warn_of_device,
 )
 from gpusudoku.cli.output import Output, refuse
@@ -60,7 +61,7 @@ SECTIONS = {
     "Output": ("--json", "--solution", "--stats", "--log", "--exit-code", "--force", "--quiet"),
     "Method and device": ("--method", "--memory", "--cross-check", "--gpu"),
     "Search": ("--strategy", "--propagate", "--cutoff", "--cutoff-by"),
-    "Long runs": ("--checkpoint", "--part", "--cluster"),
+    "Long runs": ("--seconds", "--checkpoint", "--part", "--cluster"),
 }
 """The options in the help."""
 
@@ -75,6 +76,7 @@ own = own_option("count")
 @counting
 @searching
 @own("--limit", type=Integer(min=1), metavar="N", help="Stop at N solutions, shown as N+.")
+@seconds_option("count")
 @own("--only", type=Choice(list(WANTED)), help="Write only boards with such a count.")
 @own("--solution", is_flag=True, help="Also find a solution of every board: csv, tsv, jsonl.")
 @own("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
@@ -125,11 +127,14 @@ def count(
         raise InputError(
             "--solution needs --format csv, tsv or jsonl; solve prints solutions alone"
         )
+    if options.seconds is not None:
+        asked.refuse_with("--seconds", {"--cluster": cluster, "--solution": asked.solution})
     source = Source(boards, reading, asked, saved=part is not None)
     check = CrossCheck(options) if cross_check else None
     if source.board is not None and (asked.checkpoint or part or cluster):
         others = {"--limit": limit, "--only": only, "--exit-code": asked.exit_code}
         others |= {"--solution": asked.solution, "--log": asked.log}
+        others |= {"--seconds": options.seconds is not None}
         others |= {"--cross-check": cross_check and bool(part or cluster)}
         name = "--part" if part else "--cluster" if cluster else "--checkpoint"
         asked.refuse_with(f"{name} of one board", others)
