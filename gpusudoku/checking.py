@@ -113,7 +113,9 @@ class Checker:
 
     def _with(self, result: Count, device: str, method: str) -> Options:
         """Return the options with another device and method, limited to the count of the result."""
-        limit = self._options.limit if result.exact else result.count
+        limit = self._options.limit or (None if result.exact else result.count)
+        if result.ended_after is not None:
+            limit = result.count
         gpus = self._options.gpus if device == "cuda" else None
         return replace(self._options, device=device, gpus=gpus, method=method, limit=limit)
 

@@ -187,9 +187,11 @@ class Count:
 
     def _unknown(self, purpose: str) -> NoReturn:
         """Complain that a limit hides the number."""
+        why = f"the limit {decimal_digits(self.count)} was reached"
+        if self.ended_after is not None:
+            why = f"the count ended after {self.ended_after:g} s"
         raise InputError(
-            f"cannot {purpose}: the count ended early; count without a limit, or use .count, a"
-            " lower bound"
+            f"cannot {purpose}: {why}; count without a limit, or use .count, a lower bound"
         )
 
     def __format__(self, spec: str) -> str:
@@ -344,11 +346,13 @@ class ResultBlock:
 
     def counts(self) -> list[Count]:
         """Make a ``Count`` for each board."""
-        facts = self.device, self.jobs, self.stats, self.estimates, self.ended_after
-        return [
-            Count(board, n, self.is_exact(n), *facts)
+        counts = [
+            Count(board, n, self.is_exact(n), self.device, self.jobs, self.stats, self.estimates)
             for board, n in zip(self.boards, self.numbers.tolist(), strict=True)
         ]
+        if self.ended_after is not None:
+            counts = [replace(count, ended_after=self.ended_after) for count in counts]
+        return counts
 
     def _solutions(self) -> Iterator[Solution]:
         assert self.solutions is not None

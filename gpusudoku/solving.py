@@ -199,5 +199,8 @@ def _solve(
     solutions = np.zeros_like(block.cells)
     solutions[roots[::-1]] = rows[::-1]  # the last to be written, the first found, remains
     numbers = np.minimum(np.bincount(roots, minlength=len(block)), options.limit or 0)
-    facts = options.limit, engine.name, engine.workers, outcome.stats
-    return ResultBlock(block, numbers, *facts, solutions=solutions), outcome.unfinished
+    workers, stats = engine.workers, outcome.stats
+    solved = ResultBlock(
+        block, numbers, options.limit, engine.name, workers, stats, solutions=solutions
+    )
+    return solved, outcome.unfinished

@@ -246,13 +246,13 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
             begun, known = direct.left, direct.number
         deadline = Deadline(options.seconds or inf)
         worth, share = most_seconds, 1.0
-        if options.method == "auto":  # the other half of the time is for a search
+        if options.method != "contraction":  # the other half of the time is for a search
             worth, share = min(worth, deadline.seconds_left), 0.5
         try:
             with cancelling(deadline, Deadline(share * deadline.seconds_left)):
                 plan = choose(board, options, worth, engine=engine, begun=begun)
         except Cancelled:
-            if any_cancelled() or options.method != "auto":
+            if any_cancelled() or options.method == "contraction":
                 raise
             plan = choose(board, replace(options, method="search"), engine=engine, begun=begun)
         if most_seconds < inf and plan.seconds > most_seconds:
@@ -271,8 +271,8 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
             raise
         # The time limit passed before the first task.
         stats = ContractionStats(products=0, seconds=options.seconds or 0.0, utilisation=())
-        facts = "cpu", engine.threads, stats, None, options.seconds
-        return Count(board, known, False, *facts)
+        count = Count(board, known, False, "cpu", engine.threads, stats)
+        return replace(count, ended_after=options.seconds)
     except KeyboardInterrupt:
         raise interrupted(known) from None
 
