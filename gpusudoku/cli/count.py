@@ -99,11 +99,11 @@ def count(
     Prints the count alone for one board, and a line BOARD:COUNT for each board of a batch, which
     ends with a summary on stderr.
 
-    N+ means N solutions or more, with --limit N or --seconds. For --only and --exit-code the limit
-    is 2, unless you give another. With --keep-going, csv, tsv and jsonl have a record of each bad board, too, unless
-    --only is given. Every board of a batch is counted by itself with --cross-check, and with
-    --stats where JSON is written. Use --part to split the solutions of one board, which writes a
-    JSON record, or a batch by boards.
+    N+ means N solutions or more, with --limit N or --seconds. The limit is 2 with --only and
+    --exit-code, unless you give another. With --keep-going, csv, tsv and jsonl have a record of
+    each bad board, too, unless --only is given. Every board of a batch is counted by itself with
+    --cross-check, and with --stats where JSON is written. Use --part to split the solutions of one
+    board, which writes a JSON record, or a batch by boards.
 
     \b
     Examples:
