@@ -147,7 +147,7 @@ def searched(blocks: Sequence[Sequence[Board]], engine: Engine, key: str) -> Run
     options = Options(device="cpu", jobs=1, method="search", propagate=SETS[key], limit=1)
     solved, nodes, seconds = 0, 0, 0.0
     for block in blocks:
-        counts, stats = SearchPlan(Frontier.of(block), options).run(engine)
+        counts, stats, _ = SearchPlan(Frontier.of(block), options).run(engine)
         solved += sum(count > 0 for count in counts)
         nodes += stats.nodes
         seconds += stats.seconds

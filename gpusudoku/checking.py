@@ -75,7 +75,7 @@ class Checker:
     def __init__(
         self, options: Options, on_loss: Callable[[DeviceError], None] | None = None
     ) -> None:
-        self._options, self._on_loss = options, on_loss
+        self._options, self._on_loss = replace(options, seconds=None), on_loss
         self._engines: dict[str, Engine | None] = {}
 
     def check(self, result: Count) -> str | None:
@@ -92,6 +92,8 @@ class Checker:
 
     def _ways(self, result: Count) -> Iterator[tuple[str, Options]]:
         """Yield other ways to count, in words and as options, first those with least in common."""
+        if not (result.exact or result.count):  # any count agrees with 0+
+            return
         devices = ("cpu",) if self._options.device == "cpu" else ("cpu", "cuda")
         working = _working(result, result.device, result.method)
         other_device = "cuda" if working == "cpu" else "cpu"
@@ -112,6 +114,8 @@ class Checker:
     def _with(self, result: Count, device: str, method: str) -> Options:
         """Return the options with another device and method, limited to the count of the result."""
         limit = self._options.limit or (None if result.exact else result.count)
+        if result.ended_after is not None:
+            limit = result.count
         gpus = self._options.gpus if device == "cuda" else None
         return replace(self._options, device=device, gpus=gpus, method=method, limit=limit)
 

@@ -149,6 +149,8 @@ def count_many(
     refuse_both(engine, cluster)
     with cancelling(cancel):
         found, chosen = batches_of(boards, box), Options(**options)
+        if cluster is not None:
+            chosen.refuse_seconds("a cluster")
 
         def counts(batches: Iterator[Batch]) -> Generator[ResultBlock, None, None]:
             if cluster is None:

@@ -346,6 +346,7 @@ class Solutions(Slice):
                 f"limit {options.limit}: take a slice instead, as in"
                 f" solutions(board)[:{options.limit}]"
             )
+        options.refuse_seconds("a list of solutions")
         super().__init__(Orders(board, options, engine_for(options, engine)), (), cancel, progress)
 
     def __len__(self) -> int:

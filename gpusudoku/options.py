@@ -26,6 +26,8 @@ MOST_PARTS = 1 << 16
 """The most parts of one run: every part makes all tasks, and does some of them."""
 MAX_NUMBER = (1 << 63) - 1
 """The most puzzles or samples of one run: their numbers are signed 64-bit integers."""
+MAX_SECONDS = 1e9
+"""The longest time limit, some 30 years."""
 MEMORY = 2 << 30
 """The memory of a contraction by default, in bytes."""
 LEAST_MEMORY = 256 << 20
@@ -45,6 +47,7 @@ class OptionFields(TypedDict, total=False):
     jobs: int | None
     gpus: tuple[int, ...] | None
     limit: int | None
+    seconds: float | None
     cutoff: float | None
     cutoff_by: str
     strategy: str
@@ -70,6 +73,9 @@ class Options:
         The numbers of the GPUs to use, such as ``(0, 1)``; None for all.
     limit
         The search stops once this many solutions are found; None for never.
+    seconds
+        The work on each board ends after this time, without that of compiling, and the count is a
+        lower bound; None for never.
     cutoff
         The frontier is expanded until no board is larger; None: until it is wide enough.
     cutoff_by
@@ -92,10 +98,16 @@ class Options:
     jobs: int | None = None
     gpus: tuple[int, ...] | None = None
     limit: int | None = None
+    seconds: float | None = None
     cutoff: float | None = None
     cutoff_by: str = "space"
     strategy: str = "min"
     propagate: str = DEFAULT
+
+    def refuse_seconds(self, work: str) -> None:
+        """Raise an InputError if there is a time limit, which this kind of work does not have."""
+        if self.seconds is not None:
+            raise InputError(f"seconds {self.seconds:g}: {work} has no time limit")
 
     def search_facts(self) -> dict[str, Any]:
         """Return the options that the results of a search, or their order, depend on, as JSON."""
@@ -134,6 +146,11 @@ class Options:
             raise InputError(f"jobs {described(self.jobs)}: expected from 1 to {MOST_JOBS}")
         if self.limit is not None and self.limit < 1:
             raise InputError(f"limit {described(self.limit)}: at least 1 is needed")
+        if self.seconds is not None:
+            is_number = is_integer(self.seconds) or isinstance(self.seconds, float)
+            if not (is_number and 0 < self.seconds <= MAX_SECONDS):
+                expected = f"expected a number above 0 and at most {MAX_SECONDS:g}"
+                raise InputError(f"seconds {described(self.seconds)}: {expected}")
         if self.cutoff is not None:
             if not (is_integer(self.cutoff) or isinstance(self.cutoff, float)):
                 raise InputError(f"cutoff {described(self.cutoff)}: expected a number")

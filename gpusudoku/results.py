@@ -113,12 +113,12 @@ class Estimates:
 class Count:
     """The number of solutions of a board.
 
-    ``count`` is exact if ``exact``; if not, a limit was given and the count is that or more.
+    ``count`` is exact if ``exact``; if not, a limit was reached and the count is that or more.
 
     It behaves like the number: in comparisons, ``int``, ``bool``, ``hash``, formats, ``+`` and
     ``sum``. If a limit was reached, it equals nothing, and it is less or greater than another
     number only where the limit decides that. Everything else is a ValueError then, but ``bool``,
-    which is true as soon as there is a solution, and formats, which show ``1,000+``.
+    which is true as soon as a solution is found, and formats, which show ``1,000+``.
     """
 
     error: ClassVar[InputError | None] = None
@@ -134,6 +134,8 @@ class Count:
     """Statistics; of a board of a batch, of all boards that were counted together."""
     estimates: Estimates | None = None
     """Estimates made before; None for a board of a batch."""
+    ended_after: float | None = None
+    """The time limit in seconds, if it ended the count."""
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Count):
@@ -185,9 +187,11 @@ class Count:
 
     def _unknown(self, purpose: str) -> NoReturn:
         """Complain that a limit hides the number."""
+        why = f"the limit {decimal_digits(self.count)} was reached"
+        if self.ended_after is not None:
+            why = f"the count ended after {self.ended_after:g} s"
         raise InputError(
-            f"cannot {purpose}: the limit {decimal_digits(self.count)} was reached; count without a"
-            " limit, or use .count, a lower bound"
+            f"cannot {purpose}: {why}; count without a limit, or use .count, a lower bound"
         )
 
     def __format__(self, spec: str) -> str:
@@ -254,16 +258,16 @@ class Count:
 
 @dataclass(frozen=True, repr=False)
 class Solution:
-    """The outcome of ``solve``, true if there is a solution."""
+    """The outcome of ``solve``, true if a solution was found."""
 
     error: ClassVar[InputError | None] = None
     """None; a ``BadBoard`` has its error here."""
     puzzle: Board
     """The board that was solved."""
     board: Board | None
-    """A solution, None if there is none."""
+    """A solution, None if none was found."""
     unique: bool | None
-    """True if there is exactly one; None if there is one, and a second was not looked for."""
+    """True if there is exactly one; None if nobody looked for a second, or the time was over."""
     stats: Stats
     """Statistics of the search; of a board of many, of all boards that were solved together."""
 
@@ -271,14 +275,14 @@ class Solution:
         return self.board is not None
 
     @property
-    def solvable(self) -> bool:
-        """Tell whether there is a solution."""
-        return bool(self)
+    def solvable(self) -> bool | None:
+        """Tell whether there is a solution; None if the time limit hides that."""
+        return None if self.board is None and self.unique is None else bool(self)
 
     def __str__(self) -> str:
         """In words: ``the only solution``, ``one of several solutions`` and so on."""
         if self.board is None:
-            return "no solution"
+            return "unknown (time limit)" if self.unique is None else "no solution"
         names = {True: "the only solution", False: "one of several solutions", None: "a solution"}
         return names[self.unique]
 
@@ -318,6 +322,8 @@ class ResultBlock:
     """Estimates made before, for a single board."""
     continued: bool = False
     """True if the statistics include boards that came before."""
+    ended_after: float | None = None
+    """The time limit in seconds, if it ended the work on the board; there is one board then."""
     solutions: NDArray[np.uint8] | None = None
     """uint8 (B, n * n): a solution of every board that has one, 0 in all cells of the others."""
     shares: NDArray[Any] | None = None
@@ -329,7 +335,8 @@ class ResultBlock:
     def of(cls, board: Batch, count: Count, limit: int | None) -> ResultBlock:
         """Wrap the count of a batch of one."""
         numbers, stats = numbers_of([count.count]), count.stats
-        return cls(board, numbers, limit, count.device, count.jobs, stats, count.estimates)
+        block = cls(board, numbers, limit, count.device, count.jobs, stats, count.estimates)
+        return replace(block, ended_after=count.ended_after)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -339,10 +346,13 @@ class ResultBlock:
 
     def counts(self) -> list[Count]:
         """Make a ``Count`` for each board."""
-        return [
+        counts = [
             Count(board, n, self.is_exact(n), self.device, self.jobs, self.stats, self.estimates)
             for board, n in zip(self.boards, self.numbers.tolist(), strict=True)
         ]
+        if self.ended_after is not None:
+            counts = [replace(count, ended_after=self.ended_after) for count in counts]
+        return counts
 
     def _solutions(self) -> Iterator[Solution]:
         assert self.solutions is not None
@@ -371,11 +381,16 @@ class ResultBlock:
 
     def is_exact(self, count: int) -> bool:
         """Tell whether one of the counts is exact."""
-        return self.limit is None or count < self.limit
+        return self.ended_after is None and (self.limit is None or count < self.limit)
 
     def is_unique(self, count: int) -> bool | None:
-        """Tell whether one of the counts means a single solution; None if the limit hides that."""
-        return is_unique(count, self.limit)
+        """Tell whether one of the counts means a single solution; None if a limit hides that."""
+        return None if self.ended_after and count < 2 else is_unique(count, self.limit)
+
+    @property
+    def undecided(self) -> int:
+        """1 if the time limit hides whether the board has one solution, several or none; else 0."""
+        return 0 if self.ended_after is None else int((self.numbers < 2).sum())
 
     def text(self, count: int) -> str:
         """Write one of the counts as it is shown: ``N+`` for N or more."""

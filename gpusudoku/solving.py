@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import in_blocks
+from gpusudoku.board.blocks import Deferred, in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
@@ -23,8 +23,8 @@ from gpusudoku.iterating import Results, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, takes_options
-from gpusudoku.planning.batch import find_solutions
-from gpusudoku.results import ResultBlock, Solution, is_unique
+from gpusudoku.planning.batch import find_solutions, in_turn, together
+from gpusudoku.results import ResultBlock, Solution
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -100,6 +100,8 @@ def solve_many(
     with cancelling(cancel):
         found, chosen = batches_of(boards, box), Options(**options)
         limited = replace(chosen, limit=2 if check_unique else 1)
+        if cluster is not None:
+            chosen.refuse_seconds("a cluster")
 
         def solved(batches: Iterator[Batch]) -> Generator[ResultBlock, None, None]:
             if cluster is None:
@@ -115,10 +117,8 @@ def solve_many(
 
 def solve_board(board: Board, options: Options, engine: Engine) -> Solution:
     """Search one board for as many solutions as the limit says, 1 or 2."""
-    rows, _, stats = find_solutions(Batch.of([board]), options, engine, watched=True)
-    found = Board.of_digits(rows[0], board.geometry) if len(rows) else None
-    number = min(len(rows), options.limit or 0)
-    return Solution(board, found, is_unique(number, options.limit), stats)
+    [solution] = solve_block(Batch.of([board]), options, engine, watched=True)
+    return cast("Solution", solution)
 
 
 def not_one(number: int) -> InputError | None:
@@ -143,8 +143,14 @@ def solve_batches(
 ) -> Generator[ResultBlock, None, None]:
     """Solve boards in blocks, in their order; the limit is as for ``solve_board``."""
 
-    def solve(block: Batch, alone: bool) -> Generator[ResultBlock, None, None]:
-        yield solve_block(block, options, CpuEngine(1) if alone else engine)
+    def solve(block: Batch, alone: bool) -> Generator[Any, None, None]:
+        solved, slow = _solve(block, together(options), CpuEngine(1) if alone else engine)
+        others = (solve_block(block.part(index, index + 1), options, engine) for index in slow)
+        results = in_turn(solved, slow, others)
+        if alone and slow:
+            yield Deferred(results)
+        else:
+            yield from results
 
     return in_blocks(batches, engine.most_boards, solve, engine.side_by_side)
 
@@ -180,11 +186,21 @@ def _solve_whole(block: Batch, options: Options, engine: Engine) -> list[ResultB
 def solve_block(
     block: Batch, options: Options, engine: Engine, *, watched: bool = False
 ) -> ResultBlock:
-    """Solve boards of one geometry together; the limit is 1 or 2."""
-    rows, roots, stats = find_solutions(block, options, engine, watched=watched)
+    """Solve boards of one geometry together, or one with a time limit; the limit is 1 or 2."""
+    solved, slow = _solve(block, options, engine, watched=watched)
+    return replace(solved, ended_after=options.seconds) if slow else solved
+
+
+def _solve(
+    block: Batch, options: Options, engine: Engine, *, watched: bool = False
+) -> tuple[ResultBlock, Sequence[int]]:
+    """Solve boards as ``solve_block`` does; return the indices of those not finished, too."""
+    rows, roots, outcome = find_solutions(block, options, engine, watched=watched)
     solutions = np.zeros_like(block.cells)
     solutions[roots[::-1]] = rows[::-1]  # the last to be written, the first found, remains
     numbers = np.minimum(np.bincount(roots, minlength=len(block)), options.limit or 0)
-    return ResultBlock(
-        block, numbers, options.limit, engine.name, engine.workers, stats, solutions=solutions
+    workers, stats = engine.workers, outcome.stats
+    solved = ResultBlock(
+        block, numbers, options.limit, engine.name, workers, stats, solutions=solutions
     )
+    return solved, outcome.unfinished

@@ -21,6 +21,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from gpusudoku.jobs.cancel import deadlines_paused
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.interrupts import WAIT_SECONDS, interruptibly
 from gpusudoku.jobs.threads import NoThread, start_thread
@@ -33,6 +34,7 @@ MOST_PROCESSES = 8
 """As many processes as this, unless more are asked for: each takes some 200 MB."""
 
 
+@deadlines_paused()
 def ready(
     kernels: Iterable[Kernel],
     processes: int | None = None,

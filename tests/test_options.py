@@ -6,7 +6,7 @@ import inspect
 import pickle
 import re
 from dataclasses import fields
-from math import nan
+from math import inf, nan
 
 import numpy as np
 import pytest
@@ -40,6 +40,12 @@ WRONG = [
     ("limit", 0, "limit 0: at least 1 is needed"),
     ("limit", 2.5, "limit 2.5: expected an integer"),
     ("limit", True, "limit True: expected an integer"),
+    ("seconds", 0, "seconds 0: expected a number above 0 and at most 1e\\+09"),
+    ("seconds", -0.5, "seconds -0.5: expected a number above 0"),
+    ("seconds", nan, "seconds nan: expected a number above 0"),
+    ("seconds", inf, "seconds inf: expected a number above 0"),
+    ("seconds", True, "seconds True: expected a number"),
+    ("seconds", "1", "seconds '1': expected a number"),
     ("cutoff", 0.5, "cutoff 0.5: a finite number"),
     ("cutoff", nan, "cutoff nan"),
     ("cutoff", "x", "cutoff 'x': expected a number"),

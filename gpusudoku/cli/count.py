@@ -27,6 +27,7 @@ from gpusudoku.cli.options import (
     part_option,
     reading,
     searching,
+    seconds_option,
     warn_of_device,
 )
 from gpusudoku.cli.output import Output, refuse
@@ -61,7 +62,7 @@ SECTIONS = {
     "Output": ("--json", "--solution", "--stats", "--log", "--exit-code", "--force", "--quiet"),
     "Method and device": ("--method", "--memory", "--cross-check", "--gpu"),
     "Search": ("--strategy", "--propagate", "--cutoff", "--cutoff-by"),
-    "Long runs": ("--checkpoint", "--part", "--cluster"),
+    "Long runs": ("--seconds", "--checkpoint", "--part", "--cluster"),
 }
 """The options in the help."""
 
@@ -76,6 +77,7 @@ own = own_option("count")
 @counting
 @searching
 @own("--limit", type=Integer(min=1), metavar="N", help="Stop at N solutions, shown as N+.")
+@seconds_option("count")
 @own("--only", type=Choice(list(WANTED)), help="Write only boards with such a count.")
 @own("--solution", is_flag=True, help="Also find a solution of every board: csv, tsv, jsonl.")
 @own("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
@@ -98,11 +100,11 @@ def count(
     Prints the count alone for one board, and a line BOARD:COUNT for each board of a batch, which
     ends with a summary on stderr.
 
-    N+ means N solutions or more, with --limit N. For --only and --exit-code N is 2, unless you
-    give another. With --keep-going, csv, tsv and jsonl have a record of each bad board, too, unless
-    --only is given. Every board of a batch is counted by itself with --cross-check, and with
-    --stats where JSON is written. Use --part to split the solutions of one board, which writes a
-    JSON record, or a batch by boards.
+    N+ means N solutions or more, with --limit N or --seconds. The limit is 2 with --only and
+    --exit-code, unless you give another. With --keep-going, csv, tsv and jsonl have a record of
+    each bad board, too, unless --only is given. Every board of a batch is counted by itself with
+    --cross-check, and with --stats where JSON is written. Use --part to split the solutions of one
+    board, which writes a JSON record, or a batch by boards.
 
     \b
     Examples:
@@ -126,6 +128,8 @@ def count(
         raise InputError(
             "--solution needs --format csv, tsv or jsonl; solve prints solutions alone"
         )
+    if options.seconds is not None:
+        asked.refuse_with("--seconds", {"--cluster": cluster, "--solution": asked.solution})
     source = Source(boards, reading, asked, saved=part is not None)
     if part is not None:
         check_part_name(asked.output, is_record=source.single)
@@ -133,6 +137,7 @@ def count(
     if source.board is not None and (asked.checkpoint or part or cluster):
         others = {"--limit": limit, "--only": only, "--exit-code": asked.exit_code}
         others |= {"--solution": asked.solution, "--log": asked.log}
+        others |= {"--seconds": options.seconds is not None}
         others |= {"--cross-check": cross_check and bool(part or cluster)}
         name = "--part" if part else "--cluster" if cluster else "--checkpoint"
         asked.refuse_with(f"{name} of one board", others)

@@ -94,7 +94,7 @@ def dataset(
     shares: str,
     box: Geometry | None,
     seed: int | None,
-    seconds: float,
+    patience: float,
     jobs: int | None,
     quiet: bool,
     **given: Any,
@@ -137,7 +137,7 @@ def dataset(
         try:
             with open_sink(source, asked, writer.header) as sink:
                 note_walks(Puzzles(0, options, 0))
-                _write(sink, rows, number, seed, writer, seconds, jobs)
+                _write(sink, rows, number, seed, writer, patience, jobs)
         except GaveUp as error:
             gave_up = error
         if form == "parquet":

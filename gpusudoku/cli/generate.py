@@ -98,6 +98,7 @@ def puzzle_options(command: str) -> Callable[[Command], Command]:
         seed_option(command, "The same seed makes the same puzzles."),
         own(
             "--seconds",
+            "patience",
             type=Seconds(),
             default=60.0,
             metavar="S",
@@ -133,7 +134,7 @@ def generate(
     seed: int | None,
     part: WhichPart | None,
     jobs: int | None,
-    seconds: float,
+    patience: float,
     quiet: bool,
     **given: Any,
 ) -> None:
@@ -187,7 +188,7 @@ def generate(
             numbers = piece.take(number, "puzzles")
         writer = PuzzleWriter(form, weighted=unbiased)
         with open_sink(source, asked, writer.header, part=piece) as sink:
-            _write(sink, options, numbers, seed, writer, seconds, jobs)
+            _write(sink, options, numbers, seed, writer, patience, jobs)
 
 
 def puzzle_source(options: PuzzleOptions, asked: OutputOptions, *, saved: bool = False) -> Source:

@@ -26,11 +26,19 @@ from gpusudoku.cli.completing import (
 )
 from gpusudoku.cli.messages import note, quietly, several
 from gpusudoku.cli.output_forms import form_of_output
-from gpusudoku.cli.usage import Choice, Integer, Number, parsed_part
+from gpusudoku.cli.usage import Choice, Integer, Number, Seconds, parsed_part
 from gpusudoku.errors import DeviceError, InputError, shown
 from gpusudoku.formats import FORMATS
 from gpusudoku.jobs.interrupts import patient_interrupts
-from gpusudoku.options import CUTOFFS_BY, DEVICES, METHODS, MOST_JOBS, STRATEGIES, Options
+from gpusudoku.options import (
+    CUTOFFS_BY,
+    DEVICES,
+    MAX_SECONDS,
+    METHODS,
+    MOST_JOBS,
+    STRATEGIES,
+    Options,
+)
 from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
 
 if TYPE_CHECKING:
@@ -277,6 +285,12 @@ def seed_option(command: str, text: str) -> Callable[[Command], Command]:
     """Add the option of a command for the seed of what is random; see ``LineSink.seed``."""
     text += "  [default: a new one, on stderr and in csv, tsv and jsonl]"
     return own_option(command)("--seed", type=Integer(0, (1 << 128) - 1), metavar="S", help=text)
+
+
+def seconds_option(command: str) -> Callable[[Command], Command]:
+    """Add the option of a command that ends the work on each board after some time."""
+    text = "Stop each board after S seconds, without those of compiling: N+ if N were found."
+    return own_option(command)("--seconds", type=Seconds(MAX_SECONDS), metavar="S", help=text)
 
 
 def part_option(command: str, what: str) -> Callable[[Command], Command]:

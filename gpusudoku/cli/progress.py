@@ -323,6 +323,8 @@ def _is_long(seconds: float, options: Options) -> bool:
     """Tell whether to announce it; a search without an end may reach a limit at any time."""
     from gpusudoku.planning.choose import FEW_SOLUTIONS
 
+    if options.seconds is not None and options.seconds <= LONG_SECONDS:
+        return False
     if options.limit is None:
         return seconds > LONG_SECONDS
     return options.limit > FEW_SOLUTIONS and LONG_SECONDS < seconds <= DECADES

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 INDIFFERENT = frozenset(
     (
         *("boards", "output", "force", "checkpoint", "cluster", "quiet", "stats"),
-        *("device", "jobs", "gpus", "memory", "color", "form", "as_json", "seconds"),
+        *("device", "jobs", "gpus", "memory", "color", "form", "as_json", "patience"),
     )
 )
 """Parameters of commands on which files do not depend; boards are looked into."""

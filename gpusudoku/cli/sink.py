@@ -23,7 +23,7 @@ from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.saving import OutputCheckpoint, open_output
 from gpusudoku.cli.source import Source
 from gpusudoku.cli.summary import Ending, Tally, Totals
-from gpusudoku.cli.writers import AnswerRecords, AnswerWriter
+from gpusudoku.cli.writers import AnswerRecords, AnswerWriter, verdict
 from gpusudoku.errors import ClusterError, Interrupted
 from gpusudoku.jobs.interrupts import held_interrupts
 from gpusudoku.results import BadBoard, ResultBlock
@@ -183,6 +183,9 @@ class AnswerSink:
                     self._checkpoint.advance(share=self._source.share_of(self.tally.boards))
             return
         keep = None if self._wanted is None else self._wanted(found.numbers)
+        if found.undecided and (keep is not None or not self._source.single):
+            note(f"{self._source.place(found.boards)}{verdict(found)}")
+            keep = None if keep is None else found.numbers > 1
         shown = found if keep is None else found.chosen(keep)
         text = self._writer.text(shown)
         logged = b"" if self._log is None else self._records.text(found)

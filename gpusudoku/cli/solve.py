@@ -23,6 +23,7 @@ from gpusudoku.cli.options import (
     part_option,
     reading,
     searching,
+    seconds_option,
 )
 from gpusudoku.cli.records import FORMS
 from gpusudoku.cli.saving import refuse_output
@@ -52,6 +53,7 @@ from gpusudoku.results import ResultBlock, SearchStats
     is_flag=True,
     help="Stop at the first solution, without looking for another.",
 )
+@seconds_option("solve")
 @part_option("solve", "a batch")
 @cluster_option("solve")
 @answer_options(
@@ -99,7 +101,7 @@ def solve(
         if source.single:
             raise InputError("--cluster is for batches here: one board is solved on this machine")
         details = {"--stats with --format jsonl or --log": asked.in_detail}
-        asked.refuse_with("--cluster of a batch", details)
+        asked.refuse_with("--cluster of a batch", {"--seconds": options.seconds, **details})
     piece = None
     if part is not None:
         from gpusudoku.cli.parts import PartWriter

@@ -40,14 +40,16 @@ class Tally:
         """All boards."""
         self._one, self._several = counts.get("one", 0), counts.get("several", 0)
         self._none = counts.get("none", 0)
+        self._undecided = counts.get("undecided", 0)
         self._hidden = bool(counts.get("hidden"))
         """True if a second solution was not looked for."""
         self._start = time.perf_counter() - seconds
 
     def add(self, results: ResultBlock) -> None:
         """Add boards that were worked on together."""
-        counts = results.numbers
         self.boards += len(results)
+        self._undecided += results.undecided
+        counts = results.numbers[results.undecided :]  # such a board is the only one of its block
         self._one += int((counts == 1).sum())
         self._several += int((counts > 1).sum())
         self._none += int((counts == 0).sum())
@@ -57,7 +59,8 @@ class Tally:
     def notes(self) -> dict[str, int]:
         """The numbers, for a tally that goes on later."""
         some = {"one": self._one, "several": self._several, "none": self._none}
-        return {"boards": self.boards, **some, "hidden": int(self._hidden)}
+        some |= {"undecided": self._undecided, "hidden": int(self._hidden)}
+        return {"boards": self.boards, **some}
 
     @property
     def seconds(self) -> float:
@@ -67,7 +70,7 @@ class Tally:
     @property
     def status(self) -> int:
         """The exit status of --exit-code."""
-        return NONE if self._none else SEVERAL if self._several else 0
+        return NONE if self._none else SEVERAL if self._several else int(self._undecided > 0)
 
     def show(self, unreadable: int) -> None:
         """Print the closing line on stderr; ``unreadable`` boards were bad."""
@@ -77,9 +80,10 @@ class Tally:
             if self._hidden
             else f"{self._one:,} unique, {self._several:,} several"
         )
+        unknown = f"{self._undecided:,} unknown, " if self._undecided else ""
         note(
             f"{several(self.boards + unreadable, 'board')}: {some}, {self._none:,} none, "
-            f"{unreadable:,} unreadable; {seconds:,.2f} s, "
+            f"{unknown}{unreadable:,} unreadable; {seconds:,.2f} s, "
             f"{self.boards / seconds:,.0f} boards a second"
         )
 

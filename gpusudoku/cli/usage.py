@@ -140,6 +140,18 @@ class Sectioned(click.Command):
                 formatter.write_dl(lines, col_max=26)  # the same column in all sections
 
 
+VARIANTS = re.compile(
+    "variant|diagonal|region|killer|cage|jigsaw|irregular|windoku|hyper|thermo|arrow|kropki|knight"
+    "|consecutive|sandwich|samurai|-king|x-?sudoku|sudoku-?x"
+)
+"""Words in options that ask for rules besides those of rows, columns and boxes."""
+MEANT = {
+    **dict.fromkeys(("--threads", "--cores", "--processes", "--workers"), "-j"),
+    **dict.fromkeys(("--timeout", "--time", "--time-limit"), "--seconds"),
+}
+"""Options that are meant by others, for commands that have them."""
+
+
 def worded(error: click.UsageError) -> str:
     """Return the message of an error of usage: what is wrong, where, and what to do next."""
     words = error.ctx.command_path.split()[1:] if error.ctx else []
@@ -158,7 +170,12 @@ def worded(error: click.UsageError) -> str:
                 message = f"{shown(os.environ[name])}: expected 1 or 0"
         return f"{name} {message}"
     if isinstance(error, click.NoSuchOption):
-        close = error.possibilities or ()
+        name = error.option_name
+        if VARIANTS.search(name):
+            return f"no option {shown(name)}: variants of Sudoku are not supported"
+        params = error.ctx.command.params if error.ctx else []
+        has = any(MEANT.get(name) in param.opts for param in params)
+        close = [MEANT[name]] if has else error.possibilities or ()
         guess = f"did you mean {' or '.join(close)}?" if close else see
         return f"no option {shown(error.option_name)}: {guess}"
     if isinstance(error, click.BadOptionUsage):

@@ -189,6 +189,9 @@ class SolvedOnTerminal(AnswerWriter):
 def verdict(results: ResultBlock) -> str:
     """Say what the solution of a single board does not show."""
     [count] = results.numbers.tolist()
+    if results.undecided:
+        found = "a solution, and no other" if count else "no solution"
+        return f"{found} found in {results.ended_after:g} s: unknown whether there is one"
     if count == 0:
         return "no solution"
     unique = results.is_unique(count)

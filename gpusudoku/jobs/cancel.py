@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Protocol, TypeVar
 from weakref import WeakSet
@@ -90,7 +90,7 @@ class Deadline(CancelToken):
     """A token that is cancelled, too, once some seconds have passed by a clock.
 
     With ``time.thread_time`` only the thread that made it may ask, and only its own time on a core
-    counts: so a busy machine leaves as much time as an idle one.
+    counts: so a busy machine leaves as much time as an idle one. Time in ``paused`` does not count.
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -101,6 +101,20 @@ class Deadline(CancelToken):
     def cancelled(self) -> bool:
         """True if ``cancel`` was called, or the time is over."""
         return self._cancelled or self._clock() > self._end
+
+    @property
+    def seconds_left(self) -> float:
+        """The seconds that remain."""
+        return max(0.0, self._end - self._clock())
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Postpone the end by the time that this block takes."""
+        start = self._clock()
+        try:
+            yield
+        finally:
+            self._end += self._clock() - start
 
 
 _tokens: ContextVar[tuple[CancelToken, ...]] = ContextVar("tokens", default=())
@@ -135,6 +149,16 @@ def cancelling(*some: CancelToken | None) -> Iterator[None]:
         yield
     finally:
         _tokens.set(before)
+
+
+@contextmanager
+def deadlines_paused() -> Iterator[None]:
+    """Pause all deadlines of this thread, as while kernels are compiled."""
+    with ExitStack() as pauses:
+        for token in _tokens.get():
+            if isinstance(token, Deadline):
+                pauses.enter_context(token.paused())
+        yield
 
 
 @contextmanager

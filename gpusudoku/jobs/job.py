@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from math import inf
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar, cast
 
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.errors import Cancelled, Interrupted
-from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, tokens
+from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling, check_cancelled, tokens
 from gpusudoku.jobs.threads import NoThread, note_fewer, start_thread
 from gpusudoku.jobs.watch import Progress, Watch, current_watch, watching
 
@@ -61,7 +62,8 @@ class Job:
     """Tasks, counters of what the workers find, and when to stop.
 
     The tokens of the thread that makes it stop it, and the watch of that thread gets its progress.
-    It stops once every counter has reached the limit, and suspends itself after so many seconds.
+    It stops once every counter has reached the limit, and suspends itself after so many seconds, or
+    at a deadline.
     ``on_solutions`` gets each block of what is listed, with the counter of each, and may block.
     Counters of uint64 are quick, and cannot overflow if everything counted is visited.
     """
@@ -73,6 +75,7 @@ class Job:
         on_solutions: Callable[[Any, Any], None] | None = None,
         dtype: DTypeLike = object,
         suspend_after: float | None = None,
+        deadline: Deadline | None = None,
     ) -> None:
         self.numbers: NDArray[Any] = np.zeros(counters, dtype)
         """The counters."""
@@ -102,6 +105,7 @@ class Job:
         """Not 0 once the job is stopped: for compiled loops to look at."""
         self._error: BaseException | None = None
         self._suspend_after = suspend_after
+        self._deadline = Deadline(inf) if deadline is None else deadline
         self._tokens, self._watch = tokens(), current_watch()
         self._own = CancelToken()  # stops workers within a task, once the job is stopped
         for token in self._tokens:
@@ -140,7 +144,7 @@ class Job:
     @property
     def ending(self) -> bool:
         """True if workers should hand back what they have left, by ``leave``, and take no more."""
-        return self._suspended or self.stopped
+        return self._suspended or self.stopped or self._deadline.cancelled
 
     @property
     def left(self) -> list[Task]:
@@ -253,6 +257,8 @@ class Job:
                 if self._start_thread():
                     continue
                 self._wait_for_news()
+                if self._deadline.cancelled:
+                    self.suspend()  # workers that wait for a task have to be woken
                 if self.is_attended:
                     seconds = time.perf_counter() - self.start
                     if self._suspend_after is not None and seconds >= self._suspend_after:

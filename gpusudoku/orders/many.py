@@ -56,7 +56,7 @@ def share_block(block: Batch, options: Options, engine: Engine) -> ResultBlock:
     errors = np.full(len(block), None, object)
     shares = np.zeros((len(block), geometry.cells, geometry.n), object)
     limited = replace(options, limit=FEW)
-    rows, roots, stats = find_solutions(block, limited, CpuEngine(engine.threads))
+    rows, roots, outcome = find_solutions(block, limited, CpuEngine(engine.threads))
     counts = np.bincount(roots, minlength=len(block))
     ordered = rows[np.argsort(roots, kind="stable")]
     ends = np.cumsum(counts)
@@ -76,5 +76,5 @@ def share_block(block: Batch, options: Options, engine: Engine) -> ResultBlock:
     numbers = numbers_of([int(each[0].sum()) for each in shares])
     for each, count in zip(shares, numbers.tolist(), strict=True):
         check_shares(each, geometry, count)
-    device, jobs = "cpu", engine.threads
+    device, jobs, stats = "cpu", engine.threads, outcome.stats
     return ResultBlock(block, numbers, None, device, jobs, stats, shares=shares, errors=errors)

@@ -8,10 +8,10 @@ others planned.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice
 from math import inf
 
 import numpy as np
@@ -24,6 +24,7 @@ from gpusudoku.board.geometry import is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Cancelled, Interrupted, TooExpensive
+from gpusudoku.jobs.cancel import Deadline, any_cancelled, cancelling
 from gpusudoku.jobs.watch import current_watch, watching
 from gpusudoku.kernels.search.shape import shape_of
 from gpusudoku.options import Options
@@ -49,6 +50,9 @@ MIXED_BOARDS = 1 << 14
 """The most boards in a block of which some may be contracted."""
 SEARCHED_SOLUTIONS = 64
 """Boards of a batch with fewer solutions are not worth contracting."""
+TOGETHER_SECONDS = 1.0
+"""With a time limit boards are searched together for no longer, and then each by itself: blocks
+seldom take that long, and a board that takes longer than its time keeps its block waiting."""
 
 
 def count_batches(
@@ -90,15 +94,15 @@ def count_block(
     if options.method == "contraction":
         for index, count in enumerate(_contracted(block, options, engine, most_seconds)):
             yield ResultBlock.of(block.part(index, index + 1), count, options.limit)
-    elif options.limit is not None and options.limit <= FEW_SOLUTIONS:
-        found = search_block(block, options, searcher)
-        yield counts_of(block, found, options, engine)
     else:
         # A GPU that was asked for is not to be idle.
         visits = options.method == "search" or engine.name == "cuda"
         few = FEW_SOLUTIONS if visits else SEARCHED_SOLUTIONS
-        searched = search_block(block, replace(options, limit=few), searcher)
-        many = searched.numbers >= few
+        has_low_limit = options.limit is not None and options.limit <= FEW_SOLUTIONS
+        limited = options if has_low_limit else replace(options, limit=few)
+        searched = search_block(block, together(limited), searcher)
+        many = (searched.numbers >= few) & (not has_low_limit)
+        many[list(searched.unfinished)] = True
         rest = _mixed(block, searched, many, options, engine, most_seconds)
         if searcher is not engine and many.any():
             yield Deferred(rest)
@@ -112,6 +116,12 @@ def count_alone(board: Batch, options: Options, engine: Engine, most_seconds: fl
         return count_board(board[0], options, engine, most_seconds)
 
 
+def together(options: Options) -> Options:
+    """Return the options with the time limit of boards that are searched together."""
+    seconds = options.seconds
+    return options if seconds is None else replace(options, seconds=min(seconds, TOGETHER_SECONDS))
+
+
 def search_block(block: Batch, options: Options, engine: Engine) -> Outcome[SearchStats]:
     """Search all boards of a block as one frontier."""
     with watching(None):
@@ -120,19 +130,19 @@ def search_block(block: Batch, options: Options, engine: Engine) -> Outcome[Sear
 
 def find_solutions(
     block: Batch, options: Options, engine: Engine, *, watched: bool = False
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], SearchStats]:
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], Outcome[SearchStats]]:
     """Search the boards of a block together, up to a limit that is set or a little beyond.
 
     Progress is reported only if ``watched``: that of a block of a batch would mislead. Returns the
     solutions, uint8 (k, n * n), and the indices of their boards, int64 (k), both in the order in
-    which they were found, and the statistics.
+    which they were found, and the outcome of the search.
     """
     with nullcontext() if watched else watching(None):
         outcome, found = _searched(block, options, engine, listed=True)
     if len(found) == 1:
-        return *found[0], outcome.stats
+        return *found[0], outcome
     rows, roots = zip(*found, strict=True)
-    return np.concatenate(rows), np.concatenate(roots), outcome.stats
+    return np.concatenate(rows), np.concatenate(roots), outcome
 
 
 def _searched(
@@ -151,7 +161,7 @@ def _searched(
         found.append((np.empty((0, block.geometry.cells), np.uint8), np.empty(0, np.int64)))
     plan = SearchPlan(Frontier.of(block), options, begun=begun)
     take = (lambda *solutions: found.append(solutions)) if listed else None
-    return plan.run(engine, on_solutions=take), found
+    return plan.run(engine, on_solutions=take, deadline=Deadline(options.seconds or inf)), found
 
 
 def _mixed(
@@ -164,24 +174,38 @@ def _mixed(
 ) -> Generator[ResultBlock, None, None]:
     """Take the counts of boards with few solutions, and count the others as suits each."""
     contractible = is_nine(block.geometry, block.candidates)
-    if contractible and options.method != "search" and many.any():
-        others = _contracted(block.chosen(many), options, engine, most_seconds)
+    slow: list[int] = np.flatnonzero(many).tolist()
+    if contractible and not only_searches(options) and slow:
+        counts = _contracted(block.chosen(many), options, engine, most_seconds)
     else:
-        others = (
+        counts = (
             count_alone(block.part(index, index + 1), options, engine, most_seconds)
-            for index in np.flatnonzero(many).tolist()
+            for index in slow
         )
-    changes = np.flatnonzero(many[1:] != many[:-1]) + 1
-    continued = False
-    for start, end in pairwise([0, *changes.tolist(), len(block)]):
-        if many[start]:
-            for index, count in zip(range(start, end), others, strict=False):
-                yield ResultBlock.of(block.part(index, index + 1), count, options.limit)
-        else:
-            done = Outcome(searched.numbers[start:end], searched.stats)
-            counts = counts_of(block.part(start, end), done, options, engine)
-            yield replace(counts, continued=continued)
+    known = np.minimum(searched.numbers, SEARCHED_SOLUTIONS).tolist()  # no number above a limit
+    others = (
+        ResultBlock.of(block.part(index, index + 1), _at_least(known[index], count), options.limit)
+        for index, count in zip(slow, counts, strict=True)
+    )
+    return in_turn(counts_of(block, searched, options, engine), slow, others)
+
+
+def in_turn(
+    results: ResultBlock, slow: Sequence[int], others: Iterator[ResultBlock]
+) -> Generator[ResultBlock, None, None]:
+    """Yield results in the order of the boards; those of slow boards come from ``others``."""
+    start, continued = 0, False
+    for index in [*slow, len(results)]:
+        if start < index:
+            yield replace(results.part(start, index), continued=continued)
             continued = True
+        yield from islice(others, 1)  # none behind the last board
+        start = index + 1
+
+
+def _at_least(known: int, count: Count) -> Count:
+    """Raise a count that ended early to a number of solutions that are known."""
+    return count if count.exact or count.count >= known else replace(count, count=known)
 
 
 def _contracted(
@@ -213,25 +237,44 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
     A TooExpensive as of ``choose``, or if it should take more than ``most_seconds`` on one core;
     after Ctrl-C an Interrupted, whose ``count`` is a lower bound.
     """
-    begun = None
+    begun, known = None, 0
     try:
         direct = search_directly(Batch.of([board]), options, engine)
         if direct is not None and direct.left is None:
             return _counted(board, direct, options, engine)
-        begun = None if direct is None else direct.left
-        plan = choose(board, options, most_seconds, engine=engine, begun=begun)
+        if direct is not None:
+            begun, known = direct.left, direct.number
+        deadline = Deadline(options.seconds or inf)
+        worth, share = most_seconds, 1.0
+        if options.method != "contraction":  # the other half of the time is for a search
+            worth, share = min(worth, deadline.seconds_left), 0.5
+        try:
+            with cancelling(deadline, Deadline(share * deadline.seconds_left)):
+                plan = choose(board, options, worth, engine=engine, begun=begun)
+        except Cancelled:
+            if any_cancelled() or options.method == "contraction":
+                raise
+            plan = choose(board, replace(options, method="search"), engine=engine, begun=begun)
         if most_seconds < inf and plan.seconds > most_seconds:
             raise TooExpensive(
                 "too expensive: this needs counts of solutions, and one of these should take about"
                 f" {plan.seconds:.1e} s",
                 plan.seconds / engine.threads,
             )
-        current_watch().planned(plan, board)
-        if options.limit is None or options.limit > FEW_SOLUTIONS:  # else it is short
-            engine = engine.best(plan, board.geometry)
-        return run_plan(plan, board, options, engine)
+        with deadline.paused():
+            current_watch().planned(plan, board)
+            if options.limit is None or options.limit > FEW_SOLUTIONS:  # else it is short
+                engine = engine.best(plan, board.geometry)
+        return _at_least(known, run_plan(plan, board, options, engine, deadline))
+    except Cancelled:
+        if any_cancelled():
+            raise
+        # The time limit passed before the first task.
+        stats = ContractionStats(products=0, seconds=options.seconds or 0.0, utilisation=())
+        count = Count(board, known, False, "cpu", engine.threads, stats)
+        return replace(count, ended_after=options.seconds)
     except KeyboardInterrupt:
-        raise interrupted(0 if begun is None else begun.found) from None
+        raise interrupted(known) from None
 
 
 def _counted(board: Board, direct: Direct, options: Options, engine: Engine) -> Count:
@@ -250,25 +293,29 @@ def _counted(board: Board, direct: Direct, options: Options, engine: Engine) -> 
     return Count(board, direct.number, exact, "cpu", engine.workers, stats, estimates)
 
 
-def run_plan(plan: Plan, board: Board, options: Options, engine: Engine) -> Count:
+def run_plan(
+    plan: Plan, board: Board, options: Options, engine: Engine, deadline: Deadline | None = None
+) -> Count:
     """Run the plan of a board; after Ctrl-C the ``count`` of the Interrupted is a lower bound."""
     try:
-        outcome = plan.run(engine)
+        outcome = plan.run(engine, deadline=deadline)
     except Cancelled:
         raise
     except Interrupted as error:
         raise interrupted(error.count) from None
     limit, [count], stats = options.limit, outcome.counts, outcome.stats
-    exact = limit is None or count < limit
-    shown = count if exact or limit is None else limit
-    return Count(board, shown, exact, *worked_on(stats, engine), stats, plan.estimates)
+    ended_after = options.seconds if outcome.unfinished else None
+    exact = ended_after is None and (limit is None or count < limit)
+    shown = count if limit is None else min(count, limit)
+    device, jobs = worked_on(stats, engine)
+    return Count(board, shown, exact, device, jobs, stats, plan.estimates, ended_after)
 
 
 def counts_of(
     boards: Batch, outcome: Outcome[Stats], options: Options, engine: Engine
 ) -> ResultBlock:
     """The counts of boards that were counted together, none above the limit."""
-    limit, numbers, stats = options.limit, *outcome
+    limit, numbers, stats = options.limit, outcome.numbers, outcome.stats
     if numbers.dtype == np.uint64:  # visited one by one, and so far below 2^63
         numbers = numbers.astype(np.int64)
     if limit is not None and (numbers.dtype == object or limit < 1 << 63):

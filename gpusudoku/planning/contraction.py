@@ -12,6 +12,7 @@ from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cpu import contract_parts
 from gpusudoku.engines.engine import Engine, Sums, WorkCounters
 from gpusudoku.errors import Interrupted
+from gpusudoku.jobs.cancel import Deadline, cancelling
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, part_of
 from gpusudoku.planning.plan import (
@@ -36,17 +37,20 @@ class _InOneStep(Plan):
         check_part(number, parts)
         return Portion.of([part_of(self.tasks(), number, parts)])
 
-    def run(self, engine: Engine) -> Outcome[Stats]:
+    def run(self, engine: Engine, *, deadline: Deadline | None = None) -> Outcome[Stats]:
         """See ``Plan``."""
         start = time.perf_counter()
         try:
-            step = self.step(engine, Portion.of([range(self._prepared(engine.threads))]))
+            with cancelling(deadline):
+                portion = Portion.of([range(self._prepared(engine.threads))])
+            seconds = inf if deadline is None else deadline.seconds_left
+            step = self.step(engine, portion, seconds=seconds)
         except KeyboardInterrupt:  # before the first task
             raise Interrupted("interrupted", 0) from None
         if step.interrupted is not None:
             raise step.interrupted
         stats = self.stats(step.tally, time.perf_counter() - start, step.utilisation)
-        return Outcome(np.array([step.count], object), stats)
+        return Outcome(np.array([step.count], object), stats, [0] if step.left else [])
 
     def _prepared(self, threads: int) -> int:
         """Prepare the tasks on so many threads, unless they are, and return their number."""

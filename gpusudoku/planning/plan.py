@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.errors import InputError, Interrupted
+from gpusudoku.jobs.cancel import Deadline
 from gpusudoku.results import Estimates, Stats
 
 Done = TypeVar("Done", bound=Stats, covariant=True)
@@ -29,6 +30,8 @@ class Outcome(NamedTuple, Generic[Done]):
     numbers: NDArray[Any]
     """uint64 or object (roots): the solutions of every root, which may exceed the limit."""
     stats: Done
+    unfinished: Sequence[int] = ()
+    """The roots that are not finished, as the deadline passed: their numbers are lower bounds."""
 
     @property
     def counts(self) -> list[int]:
@@ -65,9 +68,10 @@ class Plan(Protocol):
         InputError if there is no such part.
         """
 
-    def run(self, engine: Engine) -> Outcome[Stats]:
-        """Run all tasks; for one thread at a time.
+    def run(self, engine: Engine, *, deadline: Deadline | None = None) -> Outcome[Stats]:
+        """Run all tasks, or end at a deadline; for one thread at a time.
 
+        Cancelled is raised if the deadline passes before the first task.
         After Ctrl-C or a cancellation Interrupted is raised; its ``count`` is a lower bound.
         """
 

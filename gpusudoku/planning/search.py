@@ -14,6 +14,7 @@ import numpy as np
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.errors import Interrupted
+from gpusudoku.jobs.cancel import Deadline
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.kernel import Kernel
@@ -116,17 +117,20 @@ class SearchPlan:
         self,
         engine: Engine,
         *,
+        deadline: Deadline | None = None,
         on_solutions: Callable[[Any, Any], None] | None = None,
     ) -> Outcome[SearchStats]:
-        """See ``Plan``.
+        """See ``Plan``; the deadline never raises Cancelled.
 
         ``on_solutions`` is called with solutions as they are found, uint8 (k, cells), and the
         indices of their roots, int64 (k). It may block.
         """
-        job = Job(len(self._roots), self._options.limit, on_solutions, np.uint64)
+        deadline, limit = deadline or Deadline(inf), self._options.limit
+        job = Job(len(self._roots), limit, on_solutions, np.uint64, deadline=deadline)
         job.numbers += np.uint64(self._begun.found)
         try:
-            width = self.compile(engine)
+            with deadline.paused():
+                width = self.compile(engine)
             start = time.perf_counter()
             frontier = self._expanded(job)
             if self._cutoff is None:
@@ -138,10 +142,11 @@ class SearchPlan:
         seconds = time.perf_counter() - start + self._begun.seconds
         tally.deepest = max(tally.deepest, self._begun.deepest)
         stats = self._stats(frontier, tally, seconds, job.utilisation)
-        return Outcome(
-            job.numbers,
-            replace(stats, frontier_width=width, expansion_seconds=expanded - start),
-        )
+        stats = replace(stats, frontier_width=width, expansion_seconds=expanded - start)
+        unfinished = {root for task in job.left for root in np.unique(task.payload.roots).tolist()}
+        if limit is not None:  # a root that has reached it is not searched to its end
+            unfinished -= set(np.flatnonzero(job.numbers >= limit).tolist())
+        return Outcome(job.numbers, stats, sorted(unfinished))
 
     def step(
         self,
@@ -190,12 +195,12 @@ class SearchPlan:
         return self._stats(self._expanded(None), tally, seconds, utilisation)
 
     def _expanded(self, job: Job | None) -> Frontier:
-        """Return the frontier of all tasks, made once unless the job is stopped meanwhile."""
+        """Return the frontier of all tasks, made once unless the job ends meanwhile."""
         if self._frontier is None:
             frontier = self._begun.frontier.expanded(
                 self.settings, self._least_tasks, self._cutoff, job
             )
-            if job is not None and job.stopped:
+            if job is not None and job.ending:
                 return frontier
             self._frontier = frontier
         return self._frontier

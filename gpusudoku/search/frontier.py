@@ -125,7 +125,7 @@ class Frontier:
                 break
             parts: list[Frontier] = []
             for start in range(0, len(todo), size):
-                if job is not None and job.stopped:
+                if job is not None and job.ending:
                     return self
                 part = todo.part(start, start + size)
                 finished, split = part.split(settings, cutoff)

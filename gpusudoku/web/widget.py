@@ -52,6 +52,7 @@ def widget(
     chosen = Options(**options)
     if chosen.limit is not None:
         raise InputError("a widget counts all solutions: leave out the limit")
+    chosen.refuse_seconds("a widget")
     try:
         import anywidget  # noqa: F401
     except ImportError:

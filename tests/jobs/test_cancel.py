@@ -15,6 +15,7 @@ from gpusudoku.jobs.cancel import (
     any_cancelled,
     cancelling,
     check_cancelled,
+    deadlines_paused,
     tokens,
 )
 from gpusudoku.jobs.job import Job
@@ -55,6 +56,19 @@ def test_a_worker_that_waits_for_a_task_is_woken() -> None:
     in_a_thread(lambda: (waiting.wait(200), token.cancel()))
     with pytest.raises(Cancelled):
         stopped_by(token).run(tasks(1, 0), [each(hold)] * 2)
+
+
+def test_a_deadline_does_not_count_the_time_of_a_pause() -> None:
+    now = [0.0]
+    deadline, other = (Deadline(seconds, lambda: now[0]) for seconds in (5, 1))
+    with deadline, other, deadlines_paused():
+        now[0] += 100
+    assert (deadline.cancelled, deadline.seconds_left, other.seconds_left) == (False, 5, 1)
+    with deadline.paused():
+        now[0] += 100
+    assert (deadline.seconds_left, other.cancelled, other.seconds_left) == (5, True, 0)
+    now[0] += 6
+    assert deadline.cancelled
 
 
 def test_an_error_in_a_worker_comes_before_the_cancellation() -> None:

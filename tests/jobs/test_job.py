@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+from math import inf
 
 import numpy as np
 import pytest
 
 from gpusudoku.errors import Cancelled, Interrupted
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.jobs.cancel import CancelToken, Deadline
 from gpusudoku.jobs.job import Job, Task
 from gpusudoku.jobs.watch import Progress, reporting
 from tests.jobs.workers import UntilStopped, counts, each, tasks
@@ -64,6 +65,22 @@ def test_shared_tasks_are_taken() -> None:
     job = Job(1)
     job.run(tasks(777), [each(split)] * 3)
     assert job.counts == [777]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_deadline_suspends_a_job(workers: int) -> None:
+    """It wakes who waits, and nothing is raised."""
+    deadline = Deadline(inf)
+
+    def hold(job: Job, payload: int) -> None:
+        until(lambda: job.busy_workers == 1)
+        deadline.cancel()
+        assert (job.ending, job.stopped) == (True, False)
+        job.leave(Task(payload, 0.0))
+
+    job = Job(1, deadline=deadline)
+    job.run(tasks(5), [each(hold)] * workers)
+    assert [task.payload for task in job.left] == [5]
 
 
 def test_a_suspended_job_hands_out_nothing_and_has_what_is_left() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from math import inf
 
 import pytest
 
@@ -12,6 +13,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.counting import count
 from gpusudoku.errors import TooExpensive
+from gpusudoku.jobs.cancel import Deadline
 from gpusudoku.options import MEMORY, Options
 from gpusudoku.planning.choose import choose
 from gpusudoku.planning.contraction import HybridPlan
@@ -26,6 +28,19 @@ NINE, GENERAL = puzzle("3x3", 26, 3), puzzle("2x3", 8, 1)
 LARGE = puzzle("2x5", 30, 1)
 """One whose sum is long enough to be cut, of any shape: 25 million solutions."""
 FULL = Board(full_grid(Geometry(2, 3), 1), Geometry(2, 3))
+
+
+class AfterPolls(Deadline):
+    """Passes when it was asked so many times."""
+
+    def __init__(self, polls: int) -> None:
+        super().__init__(inf)
+        self._polls = polls
+
+    @property
+    def cancelled(self) -> bool:
+        self._polls -= 1
+        return self._polls < 0
 
 
 def search(board: Board, **options: float | str | None) -> SearchPlan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from math import inf
 
 import pytest
 
@@ -11,13 +12,24 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.errors import Interrupted
-from gpusudoku.jobs.cancel import CancelToken
+from gpusudoku.errors import Cancelled, Interrupted
+from gpusudoku.jobs.cancel import CancelToken, Deadline
 from gpusudoku.jobs.watch import Progress, reporting
+from gpusudoku.options import Options
 from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.search import TASKS
-from tests.boards import spoilt
-from tests.planning.plans import FULL, GENERAL, NINE, every_plan, search, total
+from gpusudoku.planning.search import TASKS, SearchPlan
+from gpusudoku.search.frontier import Frontier
+from tests import naive
+from tests.boards import puzzle, spoilt
+from tests.planning.plans import (
+    FULL,
+    GENERAL,
+    NINE,
+    AfterPolls,
+    every_plan,
+    search,
+    total,
+)
 
 pytestmark = pytest.mark.usefixtures("small_parts")
 EMPTY = Board.empty(Geometry(3, 3))
@@ -45,6 +57,48 @@ def test_a_search_stops_at_the_limit(limit: int) -> None:
         assert limit <= found < total(board)
         [found] = search(board, limit=limit).run(CpuEngine(2)).counts
         assert found >= limit
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("cutoff", [None, 1000])
+def test_a_deadline_ends_a_search(jobs: int, cutoff: float | None) -> None:
+    """At whatever moment: roots that it does not end have all their solutions, others some."""
+    boards = [puzzle("2x3", clues, 1) for clues in (8, 20, 9, 30)]
+    totals = [naive.count(board) for board in boards]
+    seen = set()
+    for polls in range(0, 60, 3):
+        plan = SearchPlan(Frontier.of(boards), Options(cutoff=cutoff))
+        outcome = plan.run(CpuEngine(jobs), deadline=AfterPolls(polls))
+        for root, (number, whole) in enumerate(zip(outcome.counts, totals, strict=True)):
+            assert number <= whole if root in outcome.unfinished else number == whole
+        seen.add(len(outcome.unfinished))
+    assert len(seen) > 1
+
+
+def test_a_deadline_does_not_count_the_time_of_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    compile_plan = SearchPlan.compile
+
+    def slow(self: SearchPlan, engine: CpuEngine) -> int:
+        now[0] += 1000
+        return compile_plan(self, engine)
+
+    monkeypatch.setattr(SearchPlan, "compile", slow)
+    outcome = search(GENERAL).run(CpuEngine(1), deadline=Deadline(10, lambda: now[0]))
+    assert (outcome.counts, [*outcome.unfinished]) == ([total(GENERAL)], [])
+
+
+@every_plan
+def test_a_deadline_that_has_passed(make: Callable[[], Plan]) -> None:
+    plan, deadline = make(), Deadline(inf)
+    deadline.cancel()
+    if plan.method == "search":
+        outcome = plan.run(CpuEngine(2), deadline=deadline)
+        assert (outcome.counts, [*outcome.unfinished]) == ([0], [0])
+    else:
+        with pytest.raises(Cancelled):
+            plan.run(CpuEngine(2), deadline=deadline)
+    assert plan.run(CpuEngine(2)).counts == make().run(CpuEngine(1)).counts
 
 
 def test_a_token_stops_a_long_run_from_another_thread() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpusudoku import count, count_many, solve
 from gpusudoku.engines.cuda import search
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import Cancelled, DeviceError
@@ -21,7 +22,8 @@ from gpusudoku.search.frontier import Frontier
 from tests import naive
 from tests.boards import puzzle
 from tests.engines.cuda.faulty import Faulty
-from tests.engines.cuda.simulator import ON_SIMULATOR, short_launches
+from tests.engines.cuda.simulator import ON_SIMULATOR, counted, short_launches
+from tests.planning.plans import AfterPolls
 
 pytestmark = ON_SIMULATOR
 
@@ -95,3 +97,26 @@ def test_what_is_left_is_the_rest(end: str, fault: int | None) -> None:
             rest.report_all(left.numbers)
         assert job.total + rest.total == total
     assert lefts > 0
+
+
+def test_a_deadline_ends_a_search() -> None:
+    """At whatever launch: roots that it does not end have all their solutions, others some."""
+    boards = [puzzle("2x3", 24, 6), BOARD]
+    totals = [naive.count(board) for board in boards]
+    seen = set()
+    for polls in range(0, 20, 3):
+        plan = SearchPlan(Frontier.of(boards), Options())
+        outcome = plan.run(quick_engine(), deadline=AfterPolls(polls))
+        for root, (number, total) in enumerate(zip(outcome.counts, totals, strict=True)):
+            assert number <= total if root in outcome.unfinished else number == total
+        seen.add(tuple(outcome.unfinished))
+    assert (0, 1) in seen
+
+
+def test_a_time_limit_ends_boards_of_a_batch() -> None:
+    result, other = count_many([BOARD, BOARD], device="cuda", seconds=1e-6)
+    for each in (result, other, count(BOARD, device="cuda", method="search", seconds=1e-6)):
+        assert (each.exact, each.device) == (False, "cuda")
+        assert each.count <= naive.count(BOARD)
+    assert solve(BOARD, device="cuda", seconds=1e-6).solvable is None
+    assert counted(BOARD, seconds=1000) == naive.count(BOARD)
