@@ -271,7 +271,11 @@ class LineParser:
         """Read the candidates of every cell, each in braces."""
         geometry = self._geometry or Geometry.of_cells(len(groups))
         if geometry is None or geometry.cells != len(groups):
-            expected = f"{geometry.cells} for boxes of {geometry}" if geometry else "as many as a board has"
+            expected = (
+                f"{geometry.cells} for boxes of {geometry}"
+                if geometry
+                else "as many as a board has"
+            )
             raise FormatError(f"{len(groups)} cells in braces, expected {expected}", number)
         masks = masks_of_groups(groups, geometry.n)
         if masks is None:

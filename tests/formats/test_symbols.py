@@ -84,7 +84,10 @@ def test_zero_is_empty(n: int) -> None:
 
 
 def test_digits_from_zero_are_announced() -> None:
-    with pytest.warns(UserWarning, match="^0 and another sign for empty cells, but no 4: 0 to 3 are read as 1 to 4$"):
+    with pytest.warns(
+        UserWarning,
+        match="^0 and another sign for empty cells, but no 4: 0 to 3 are read as 1 to 4$",
+    ):
         assert str(parse("0.2.....1......3")) == "1.3.....2......4"
 
 
