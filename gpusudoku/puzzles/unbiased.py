@@ -148,9 +148,10 @@ def worth(geometry: Geometry, m: int, q: NDArray[np.int64]) -> Floats:
     if geometry != NINE:
         return np.ones(len(q))
     falling = -max(0.0, m - 24.2) / 5.8 * (q - 1) ** 0.7
-    worths = np.exp(np.maximum(falling, 19.0 - m + 0.1 * q))
+    worths: Floats = np.exp(np.maximum(falling, 19.0 - m + 0.1 * q))
     # The last bits of exp and ** depend on the processor: without them a seed gives equal weights.
-    return worths.astype(np.float32).astype(np.float64)
+    rounded: Floats = worths.astype(np.float32).astype(np.float64)
+    return rounded
 
 
 def split(geometry: Geometry, seed: int, number: int) -> tuple[NDArray[np.uint8], Particles]:
