@@ -75,8 +75,8 @@ def _asked() -> Driver:
             value = ctypes.c_int()
             driver.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
             values.append(value.value)
-        text, capability = name.value.decode(errors="replace"), (values[2], values[3])
-        found.append(Card(text, values[0], 1e3 * values[1], capability))
+        title = name.value.decode(errors="replace")
+        found.append(Card(title, values[0], 1e3 * values[1], (values[2], values[3])))
     hidden = f"the CUDA driver shows no GPU (CUDA_VISIBLE_DEVICES can hide it); {_CPU}"
     version = ctypes.c_int()
     driver.cuDriverGetVersion(ctypes.byref(version))  # 12080 is 12.8
