@@ -14,6 +14,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
@@ -26,7 +27,7 @@ from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.interrupts import WAIT_SECONDS, interruptibly
 from gpusudoku.jobs.threads import NoThread, start_thread
 from gpusudoku.kernels import cache
-from gpusudoku.kernels.kernel import Kernel, announce
+from gpusudoku.kernels.kernel import MEASURED_SECONDS, Kernel, announce, keep_pace
 
 START_SECONDS = 0.8
 """What it takes until another process compiles; one with less to do is not started."""
@@ -39,6 +40,7 @@ def ready(
     kernels: Iterable[Kernel],
     processes: int | None = None,
     done: Callable[[Kernel], None] | None = None,
+    later: Iterable[Kernel] = (),
 ) -> None:
     """Load kernels; compile those that are not kept, all at the same time.
 
@@ -51,11 +53,16 @@ def ready(
         fewer.
     done
         Called with each kernel once it is compiled, from any thread.
+    later
+        Kernels that may be needed afterwards: the time for them is announced, too.
     """
     missing = [kernel for kernel in kernels if not kernel.fetch()]
     if not missing:
         return
-    announce(missing, seconds(missing, processes))
+    likely = [kernel for kernel in later if not kernel.kept and kernel not in missing]
+    price = seconds(missing, processes)
+    announce([*missing, *likely], price, seconds([*missing, *likely], processes))
+    start = time.perf_counter()
     missing.sort(key=lambda kernel: (not kernel.name, -kernel.seconds))
     first, left = missing[0], deque(kernel for kernel in missing[1:] if kernel.name)
     helpers: list[_Helper] = []
@@ -72,10 +79,12 @@ def ready(
     for kernel in missing:  # where a helper failed, it is compiled here
         if not kernel.fetch():
             interruptibly(kernel.compile)
+    if price > MEASURED_SECONDS:
+        keep_pace((time.perf_counter() - start) / price)
 
 
 def seconds(kernels: Iterable[Kernel], processes: int | None = None) -> float:
-    """How long ``ready`` should take on an idle machine of 2024; 0 if everything is kept."""
+    """How long ``ready`` should take on the reference machine; 0 if everything is kept."""
     missing = sorted((kernel for kernel in kernels if not kernel.kept), key=lambda k: -k.seconds)
     if not missing:
         return 0.0

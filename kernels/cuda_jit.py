@@ -12,14 +12,24 @@ import pickle
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
 from numba import config, cuda, int64
 from numba.core.serialize import dumps
 
 from gpusudoku.kernels import cache as disk
 from gpusudoku.kernels import jit
+
+if not (config.ENABLE_CUDASIM or hasattr(np, "row_stack")):
+    # numba-cuda asks for row_stack where it is imported, and NumPy 2.5 no longer has it.
+    np.row_stack = np.vstack
+    try:
+        import_module("numba.cuda.np.arrayobj")
+    finally:
+        del np.row_stack
 
 
 def kernel(

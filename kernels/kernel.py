@@ -6,6 +6,7 @@ nothing in them depends on the shape of the board, are made kernels by a decorat
 
 from __future__ import annotations
 
+import time
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -15,15 +16,19 @@ from threading import Lock
 from typing import Any
 
 from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
-from gpusudoku.jobs.watch import current_watch
+from gpusudoku.jobs.watch import current_watch, duration
 from gpusudoku.kernels import cache
 from gpusudoku.kernels.machine_code import Loaded
 from gpusudoku.kernels.signature import Kind, Number, block_of, result_of
 from gpusudoku.kernels.store import not_kept, short_path
 
 KERNELS = __name__.removesuffix("kernel")
-SECONDS = 0.5
+SECONDS = 0.8
 """The seconds that compiling a kernel takes if nothing else is said."""
+PACE = "pace"
+"""The file in which the pace of this machine is kept."""
+MEASURED_SECONDS = 2.0
+"""Work of a lower price is too short to measure the pace."""
 SUBJECTS = {
     "contraction.nine.": "the contraction of 9x9 boards",
     "contraction.general.": "the contraction of boards of any shape",
@@ -50,7 +55,7 @@ class Kernel:
     returns
         The type of its result; None if there is none.
     seconds
-        The seconds that compiling takes on a core of 2024.
+        The price: the seconds that compiling takes on the reference core, see ``pace``.
     subject
         What it does, in messages: ``the search of 9x9 boards``, for example.
     """
@@ -156,14 +161,53 @@ class Kernel:
         return self._loaded.address
 
 
-def announce(kernels: Sequence[Kernel], seconds: float) -> None:
-    """Tell the watch that these are about to be compiled, in about so many seconds."""
+def pace(price: float) -> float:
+    """Return how many times as long as the reference core this machine takes to compile.
+
+    Before the first work of a high ``price``, a kernel is compiled to measure it. That work and
+    later work correct it.
+    """
+    store = cache.store()
+    content = None if store is None else store.read(PACE)
+    if content is not None:
+        return float(content)
+    if price < MEASURED_SECONDS:
+        return 1.0
+    # Imported lazily, and before the time is taken: Numba may have to be read from a slow disk.
+    import_module("gpusudoku.kernels.jit")
+    trial: Kernel = import_module("gpusudoku.kernels.contraction.general.lists").list_paths
+    if trial.fetch():
+        return 1.0
+    start = time.perf_counter()
+    interruptibly(trial.compile)
+    measured = (time.perf_counter() - start) / trial.seconds
+    keep_pace(measured)
+    return measured
+
+
+def keep_pace(measured: float) -> None:
+    """Keep the pace for later processes, if that is possible."""
+    store = cache.store()
+    if store is not None:
+        store.write(PACE, str(measured).encode())
+
+
+def announce(kernels: Sequence[Kernel], price: float, total: float = 0.0) -> None:
+    """Tell the watch what is about to be compiled, and what that takes.
+
+    ``price`` is the price of what is compiled now, and ``total`` that of all the kernels, of which
+    some may not be needed.
+    """
+    factor = pace(price)
     store = cache.store()
     if store is None or not store.writable():
         kept = f" ({not_kept(store)})"
     else:
         kept = f", once (kept in {short_path(store.folder.parent)})"
-    current_watch().compiling(kernels, seconds, kept)
+    if total > price:
+        whole = duration(factor * total).removeprefix("about ")
+        kept = f", or {whole} if all of it is needed{kept}"
+    current_watch().compiling(kernels, factor * price, kept)
 
 
 def kernel(

@@ -144,7 +144,7 @@ def finish(box_rows, box_columns, state, grid, orders, out):
 @kernel(
     *(int64, int64, int64, int64[::1], int64[:, ::1], uint64[:, ::1]),
     *(int64[::1], int64[:, ::1], int64[::1], int64[::1], int64[:, ::1], uint8[:, ::1]),
-    seconds=1.0,
+    seconds=2.0,
 )
 def shuffle(
     box_rows, box_columns, steps, start, unit_of, states, grid, places, marks, found, orders, out
@@ -212,7 +212,7 @@ def move_on(row, column, digit, state, cube):
 @kernel(
     *(int64, int64, int64, int64[::1], uint64[:, ::1]),
     *(Array(np.dtype(np.int8), 3), int64[::1], int64[:, ::1], uint8[:, ::1]),
-    seconds=1.0,
+    seconds=1.2,
 )
 def shuffle_latin(box_rows, box_columns, steps, start, states, cube, grid, orders, out):
     """Write random Latin squares; other arguments are those of ``shuffle``.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pkgutil import walk_packages
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -82,8 +82,6 @@ def _compile(missing: list[Kernel], jobs: int | None) -> None:
     """Compile kernels, with progress shown."""
     from gpusudoku.kernels import compiling
 
-    expected = compiling.seconds(missing, jobs)
-    note(f"compiling {_number(len(missing))}, {duration(max(1.0, round(expected)))}")
     start, lock, done = time.perf_counter(), Lock(), list[float]()
     whole = sum(kernel.seconds for kernel in missing)
 
@@ -100,10 +98,11 @@ def _compile(missing: list[Kernel], jobs: int | None) -> None:
 
 
 class _Compiling(ProgressLine):
-    """A line of progress without the announcements of kernels: the command makes its own."""
+    """A line of progress, and announcements of the number of kernels and the time."""
 
-    def compiling(self, *_: Any) -> None:
+    def compiling(self, kernels: Sequence[Kernel], seconds: float, kept: str) -> None:
         """See ``Watch``."""
+        note(f"compiling {_number(len(kernels))}, {duration(max(1.0, round(seconds)))}")
 
     def not_kept(self, why: str) -> None:
         """See ``Watch``."""

@@ -25,7 +25,8 @@ from gpusudoku.cli.source import Source, place_of
 from gpusudoku.cli.summary import power_of_ten
 from gpusudoku.cli.usage import Choice
 from gpusudoku.engines.cuda import availability
-from gpusudoku.errors import InputError
+from gpusudoku.engines.cuda.device import import_packages
+from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.results import decimal_digits
 
@@ -239,7 +240,13 @@ def devices() -> None:
     reason = availability.unusable_because()
     if availability.simulated():
         show("cuda  simulator (NUMBA_ENABLE_CUDASIM)")
-    for number, name in enumerate(card.name for card in availability.cards()):
-        show(f"cuda  {number}: {name}" + (f" (not usable: {reason})" if reason else ""))
+    elif reason is None:
+        try:
+            import_packages()
+        except DeviceError as error:
+            reason = str(error)
+    for number, card in enumerate(availability.cards()):
+        why = reason or availability.unusable_card(card)
+        show(f"cuda  {number}: {card.name}" + (f" (not usable: {why})" if why else ""))
     if reason and not availability.cards():
         show(f"cuda  not usable: {reason}")

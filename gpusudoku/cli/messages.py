@@ -61,7 +61,7 @@ def complain(text: str) -> None:
 class Console(Announcer):
     """Says on stderr, as everything else, what is compiled."""
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, seconds: float = 0.0) -> None:
         """Say it on a line that begins with the program's name."""
         note(text)
 

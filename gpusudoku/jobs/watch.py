@@ -16,6 +16,8 @@ from typing import Any
 
 DECADES = 1e9
 """Seconds from which on an estimate says no more than that."""
+LONG_SECONDS = 2.0
+"""Compiling that takes longer is announced wherever Python runs."""
 
 
 def duration(seconds: float) -> str:
@@ -113,7 +115,8 @@ class _Calls(Watch):
 class Announcer(Watch):
     """Announces what is compiled, each kind of thing once: the watch around all others.
 
-    It writes to stderr in a terminal or notebook, and elsewhere to the logger ``gpusudoku``.
+    It writes to stderr in a terminal or notebook. Elsewhere it writes there what takes longer than
+    LONG_SECONDS, and other messages to the logger ``gpusudoku``.
     """
 
     def __init__(self) -> None:
@@ -123,10 +126,12 @@ class Announcer(Watch):
         """See ``Watch``."""
         subjects = dict.fromkeys(kernel.subject for kernel in kernels)
         new = [subject for subject in subjects if subject not in self._said]
+        if self._said:
+            kept = kept.partition(", once")[0]  # this is said once
         self._said.update(new)
         if new:
             time = duration(max(1.0, round(seconds)))
-            self.say(f"compiling {' and '.join(new)}, {time}{kept}")
+            self.say(f"compiling {' and '.join(new)}, {time}{kept}", seconds)
 
     def not_kept(self, why: str) -> None:
         """See ``Watch``."""
@@ -134,12 +139,13 @@ class Announcer(Watch):
             self._said.add(text)
             self.say(text)
 
-    def say(self, text: str) -> None:
-        """Write a message to the user."""
+    def say(self, text: str, seconds: float = 0.0) -> None:
+        """Write a message to the user about something that takes ``seconds``."""
         ipython = sys.modules.get("IPython")
         shell = None if ipython is None else ipython.get_ipython()
         in_notebook = getattr(shell, "kernel", None) is not None
-        if sys.stderr is not None and (in_notebook or sys.stderr.isatty()):
+        is_seen = in_notebook or seconds > LONG_SECONDS
+        if sys.stderr is not None and (is_seen or sys.stderr.isatty()):
             print(f"gpusudoku: {text}", file=sys.stderr, flush=True)
         else:
             import logging  # imported lazily: few need it

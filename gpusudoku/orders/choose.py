@@ -20,6 +20,7 @@ from gpusudoku.board.geometry import NINE, Geometry, is_nine
 from gpusudoku.contraction.general.join import MEMORY, Join
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.contraction.nine.shares import nine_shares
+from gpusudoku.contraction.nine.sum import stages
 from gpusudoku.contraction.prepare import contraction_of
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
@@ -235,8 +236,11 @@ class Orders:
 
     def _search(self, most: int, seconds: float = inf) -> InMemoryIndex | None:
         """Load all solutions unless there are more than ``most``; Cancelled at the time limit."""
-        if seconds < inf:
-            ready(search_kernels(self.board.geometry, self.options, self._searcher))
+        kernels = search_kernels(self.board.geometry, self.options, self._searcher)
+        if seconds < inf or not all(kernel.kept for kernel in kernels):
+            call = stages()
+            later = [*call.of_one_board(), *call.of_quick_order(), *call.of_products()]
+            ready(kernels, later=later if self._is_nine and most else ())
         board = Batch.of([self.board])
         rows, [count] = find_each(board, self.options, self._searcher, most, seconds)
         if count > most:

@@ -60,7 +60,8 @@ def choose(
     searches = not contractible(board, options)
     if engine is not None:
         searched = begun is not None or likely_searched(board, options)
-        ready(search_kernels(board.geometry, options, engine) if searched else contracted)
+        needed = search_kernels(board.geometry, options, engine) if searched else contracted
+        ready(needed, later=() if searches else contracted)
     roots = Frontier.of([board])
     if options.method == "contraction":
         return _contraction(board, roots, options, worth)

@@ -40,7 +40,7 @@ from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape, shape_of
 from gpusudoku.kernels.signature import block_of
 from gpusudoku.options import Options
-from gpusudoku.planning.choose import likely_searched
+from gpusudoku.planning.choose import contractible, likely_searched
 from gpusudoku.planning.search import Begun, search_kernels, search_settings
 from gpusudoku.results import SearchStats
 from gpusudoku.search.frontier import Frontier, node_seconds
@@ -193,5 +193,8 @@ def _unused_memory(shape: Shape, settings: SearchSettings, listed: bool) -> _Mem
 def _is_ready(run: Kernel, board: Board, options: Options, engine: Engine) -> bool:
     """Load the search; compile it if it is likely to be needed, with what a plan would need."""
     if likely_searched(board, options) and not run.fetch():
-        ready(search_kernels(board.geometry, options, engine))
+        from gpusudoku.contraction.prepare import contraction_kernels  # imported lazily: it is slow
+
+        later = contraction_kernels(board.geometry) if contractible(board, options) else ()
+        ready(search_kernels(board.geometry, options, engine), later=later)
     return run.fetch()

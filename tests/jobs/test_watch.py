@@ -101,10 +101,10 @@ def test_compiling_is_said_once_for_each_thing(caplog: pytest.LogCaptureFixture)
     caplog.set_level(logging.INFO, "gpusudoku")
     with watching(Announcer()), watching(None), reporting(lambda _: None):
         for kernels in [SEARCH], [SEARCH, SUM, SUM], [SUM]:
-            current_watch().compiling(kernels, 2.6, ", once (kept in ~/kept)")
+            current_watch().compiling(kernels, 1.6, ", once (kept in ~/kept)")
     assert caplog.messages == [
-        "compiling the search, about 3 s, once (kept in ~/kept)",
-        "compiling the sum, about 3 s, once (kept in ~/kept)",
+        "compiling the search, about 2 s, once (kept in ~/kept)",
+        "compiling the sum, about 2 s",
     ]
 
 
@@ -116,7 +116,7 @@ def test_the_announcer_of_a_program_is_that_of_all_threads(
     said: list[str] = []
 
     class Program(Announcer):
-        def say(self, text: str) -> None:
+        def say(self, text: str, seconds: float = 0.0) -> None:
             said.append(text)
 
     def work() -> None:
@@ -133,18 +133,20 @@ def test_the_announcer_of_a_program_is_that_of_all_threads(
     assert not caplog.messages
 
 
+@pytest.mark.parametrize("seconds", [0.2, 2.6])
 @pytest.mark.parametrize("where", ["terminal", "notebook", "pipe"])
 def test_where_it_is_said(
-    where: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    where: str, seconds: float, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """On stderr where somebody looks, else to the log."""
+    """On stderr where somebody looks or has to wait, else to the log."""
     caplog.set_level(logging.INFO, "gpusudoku")
     stderr = io.StringIO()
     monkeypatch.setattr(stderr, "isatty", lambda: where == "terminal")
     monkeypatch.setattr(sys, "stderr", stderr)
     shell = SimpleNamespace(kernel=object()) if where == "notebook" else SimpleNamespace()
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    Announcer().compiling([SUM], 0.2, ", once")
-    text = "compiling the sum, about 1 s, once"
-    assert stderr.getvalue() == ("" if where == "pipe" else f"gpusudoku: {text}\n")
-    assert caplog.messages == ([text] if where == "pipe" else [])
+    Announcer().compiling([SUM], seconds, ", once")
+    text = f"compiling the sum, about {'1' if seconds < 1 else '3'} s, once"
+    is_logged = where == "pipe" and seconds < 2
+    assert stderr.getvalue() == ("" if is_logged else f"gpusudoku: {text}\n")
+    assert caplog.messages == ([text] if is_logged else [])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from gpusudoku.jobs.watch import Announcer, watching
 from gpusudoku.kernels import cache, compiling, kernel
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.signature import int64
@@ -17,6 +19,7 @@ from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 FACTORS = [2, 3, 5, 7]
+PACE = kernel.pace
 
 
 def some() -> list[Kernel]:
@@ -39,7 +42,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
 
 
 def files(store: Store) -> set[str]:
-    return {path.name for path in store.folder.iterdir()}
+    return {path.name for path in store.folder.iterdir()} - {kernel.PACE}
 
 
 def test_two_processes_share_the_work(
@@ -108,6 +111,56 @@ def test_prices(store: Store) -> None:
     assert compiling.seconds([], 2) == 0
 
 
+class Said(Announcer):
+    """Collects what is said."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def say(self, text: str, seconds: float = 0.0) -> None:
+        self.texts.append(text)
+
+
+def of(subject: str, factor: int, seconds: float) -> Kernel:
+    made = times(factor, seconds)
+    made.subject = subject
+    return made
+
+
+def test_the_time_of_a_command_is_said_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is that of this machine, and of all that may be needed."""
+    monkeypatch.setattr(kernel, "pace", lambda price: 2.0)
+    search, total = of("the search", 2, 3), of("the sum", 3, 10)
+    said = Said()
+    with watching(said):
+        compiling.ready([search], 1, later=[search, total])
+        compiling.ready([total], 1)
+    kept = f"once (kept in {store.folder.parent})"
+    seconds = "about 6 s, or 26 s if all of it is needed"
+    assert said.texts == [f"compiling the search and the sum, {seconds}, {kept}"]
+
+
+def test_the_pace_of_the_machine_is_measured_and_kept(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first kernel is compiled for it; what is compiled later corrects it."""
+    monkeypatch.setattr(kernel, "pace", PACE)
+    clock = iter([10.0, 10.0 + 2 * kernel.SECONDS, 20.0, 20.0 + 5 * 3, 30.0])
+    monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(Kernel, "fetch", lambda self: False)
+    monkeypatch.setattr(Kernel, "compile", lambda self: None)
+    said = Said()
+    with watching(said):
+        compiling.ready([of("the search", 2, 3)], 1)
+        compiling.ready([of("the sum", 3, 1)], 1)
+    assert said.texts == [
+        f"compiling the search, about 6 s, once (kept in {store.folder.parent})",
+        "compiling the sum, about 5 s",
+    ]
+    assert store.read(kernel.PACE) == b"5.0"
+
+
 def test_only_python_itself_is_started(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "python", "python3.13t", "pythonw.exe", "Python":
         monkeypatch.setattr(sys, "executable", f"/a/folder/{name}")
@@ -136,9 +189,11 @@ def start(processes: int) -> subprocess.Popen[bytes]:
 
 def test_two_processes_on_an_empty_folder(store: Store) -> None:
     for process in start(1), start(1):
-        assert process.communicate(timeout=300) == (b"begun\n", b"")
+        out, err = process.communicate(timeout=300)
+        assert out == b"begun\n"
+        assert err.count(b"\n") == err.count(b"gpusudoku: compiling ") <= 1
         assert process.returncode == 0
-    assert files(store) == {one.name for one in some()}
+    assert files(store) >= {one.name for one in some()}
 
 
 def children(pid: int) -> list[int]:

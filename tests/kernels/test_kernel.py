@@ -83,7 +83,7 @@ def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(
     said: list[str] = []
 
     class Said(Announcer):
-        def say(self, text: str) -> None:
+        def say(self, text: str, seconds: float = 0.0) -> None:
             said.append(text)
 
     watch, full = Said(), Store(tmp_path / "kept", b"state")

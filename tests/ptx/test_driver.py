@@ -197,6 +197,43 @@ def test_cards_that_cannot_be_used(computer: Computer) -> None:
     assert none.err.startswith(f"gpusudoku: CUDA cannot be used: {reason}; the devices cpu")
 
 
+NO_ROW_STACK = """
+import numba.np.arrayobj  # which asks for it by NumPy's version
+import numpy
+
+vars(numpy).pop("row_stack", None)
+"""
+"""What NumPy 2.5 lacks, and numba-cuda asks for."""
+AFTERWARDS = """
+import gpusudoku.kernels.cuda_jit
+
+print(json.dumps(hasattr(numpy, "row_stack")))
+"""
+
+
+@pytest.mark.usefixtures("compiled")
+def test_numpy_without_what_numba_cuda_asks_for(computer: Computer) -> None:
+    devices, search = computer.session([(["devices"], {}), (SEARCH, {})], NO_ROW_STACK)
+    assert devices.out.endswith("\ncuda  0: Stand-in 9.0\n")
+    assert search == (0, COUNT, "")
+    assert computer.script(NO_ROW_STACK + AFTERWARDS) == [False]
+
+
+BROKEN = """
+sys.modules["numba.core.serialize"] = None
+"""
+
+
+def test_packages_that_cannot_be_imported(computer: Computer) -> None:
+    """It is said before a kernel is compiled."""
+    devices, search = computer.session([(["devices"], {}), (SEARCH, {})], BROKEN)
+    reason = "numba-cuda cannot be used: import of numba.core.serialize halted"
+    assert f"cuda  0: Stand-in 9.0 (not usable: {reason}" in devices.out
+    assert search[:2] == (1, "")
+    assert search.err.startswith(f"gpusudoku: {reason}")
+    assert search.err.count("\n") == 1
+
+
 BESIDES = """
 import cupy
 import numpy as np

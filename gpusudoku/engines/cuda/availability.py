@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -13,10 +14,11 @@ from gpusudoku.errors import installing
 
 OLDEST_NUMBA_CUDA = (0, 21)
 """A process that has compiled for CUDA with an older one can no longer compile for the CPU."""
-_INSTALL = installing("cuda13")
+OLDEST_CAPABILITIES = {12: (5, 0), 13: (7, 5)}
+"""The oldest compute capability that NVIDIA's compiler serves, by the major version of CUDA."""
 _CPU = "the devices cpu and auto count on all cores"
-_CLOCK_RATE, _MULTIPROCESSORS = 13, 16
-"""Attributes of a device, by the numbers that the driver gives them; the rate is in kilohertz."""
+_ATTRIBUTES = 16, 13, 75, 76
+"""The multiprocessors, kilohertz and both parts of the compute capability, as attributes."""
 
 
 class Card(NamedTuple):
@@ -26,6 +28,16 @@ class Card(NamedTuple):
     multiprocessors: int
     hertz: float
     """The highest clock rate."""
+    capability: tuple[int, int]
+    """The compute capability."""
+
+
+class Driver(NamedTuple):
+    """The GPUs that the driver shows or why it shows none, and the newest CUDA that it serves."""
+
+    cards: tuple[Card, ...]
+    trouble: str | None
+    version: tuple[int, int] = (0, 0)
 
 
 def simulated() -> bool:
@@ -35,53 +47,103 @@ def simulated() -> bool:
 
 def cards() -> tuple[Card, ...]:
     """Return the GPUs that the driver shows, in its order; none without a driver."""
-    return _asked()[0]
+    return _asked().cards
 
 
 @cache
-def _asked() -> tuple[tuple[Card, ...], str | None]:
-    """Ask the driver for the GPUs, and if there are none, for the reason."""
+def _asked() -> Driver:
+    """Ask the driver for the GPUs and its version."""
     library = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
     try:
         driver = ctypes.CDLL(library)
     except OSError:
-        return (), f"no driver of an NVIDIA GPU found: install one if there is such a GPU; {_CPU}"
+        missing = "no driver of an NVIDIA GPU found: install one if there is such a GPU"
+        return Driver((), f"{missing}; {_CPU}")
     number = ctypes.c_int()
     if code := driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(number)):
         text = ctypes.c_char_p()
         driver.cuGetErrorString(code, ctypes.byref(text))
         said = f"{(text.value or b'error').decode(errors='replace')} ({code})"
-        return (), f"the CUDA driver says {said}: see nvidia-smi; {_CPU}"
+        return Driver((), f"the CUDA driver says {said}: see nvidia-smi; {_CPU}")
     found = []
     for index in range(number.value):
         device, name = ctypes.c_int(), ctypes.create_string_buffer(128)
         driver.cuDeviceGet(ctypes.byref(device), index)
         driver.cuDeviceGetName(name, len(name), device)
         values = []
-        for attribute in (_MULTIPROCESSORS, _CLOCK_RATE):
+        for attribute in _ATTRIBUTES:
             value = ctypes.c_int()
             driver.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
             values.append(value.value)
-        found.append(Card(name.value.decode(errors="replace"), values[0], 1e3 * values[1]))
+        title = name.value.decode(errors="replace")
+        found.append(Card(title, values[0], 1e3 * values[1], (values[2], values[3])))
     hidden = f"the CUDA driver shows no GPU (CUDA_VISIBLE_DEVICES can hide it); {_CPU}"
-    return tuple(found), None if found else hidden
+    version = ctypes.c_int()
+    driver.cuDriverGetVersion(ctypes.byref(version))  # 12080 is 12.8
+    major, minor = divmod(version.value, 1000)
+    return Driver(tuple(found), None if found else hidden, (major, minor // 10))
 
 
 def unusable_because() -> str | None:
     """Return the reason why CUDA cannot be used here, in a few words; None if it can."""
     if simulated():
         return None
-    return _asked()[1] or _lacking()
+    driver = _asked()
+    if driver.trouble:
+        return driver.trouble
+    if driver.version[0] < min(OLDEST_CAPABILITIES):
+        served = _dotted(driver.version)
+        return f"the driver serves CUDA {served}, and 12 or newer is needed: update it"
+    reasons = [unusable_card(card) for card in driver.cards]
+    return _lacking() or (reasons[0] if all(reasons) else None)
+
+
+def unusable_card(card: Card) -> str | None:
+    """Return the reason why a GPU cannot be used though others may be; None if it can."""
+    cuda = _installed_cuda() or _suitable_cuda()
+    oldest = OLDEST_CAPABILITIES[cuda]
+    if card.capability >= oldest:
+        return None
+    capability = _dotted(card.capability)
+    return f"compute capability {capability} is too old, CUDA {cuda} needs {_dotted(oldest)}"
+
+
+def _dotted(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version))
+
+
+def _suitable_cuda() -> int:
+    """Return the newest CUDA that the driver and a GPU are made for, by its major version."""
+    newest = max(card.capability for card in cards())
+    is_new = newest >= OLDEST_CAPABILITIES[13] and _asked().version[0] >= 13
+    return 13 if is_new else 12
+
+
+@cache
+def _installed_cuda() -> int | None:
+    """Return the CUDA that the installed CuPy is made for; None if that is unknown."""
+    from importlib.metadata import PackageNotFoundError, version  # imported lazily: it is slow
+
+    for cuda in OLDEST_CAPABILITIES:
+        with suppress(PackageNotFoundError):
+            version(f"cupy-cuda{cuda}x")
+            return cuda
+    return None
 
 
 @cache
 def _lacking() -> str | None:
-    """Return which packages are missing or too old, in a few words; None if all are there."""
+    """Return which packages are missing or unsuitable, in a few words; None if all are right."""
+    cuda = _suitable_cuda()
+    install = installing(f"cuda{cuda}")
     missing = [name for name in ("cupy", "numba_cuda") if find_spec(name) is None]
     if missing:
-        return f"{' and '.join(missing)} not installed: {_INSTALL}"
+        return f"{' and '.join(missing)} not installed: {install}"
     from importlib.metadata import PackageNotFoundError, version  # imported lazily: it is slow
 
+    if (_installed_cuda() or 0) > cuda:
+        reason = f"cupy-cuda13x needs CUDA 13, and the driver and GPU serve CUDA {cuda}"
+        return f"{reason}: pip uninstall cupy-cuda13x, then {install}"
     try:
         found = version("numba-cuda")
         numbers = tuple(int(number) for number in found.split(".")[:2])
@@ -89,5 +151,5 @@ def _lacking() -> str | None:
         return None
     if numbers >= OLDEST_NUMBA_CUDA:
         return None
-    oldest = ".".join(map(str, OLDEST_NUMBA_CUDA))
-    return f"numba-cuda {found} is too old, {oldest} or newer is needed: {_INSTALL}"
+    oldest = _dotted(OLDEST_NUMBA_CUDA)
+    return f"numba-cuda {found} is too old, {oldest} or newer is needed: {install}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from importlib import import_module
 from textwrap import shorten
 from typing import Any
 
@@ -21,7 +22,7 @@ WARP = 32
 """Threads that go in step."""
 SEARCH_THREADS = 128
 """Threads of a block of a search: with half or twice as many an H100 was 1 or 2% faster."""
-SIMULATED = availability.Card("simulator", 1, 1e9)
+SIMULATED = availability.Card("simulator", 1, 1e9, (0, 0))
 SIMULATED_BLOCKS, SIMULATED_THREADS = 2, 4
 """The simulator runs every thread of a kernel as a thread of Python."""
 
@@ -44,6 +45,14 @@ def one_line_errors(what: str = "CUDA") -> Iterator[None]:
         raise DeviceError(f"{what} cannot be used: {reason}") from error
 
 
+def import_packages() -> None:
+    """Import CuPy and numba-cuda; a DeviceError of one line names the one that fails."""
+    with one_line_errors("CuPy"):
+        import_module("cupy")
+    with one_line_errors("numba-cuda"):
+        import_module("gpusudoku.kernels.cuda_jit")
+
+
 class Gpu:
     """One GPU."""
 
@@ -58,6 +67,8 @@ class Gpu:
             import cupy
 
             self.card, self.warp, self.xp = availability.cards()[number], WARP, cupy
+            if reason := availability.unusable_card(self.card):
+                raise DeviceError(f"GPU {number} cannot be used: {reason}")
             self._try()
 
     def _try(self) -> None:

@@ -13,7 +13,7 @@ from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.cpu import WIDTH, contract_on_threads, group_tasks
 from gpusudoku.engines.cuda import availability
-from gpusudoku.engines.cuda.device import Gpu, one_line_errors
+from gpusudoku.engines.cuda.device import Gpu, import_packages, one_line_errors
 from gpusudoku.engines.cuda.prices import prices_of_all
 from gpusudoku.engines.cuda.worker import GpuSumWorker, GpuWorker
 from gpusudoku.engines.engine import Engine, Priced, Sums, WorkCounters, warn_of
@@ -51,6 +51,8 @@ class CudaEngine:
             if not 0 <= gpu < count:
                 raise InputError(f"no GPU {gpu}: GPUs are numbered from 0 to {count - 1}")
         numbers = range(count) if gpus is None else sorted(set(gpus))
+        if not availability.simulated():
+            import_packages()
         self.gpus = []
         for number in numbers:
             with one_line_errors(f"GPU {number}"):

@@ -44,7 +44,7 @@ class Prices:
         return SEARCH_SECONDS + core_seconds / (self.nine if geometry == NINE else self.larger)
 
 
-MEASURED = Card("NVIDIA H100 80GB HBM3", 132, 1.98e9)
+MEASURED = Card("NVIDIA H100 80GB HBM3", 132, 1.98e9, (9, 0))
 """The GPU on which the values of ``Prices`` were measured: benchmarks/results/gpu.json."""
 
 

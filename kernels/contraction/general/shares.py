@@ -255,7 +255,7 @@ def hand_up(index, levels, walk, namings, state, modulus, level):
 
 
 @kernel(
-    INDEX, LEVELS, WALK, BRANCHES, NAMINGS, BACKWARD, uint64, int64[::1], returns=int64, seconds=1.0
+    INDEX, LEVELS, WALK, BRANCHES, NAMINGS, BACKWARD, uint64, int64[::1], returns=int64, seconds=3.2
 )  # fmt: skip
 def sweep(index, levels, walk, branches, namings, state, modulus, stop):
     """Add the environments of some branches, each as often as its weight says.

@@ -162,52 +162,52 @@ class NineStages:
         orthogonal, intermediate, tensors, operands, symmetries, orbits = others
         narrow, wide = kind_of(make_slabs(wide=False)), kind_of(make_slabs(wide=True))
         board, boards, results = uint64[::1], uint64[:, ::1], int64[:, ::1]
-        self.allow_permutations = kernel(board, tables, lists, seconds=0.2)(allow_permutations)
-        self.survey = kernel(tables, scratch, lists, numbering, returns=boolean, seconds=1.6)(
+        self.allow_permutations = kernel(board, tables, lists, seconds=0.4)(allow_permutations)
+        self.survey = kernel(tables, scratch, lists, numbering, returns=boolean, seconds=3.4)(
             survey
         )
-        self.choose_roles = kernel(lists, numbering, roles, returns=float64, seconds=0.6)(
+        self.choose_roles = kernel(lists, numbering, roles, returns=float64, seconds=1.5)(
             choose_roles
         )
-        self.list_orthogonal = kernel(int64, tables, numbering, roles, orthogonal, seconds=0.3)(
+        self.list_orthogonal = kernel(int64, tables, numbering, roles, orthogonal, seconds=0.5)(
             list_orthogonal
         )
         self.contract_ab = kernel(
-            int64, int64, int64, lists, numbering, roles, orthogonal, intermediate, seconds=0.3
+            int64, int64, int64, lists, numbering, roles, orthogonal, intermediate, seconds=0.6
         )(contract_ab)
         self.contract_c = kernel(
             *(int64, int64, int64, roles, orthogonal, intermediate, tensors),
             returns=int64,
-            seconds=0.4,
+            seconds=1.2,
         )(contract_c)
         arranged = boolean, tables, lists, numbering, roles, operands, symmetries, orbits
-        self.arrange = kernel(*arranged, returns=int64, seconds=0.9)(arrange)
+        self.arrange = kernel(*arranged, returns=int64, seconds=2.6)(arrange)
         summed = int64, int64, roles, operands, tensors, orbits, int64[::1]
         # Both are named alike by the template that makes them.
         place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
-        self.sum_narrow = kernel(*summed, narrow, seconds=1.2, place=place[0])(sum_narrow)
-        self.sum_wide = kernel(*summed, wide, seconds=1.1, place=place[1])(sum_wide)
+        self.sum_narrow = kernel(*summed, narrow, seconds=3.1, place=place[0])(sum_narrow)
+        self.sum_wide = kernel(*summed, wide, seconds=3.1, place=place[1])(sum_wide)
         words, fitting = kind_of(make_words()), kind_of(make_fitting())
-        self.list_words = kernel(tables, scratch, lists, words, seconds=0.9)(list_words)
+        self.list_words = kernel(tables, scratch, lists, words, seconds=1.5)(list_words)
         known = tables, lists, numbering, roles
-        self.mark_fitting = kernel(*known, fitting, seconds=0.3)(mark_fitting)
+        self.mark_fitting = kernel(*known, fitting, seconds=0.5)(mark_fitting)
         relabelling = kind_of(make_relabelling())
         moved = int64, tables, symmetries, orbits, relabelling
-        self.relabel = kernel(*moved, seconds=0.1)(relabel)
+        self.relabel = kernel(*moved, seconds=0.4)(relabel)
         numbers, cells, chosen = int64[::1], int64[:, ::1], int32[:, ::1]
         asked = Asked(int32[:, ::1], numbers, numbers)
         found = boolean, asked, roles, operands, tensors, int64[::1]
         place = f"{__name__}.find_narrow", f"{__name__}.find_wide"
-        self.find_narrow = kernel(*found, narrow, cells, seconds=1.3, place=place[0])(find_narrow)
-        self.find_wide = kernel(*found, wide, cells, seconds=1.4, place=place[1])(find_wide)
+        self.find_narrow = kernel(*found, narrow, cells, seconds=4.6, place=place[0])(find_narrow)
+        self.find_wide = kernel(*found, wide, cells, seconds=4.7, place=place[1])(find_wide)
         fit = cells, lists, roles, operands, tensors, words, fitting, chosen
-        self.choose_words = kernel(*fit, seconds=0.3)(choose_words)
+        self.choose_words = kernel(*fit, seconds=1.1)(choose_words)
         written = chosen, numbers, numbers, tables, words, relabelling, uint8[:, ::1]
-        self.write_grids = kernel(*written, seconds=0.2)(write_grids)
+        self.write_grids = kernel(*written, seconds=0.5)(write_grids)
         boxes, strips = kind_of(make_boxes()), kind_of(make_strips(text=True))
-        self.write_boxes = kernel(tables, lists, roles, words, boxes, seconds=0.6)(write_boxes)
+        self.write_boxes = kernel(tables, lists, roles, words, boxes, seconds=1.8)(write_boxes)
         solved = Known(lists, roles, tensors, operands, orbits, words, fitting, relabelling, boxes)
-        self.write_solutions = kernel(numbers, int64, solved, strips, uint8[::1], seconds=2.5)(
+        self.write_solutions = kernel(numbers, int64, solved, strips, uint8[::1], seconds=8.8)(
             write_solutions
         )
         self.callees = [
@@ -227,7 +227,7 @@ class NineStages:
             batch,
             lambda: build_count_boards(self.callees),
             (_count_boards, (tables,)),
-            seconds=0.4,
+            seconds=0.7,
             subject=self.survey.subject,
         )
         self.allowing = Warming(self.allow_permutations)

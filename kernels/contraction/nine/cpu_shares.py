@@ -31,26 +31,26 @@ class ShareStages:
         _, lists, numbering, roles, _, _, tensors, _, symmetries, _ = kind_of(made)
         words, naming = kind_of(make_words()), kind_of(make_naming())
         environment, found = int64[::1], kind_of(make_found())
-        self.choose_turn = kernel(int64, lists, numbering, roles, returns=float64, seconds=0.8)(
+        self.choose_turn = kernel(int64, lists, numbering, roles, returns=float64, seconds=0.3)(
             choose_turn
         )
-        self.name_entries = kernel(lists, numbering, words, naming, seconds=0.5)(name_entries)
+        self.name_entries = kernel(lists, numbering, words, naming, seconds=1.2)(name_entries)
         masks = kind_of(np.zeros((6, 9), np.uint8))
-        self.find_symmetries = kernel(masks, tables, symmetries, returns=int64, seconds=0.5)(
+        self.find_symmetries = kernel(masks, tables, symmetries, returns=int64, seconds=0.9)(
             find_symmetries
         )
         known = Known(tables, lists, numbering, naming)
-        self.make_turn = kernel(int64, known, symmetries, turn, returns=int64, seconds=1.0)(
+        self.make_turn = kernel(int64, known, symmetries, turn, returns=int64, seconds=1.7)(
             make_turn
         )
         swept = *parts, tensors, int64[::1], environment
         place = f"{__name__}.sweep_narrow", f"{__name__}.sweep_wide"
         narrow = kind_of(make_slabs(wide=False)), kind_of(make_ledger(wide=False))
         wide = kind_of(make_slabs(wide=True)), kind_of(make_ledger(wide=True))
-        self.sweep_narrow = kernel(*swept, *narrow, seconds=2.8, place=place[0])(sweep_narrow)
-        self.sweep_wide = kernel(*swept, *wide, seconds=2.8, place=place[1])(sweep_wide)
+        self.sweep_narrow = kernel(*swept, *narrow, seconds=7.2, place=place[0])(sweep_narrow)
+        self.sweep_wide = kernel(*swept, *wide, seconds=6.4, place=place[1])(sweep_wide)
         collected = int64, tables, numbering, naming, parts[0], parts[3], environment, found
-        self.collect = kernel(*collected, seconds=0.5)(collect)
+        self.collect = kernel(*collected, seconds=1.2)(collect)
 
     def of_one_board(self) -> list[Kernel]:
         """What the shares of one board take, except the wide sweep, which few boards need."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import pytest
@@ -12,13 +13,20 @@ from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.availability import Card
 
 INSTALL = "pip install '.[cuda13]' in a checkout of gpusudoku"
+INSTALL_12 = INSTALL.replace("13", "12")
 WORDS = {100: b"no CUDA-capable device is detected", 803: b"system has unsupported driver"}
 
 
 class Driver:
     """A driver that shows some GPUs, or none because of an error."""
 
-    def __init__(self, *gpus: str, error: int = 0) -> None:
+    def __init__(
+        self,
+        *gpus: str,
+        error: int = 0,
+        version: int = 13000,
+        capabilities: Sequence[tuple[int, int]] = ((9, 0), (9, 0)),
+    ) -> None:
         def set_to(value: Any) -> Any:
             return lambda pointer, *_: setattr(getattr(pointer, "_obj", pointer), "value", value)
 
@@ -28,14 +36,32 @@ class Driver:
         self.cuDeviceGetName = lambda name, size, device: set_to(gpus[device.value - 7].encode())(
             name
         )
-        self.cuDeviceGetAttribute = lambda value, code, device: set_to(10 * code)(value)
+        self.cuDriverGetVersion = set_to(version)
+
+        def attribute(value: Any, code: int, device: Any) -> None:
+            major, minor = capabilities[device.value - 7]
+            set_to({75: major, 76: minor}.get(code, 10 * code))(value)
+
+        self.cuDeviceGetAttribute = attribute
         self.cuGetErrorString = lambda code, text: set_to(WORDS.get(code))(text)
+
+
+def install(monkeypatch: pytest.MonkeyPatch, versions: dict[str, str]) -> None:
+    """Let packages be installed, by their names in the package index."""
+
+    def version(name: str) -> str:
+        if name not in versions:
+            raise PackageNotFoundError(name)
+        return versions[name]
+
+    monkeypatch.setattr("importlib.metadata.version", version)
+    _forget()
 
 
 def _forget() -> None:
     """Let the driver be asked, and packages be looked for, once more."""
-    availability._asked.cache_clear()
-    availability._lacking.cache_clear()
+    for function in availability._asked, availability._lacking, availability._installed_cuda:
+        function.cache_clear()
 
 
 @pytest.fixture
@@ -43,7 +69,7 @@ def insert(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Let a driver be there; None: no driver."""
     monkeypatch.setattr(availability, "simulated", lambda: False)
     monkeypatch.setattr(availability, "find_spec", lambda name: name)
-    monkeypatch.setattr("importlib.metadata.version", lambda name: "0.30.4")
+    install(monkeypatch, {"numba-cuda": "0.30.4"})
 
     def inserted(driver: Driver | None) -> None:
         def load(name: str) -> Driver:
@@ -81,21 +107,19 @@ def test_gpus_in_the_order_of_the_driver(insert: Any) -> None:
     """A slice of a GPU is one of its own."""
     insert(Driver("H100 MIG 1g.10gb", "Another"))
     names = ("H100 MIG 1g.10gb", "Another")
-    assert availability.cards() == tuple(Card(name, 160, 130_000.0) for name in names)
+    assert availability.cards() == tuple(Card(name, 160, 130_000.0, (9, 0)) for name in names)
     assert availability.unusable_because() is None
 
 
 def test_the_oldest_numba_cuda(insert: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     insert(Driver("GPU"))
-    found = "0.20.1"
-    monkeypatch.setattr("importlib.metadata.version", lambda name: found)
+    install(monkeypatch, {"numba-cuda": "0.20.1"})
     too_old = f"numba-cuda 0.20.1 is too old, 0.21 or newer is needed: {INSTALL}"
     assert availability.unusable_because() == too_old
     for found in ("0.21.1", "0.100.0", "1.0rc1", "unknown"):
-        _forget()
+        install(monkeypatch, {"numba-cuda": found})
         assert availability.unusable_because() is None, found
-    found = "0.4"
-    _forget()
+    install(monkeypatch, {"numba-cuda": "0.4"})
     assert str(availability.unusable_because()).startswith("numba-cuda 0.4 is too old")
 
 
@@ -103,3 +127,67 @@ def test_packages_that_are_missing(insert: Any, monkeypatch: pytest.MonkeyPatch)
     insert(Driver("GPU"))
     monkeypatch.setattr(availability, "find_spec", lambda name: None)
     assert availability.unusable_because() == f"cupy and numba_cuda not installed: {INSTALL}"
+
+
+@pytest.mark.parametrize(
+    ("driver", "install"),
+    [
+        (Driver("GPU"), INSTALL),
+        (Driver("GPU", version=14000), INSTALL),
+        (Driver("GPU", version=12080), INSTALL_12),
+        (Driver("V100", capabilities=[(7, 0)]), INSTALL_12),
+        (Driver("A", "B", capabilities=[(9, 0), (6, 1)]), INSTALL),
+    ],
+)
+def test_the_packages_to_install(
+    driver: Driver, install: str, insert: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They suit the driver and the newest GPU."""
+    insert(driver)
+    monkeypatch.setattr(availability, "find_spec", lambda name: None)
+    assert availability.unusable_because() == f"cupy and numba_cuda not installed: {install}"
+
+
+@pytest.mark.parametrize(
+    ("driver", "cuda", "reason"),
+    [
+        (Driver("GPU", version=11040), 12, "the driver serves CUDA 11.4, and 12 or newer is"),
+        (Driver("GPU", version=12080), 12, None),
+        (Driver("GPU", version=13000), 12, None),
+        (Driver("GPU", version=13000), 13, None),
+        (
+            Driver("GPU", version=12080),
+            13,
+            "cupy-cuda13x needs CUDA 13, and the driver and GPU serve CUDA 12:"
+            f" pip uninstall cupy-cuda13x, then {INSTALL_12}",
+        ),
+        (
+            Driver("V100", capabilities=[(7, 0)]),
+            13,
+            "cupy-cuda13x needs CUDA 13, and the driver and GPU serve CUDA 12:"
+            f" pip uninstall cupy-cuda13x, then {INSTALL_12}",
+        ),
+        (Driver("V100", capabilities=[(7, 0)]), 12, None),
+        (
+            Driver("K80", capabilities=[(3, 7)]),
+            12,
+            "compute capability 3.7 is too old, CUDA 12 needs 5.0",
+        ),
+    ],
+)
+def test_drivers_and_gpus_that_are_too_old(
+    driver: Driver, cuda: int, reason: str | None, insert: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert(driver)
+    install(monkeypatch, {"numba-cuda": "0.30.4", f"cupy-cuda{cuda}x": "13.6.0"})
+    found = availability.unusable_because()
+    assert found == reason or (reason and str(found).startswith(reason))
+
+
+def test_one_gpu_of_two_that_is_too_old(insert: Any) -> None:
+    insert(Driver("A", "B", capabilities=[(9, 0), (6, 1)]))
+    assert availability.unusable_because() is None
+    new, old = availability.cards()
+    assert availability.unusable_card(new) is None
+    reason = "compute capability 6.1 is too old, CUDA 13 needs 7.5"
+    assert availability.unusable_card(old) == reason

@@ -55,7 +55,7 @@ def test_a_gpu_that_cannot_be_had(broken: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(availability, "simulated", lambda: False)
     monkeypatch.setattr(availability, "unusable_because", lambda: None)
     for module in availability, auto:
-        monkeypatch.setattr(module, "cards", lambda: (Card("broken", 132, 1.98e9),))
+        monkeypatch.setattr(module, "cards", lambda: (Card("broken", 132, 1.98e9, (9, 0)),))
     with pytest.raises(DeviceError) as caught:
         make_engine(device="cuda")
     assert str(caught.value) == "GPU 0 cannot be used: all devices are busy"

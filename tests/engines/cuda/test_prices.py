@@ -38,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_by_size_or_by_record(folder: Path) -> None:
-    half = Card("half of it", MEASURED.multiprocessors // 2, MEASURED.hertz)
+    half = Card("half of it", MEASURED.multiprocessors // 2, MEASURED.hertz, (9, 0))
     assert prices_of(MEASURED) == Prices()
     assert prices_of(half).nine == Prices().nine / 2
     recorded = Prices(nine=200.0, larger=50.0, sums=5.0)

@@ -47,6 +47,7 @@ int cuGetProcAddress_v2(const char *name, void **function, int version, unsigned
     int name types { return ((int(*) types)find(#name)) values; }
 
 ENTRY(cuInit, (unsigned flags), (flags))
+ENTRY(cuDriverGetVersion, (int *version), (version))
 ENTRY(cuDeviceGetCount, (int *count), (count))
 ENTRY(cuDeviceGet, (int *device, int number), (device, number))
 ENTRY(cuDeviceGetName, (char *name, int size, int device), (name, size, device))
