@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ import numpy as np
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.errors import Interrupted
+from gpusudoku.jobs.forks import cached_property
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.kernel import Kernel

@@ -13,7 +13,6 @@ import time
 from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -27,6 +26,7 @@ from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import Cancelled, GaveUp, InputError, described, shown
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, interruptible, made_in
+from gpusudoku.jobs.forks import cached_property
 from gpusudoku.jobs.job import Pace
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import Options, is_integer
