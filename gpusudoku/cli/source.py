@@ -372,6 +372,9 @@ def _read_any(
 
 def _read_argument(text: str, reading: InputOptions) -> Iterator[Batch | InputError]:
     """Read the boards of an argument that is no file."""
+    if not text.strip():
+        yield _bad_argument(text, f"{shown(text)}: the text of a board is empty", "empty text")
+        return
     way = formats.Way(_ARGUMENT, reading.box, reading.column)
     found = list(formats.read_text_batches(text, way))
     wrong = next((each for each in found if isinstance(each, InputError)), None)
