@@ -346,6 +346,10 @@ class ResultBlock:
         numbers, stats = numbers_of([count.count]), count.stats
         return cls(board, numbers, limit, count.device, count.jobs, stats, count.estimates)
 
+    def __repr__(self) -> str:
+        work = f"by {self.stats.method} on {self.device}"
+        return f"<ResultBlock: {self.boards.describe()}, {work}>"
+
     def __len__(self) -> int:
         return len(self.numbers)
 

@@ -101,6 +101,10 @@ class PuzzleBlock:
         """Rate them: levels, indices into ``LEVELS``, and guesses."""
         return rate_batch(Batch(self.geometry, self.puzzles))
 
+    def __repr__(self) -> str:
+        boards = Batch(self.geometry, self.puzzles).describe()
+        return f"<PuzzleBlock: {boards}, with seed {self.seed}>"
+
     def __len__(self) -> int:
         return len(self.puzzles)
 
@@ -254,6 +258,10 @@ class Puzzles:
         self._last = [0.0]
         """The time by ``time.monotonic`` of the last puzzle."""
         self._puzzles = made_in(lambda: interruptible(cancel), self._one_by_one())
+
+    def __repr__(self) -> str:
+        n, number = self._options.geometry.n, len(self._numbers)
+        return f"<Puzzles: {number} of {n}x{n} cells, with seed {self.seed}>"
 
     @property
     def uniform(self) -> bool:
