@@ -10,6 +10,7 @@ import functools
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -28,9 +29,12 @@ else:
             return instance.__dict__.setdefault(self.attrname, self.func(instance))
 
 
+POLL_SECONDS = 0.002
+"""Time after which a fork that waits looks again."""
 _locks: WeakSet[Any] = WeakSet()
 """All locks that are released in a child."""
-_change = threading.Condition()
+# No condition: an interrupt of the main thread can leave its lock held.
+_fork_lock = threading.RLock()
 _busy_threads: list[int] = []
 """The threads in ``delayed_forks``, once for each block that they are in."""
 
@@ -49,32 +53,34 @@ def delayed_forks() -> Iterator[None]:
     Examples are an import and a call of LLVM: each holds a lock of its own.
     """
     thread = threading.get_ident()
-    with _change:
+    with _fork_lock:
         _busy_threads.append(thread)
     try:
         yield
     finally:
-        with _change:
-            _busy_threads.remove(thread)
-            _change.notify_all()
+        _busy_threads.remove(thread)
 
 
 def _before_fork() -> None:
-    _change.acquire()
+    _fork_lock.acquire()
     while any(thread != threading.get_ident() for thread in _busy_threads):
-        _change.wait()
+        _fork_lock.release()
+        try:
+            time.sleep(POLL_SECONDS)
+        finally:
+            _fork_lock.acquire()
 
 
 def _after_fork_in_child() -> None:
     for lock in _locks:
         if not lock._is_owned():
             lock._at_fork_reinit()
-    _change.release()
+    _fork_lock.release()
 
 
 if hasattr(os, "register_at_fork"):  # all systems but Windows
     os.register_at_fork(
         before=_before_fork,
-        after_in_parent=_change.release,
+        after_in_parent=_fork_lock.release,
         after_in_child=_after_fork_in_child,
     )
