@@ -20,10 +20,8 @@ copyright = author  # noqa: A001 - the name that Sphinx expects
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
 ]
 autodoc_type_aliases = {"ArrayLike": "ArrayLike", "NDArray": "NDArray"}
-autosummary_generate = False
 source_suffix = {".md": "markdown"}
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/*.md", "kernels/*.md", "boards/*.md", "benchmarks/*.md"]
@@ -34,6 +32,16 @@ html_theme = "furo"
 html_title = "gpusudoku"
 html_extra_path = ["site"]
 
+DETAILS = """
+## Details
+
+```{eval-rst}
+.. automodule:: gpusudoku
+   :members:
+   :imported-members:
+   :member-order: groupwise
+```
+"""
 PAGE = re.compile(r"\]\(([\w./-]+)\.md\)")
 
 
@@ -43,6 +51,12 @@ def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
         folder = Path(root_doc).parent
         pages = "\n".join(f"/{(folder / name).as_posix()}" for name in PAGE.findall(source[0]))
         source[0] += f"\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
+
+
+def add_details(app: Sphinx, page: str, source: list[str]) -> None:
+    """Add all docstrings to the reference, which has their first sentences."""
+    if page == "docs/reference":
+        source[0] += DETAILS
 
 
 def read_sections(
@@ -68,5 +82,6 @@ def name_aliases(*described: Any) -> tuple[str | None, str | None]:
 def setup(app: Sphinx) -> None:
     """Have Sphinx call this module."""
     app.connect("source-read", add_contents)
+    app.connect("source-read", add_details)
     app.connect("autodoc-process-docstring", read_sections)
     app.connect("autodoc-process-signature", name_aliases)

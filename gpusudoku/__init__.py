@@ -37,6 +37,7 @@ from gpusudoku.errors import (  # noqa: E402 - after __path__ is set
     SaveError,
     TooExpensive,
 )
+from gpusudoku.jobs.forks import delayed_forks  # noqa: E402
 
 if TYPE_CHECKING:
     from gpusudoku import collection
@@ -202,10 +203,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "collection":
-        return import_module("gpusudoku.collection")
-    if name in _LAZY:
-        return getattr(import_module(f"gpusudoku.{_LAZY[name]}"), name)
+    if name == "collection" or name in _LAZY:
+        with delayed_forks():
+            module = import_module(f"gpusudoku.{_LAZY.get(name, name)}")
+        return module if name == "collection" else getattr(module, name)
     raise AttributeError(f"module 'gpusudoku' has no attribute {name!r}")
 
 

@@ -109,16 +109,24 @@ class Estimates:
         return {"search": self.search_seconds, "contraction": self.contraction_seconds}[method]
 
 
+def _arithmetic(operation: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Make methods of ``Count`` that apply an operation to its number, as first or last operand."""
+    return (
+        lambda count, *operands: operation(operator.index(count), *operands),
+        lambda count, operand: operation(operand, operator.index(count)),
+    )
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Count:
     """The number of solutions of a board.
 
     ``count`` is exact if ``exact``; if not, a limit was reached and the count is that or more.
 
-    It behaves like the number: in comparisons, ``int``, ``bool``, ``hash``, formats, ``+`` and
-    ``sum``. If a limit was reached, it equals nothing, and it is less or greater than another
-    number only where the limit decides that. Everything else is a ValueError then, but ``bool``,
-    which is true as soon as a solution is found, and formats, which show ``1,000+``.
+    It behaves like the number: in comparisons, arithmetic, ``int``, ``bool``, ``hash``, ``round``
+    and formats. If a limit was reached, it equals only itself, and it is less or greater than
+    another number only where the limit decides that. Everything else is a ValueError then, but
+    ``bool``, which is true as soon as a solution is found, and formats, which show ``1,000+``.
     """
 
     error: ClassVar[InputError | None] = None
@@ -139,7 +147,7 @@ class Count:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Count):
-            return self.exact and other.exact and self.count == other.count
+            return self is other or (self.exact and other.exact and self.count == other.count)
         return self.exact and self.count == other
 
     def __hash__(self) -> int:
@@ -159,6 +167,8 @@ class Count:
 
     def _compare(self, holds: Callable[[Any, Any], bool], other: Any) -> bool:
         """Compare with another number, if all numbers that either may be agree."""
+        if self is other:
+            return holds(self.count, self.count)
         is_count = isinstance(other, Count)
         others = other._bounds if is_count else [other]
         found = [holds(mine, theirs) for mine in self._bounds for theirs in others]
@@ -180,10 +190,15 @@ class Count:
             self._unknown(f"use {self} as an integer")
         return self.count
 
-    def __add__(self, other: Any) -> Any:
-        return operator.index(self) + other
-
-    __radd__ = __add__
+    __add__, __radd__ = _arithmetic(operator.add)
+    __sub__, __rsub__ = _arithmetic(operator.sub)
+    __mul__, __rmul__ = _arithmetic(operator.mul)
+    __truediv__, __rtruediv__ = _arithmetic(operator.truediv)
+    __floordiv__, __rfloordiv__ = _arithmetic(operator.floordiv)
+    __mod__, __rmod__ = _arithmetic(operator.mod)
+    __divmod__, __rdivmod__ = _arithmetic(divmod)
+    __pow__, __rpow__ = _arithmetic(pow)
+    __neg__, __abs__, __round__ = (_arithmetic(f)[0] for f in (operator.neg, abs, round))
 
     def _unknown(self, purpose: str) -> NoReturn:
         """Complain that a limit hides the number."""
@@ -337,6 +352,10 @@ class ResultBlock:
         numbers, stats = numbers_of([count.count]), count.stats
         block = cls(board, numbers, limit, count.device, count.jobs, stats, count.estimates)
         return replace(block, ended_after=count.ended_after)
+
+    def __repr__(self) -> str:
+        work = f"by {self.stats.method} on {self.device}"
+        return f"<ResultBlock: {self.boards.describe()}, {work}>"
 
     def __len__(self) -> int:
         return len(self.numbers)

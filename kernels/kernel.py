@@ -10,11 +10,11 @@ import time
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cached_property
 from importlib import import_module
 from threading import Lock
 from typing import Any
 
+from gpusudoku.jobs.forks import cached_property, delayed_forks
 from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
 from gpusudoku.jobs.watch import current_watch, duration
 from gpusudoku.kernels import cache
@@ -88,7 +88,8 @@ class Kernel:
     @cached_property
     def python(self) -> Callable[..., Any]:
         """The function as it is written, which runs without compiling, too."""
-        return self._build()
+        with delayed_forks():  # it may import modules
+            return self._build()
 
     @property
     def kept(self) -> bool:
@@ -109,7 +110,7 @@ class Kernel:
     def fetch(self) -> bool:
         """Load from disk, if possible; return True if the kernel is loaded."""
         if self._loaded is None:
-            with self._lock:
+            with delayed_forks(), self._lock:
                 store, content = cache.store(), None
                 if self._loaded is None and store is not None and self.name is not None:
                     content = store.read(self.name)
@@ -120,7 +121,8 @@ class Kernel:
 
     def compile(self) -> None:
         """Compile, if it is not loaded, and keep what comes out."""
-        with self._lock:  # of two who want it at the same time one waits for the other
+        # Of two threads that want it at the same time one waits for the other.
+        with delayed_forks(), self._lock:
             if self._loaded is not None:
                 return
             from gpusudoku.kernels import jit  # imported lazily: Numba

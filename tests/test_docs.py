@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -98,10 +99,12 @@ class TestForms:
 
 
 class TestPython:
-    def test_reference_has_every_name(self):
-        """Sphinx makes the rest of it."""
-        listed = re.findall(r"^   (\w+)$", read(ROOT / "docs/reference.md"), re.MULTILINE)
+    def test_reference_has_every_name_and_is_up_to_date(self):
+        page = read(ROOT / "docs/reference.md")
+        listed = re.findall(r"^- \*\*`(\w+)(?:\(.*?)?`\*\*", page, re.MULTILINE)
         assert sorted(listed) == sorted({*gpusudoku.__all__} - {"__version__", "collection"})
+        written = runpy.run_path(str(ROOT / "docs/write_reference.py"))["reference"]()
+        assert page == written, "run python docs/write_reference.py"
 
     def test_examples(self, tmp_path):
         blocks = [block for page in PAGES for block in EXAMPLES_IN_PYTHON.findall(read(page))]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -147,6 +150,33 @@ def test_counts_are_used_as_their_numbers() -> None:
         sorted([of(5), "5"])
 
 
+@pytest.mark.parametrize("number", [7, 1234567890123456789])
+def test_counts_have_the_arithmetic_of_their_numbers(number: int) -> None:
+    for operation in (
+        *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv),
+        *(operator.mod, divmod),
+    ):
+        for operand in (3, -4, 2.5, Fraction(1, 3), Decimal(2)):
+            for result, expected in (
+                (operation(of(number), operand), operation(number, operand)),
+                (operation(operand, of(number)), operation(operand, number)),
+            ):
+                assert (type(result), result) == (type(expected), expected)
+        assert operation(of(number), of(3)) == operation(number, 3)
+        assert operation(np.int64(3), of(7)) == operation(3, 7)
+    assert (-of(number), abs(of(number)), of(number) ** 2, 2 ** of(7)) == (
+        *(-number, number, number**2, 128),
+    )
+    assert (round(of(number)), round(of(number), -1)) == (number, round(number, -1))
+    assert pow(of(number), 3, 10) == pow(number, 3, 10)
+    assert (np.arange(1, 4) * of(7)).tolist() == [7, 14, 21]
+    for refused in (lambda: of(7) - "1", lambda: [] / of(7), lambda: of(7) % None):
+        with pytest.raises(TypeError, match=r"^unsupported operand"):
+            refused()
+    with pytest.raises(ZeroDivisionError):
+        of(7) // of(0)
+
+
 def test_formats_of_counts() -> None:
     for number, exact, spec, text in (
         (1234567, True, "", "1234567"),
@@ -172,7 +202,12 @@ def test_where_a_limit_was_reached() -> None:
     limited = of(5, exact=False)
     assert bool(limited)
     assert limited != 5
-    assert limited != limited
+    assert limited != of(5, exact=False)
+    same = limited
+    assert (limited == same, limited != same, limited <= same, limited < same) == (
+        *(True, False, True, False),
+    )
+    assert limited in {limited}
     assert limited > 4
     assert limited >= 5
     assert of(3) < limited
@@ -187,6 +222,10 @@ def test_where_a_limit_was_reached() -> None:
         lambda: int(limited),
         lambda: limited + 1,
         lambda: sum([of(1), limited]),
+        lambda: limited - limited,
+        lambda: 10 // limited,
+        lambda: -limited,
+        lambda: round(limited, -1),
         lambda: f"{limited:x}",
     ):
         with pytest.raises(ValueError, match=r"^cannot .*5\+.*: the limit 5 was reached; count"):

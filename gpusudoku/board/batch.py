@@ -92,6 +92,14 @@ class Batch:
     candidates: NDArray[np.uint64] | None = None
     places: Places | None = None
 
+    def __repr__(self) -> str:
+        return f"<Batch: {self.describe()}>"
+
+    def describe(self) -> str:
+        """Say it in a few words: ``100 boards of 9x9 cells``."""
+        n, boards = self.geometry.n, "1 board" if len(self) == 1 else f"{len(self)} boards"
+        return f"{boards} of {n}x{n} cells"
+
     @classmethod
     def of(cls, boards: Batch | Sequence[Board]) -> Batch:
         """Make a batch of boards, at least one, all of one geometry; a batch stays as it is."""

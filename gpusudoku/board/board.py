@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sized
-from functools import cached_property, partial
+from functools import partial
 from math import isqrt, prod
 from numbers import Integral
 from typing import Any, NamedTuple, NoReturn
@@ -19,6 +19,7 @@ from gpusudoku.board.arrays import host_array
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import draw, write_candidates, write_cells
 from gpusudoku.errors import InputError, described
+from gpusudoku.jobs.forks import cached_property
 
 
 class Conflict(NamedTuple):

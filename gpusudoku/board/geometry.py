@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from math import isqrt
 from numbers import Integral
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.errors import InputError, described, shown
+from gpusudoku.jobs.forks import cached_property
 
 MAX_DIGITS = 64
 """The most digits of a board: a set of digits is a 64-bit mask."""

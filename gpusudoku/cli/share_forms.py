@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import ceil, isqrt
 from typing import Any
 
@@ -21,6 +20,7 @@ from gpusudoku.cli.records import RecordWriter, as_rows
 from gpusudoku.cli.source import place_of
 from gpusudoku.errors import InputError
 from gpusudoku.formats.write import ruled
+from gpusudoku.jobs.forks import cached_property
 
 MOST_SMALL = 9
 """Boards of more digits would not fit on a terminal with all digits in each cell."""

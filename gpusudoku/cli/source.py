@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import chain, islice
 from math import isqrt
 from pathlib import Path
@@ -23,6 +22,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.messages import complain, note, quietly
 from gpusudoku.cli.options import InputOptions, OutputOptions
 from gpusudoku.errors import BadEntry, InputError, printable, shown
+from gpusudoku.jobs.forks import cached_property
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -384,6 +384,9 @@ def _read_any(
 
 def _read_argument(text: str, reading: InputOptions) -> Iterator[Batch | InputError]:
     """Read the boards of an argument that is no file."""
+    if not text.strip():
+        yield _bad_argument(text, f"{shown(text)}: the text of a board is empty", "empty text")
+        return
     way = formats.Way(_ARGUMENT, reading.box, reading.column)
     found = list(formats.read_text_batches(text, way))
     wrong = next((each for each in found if isinstance(each, InputError)), None)

@@ -4,6 +4,7 @@ A board is one of these:
 
 * a ``Board``, or a result that has one as its ``board``, as those of ``generate``;
 * a string in any form that ``parse`` reads, a grid on several lines included;
+* an integer with the digits of a 9x9 board, or of a smaller one if the shape of its boxes is given;
 * a ``pathlib.Path``, of a file with one board;
 * n * n integers, or n rows of n, in lists, in an array of any library or in a table of pandas; 0,
   None or NaN for an empty cell, and 5.0 is 5;
@@ -49,7 +50,7 @@ MOST_ITEMS = 1 << 14
 LEAST_CELLS = 16
 """Cells in a row of a table that is a board."""
 MOST_DIGIT = 64
-"""A larger integer is no cell: it is a puzzle that was read as a number."""
+"""A larger number is no cell: it is a puzzle that was read as a number."""
 
 _PLACE = re.compile(r"^<text>(:\d+)*: ")
 """The line and column in a string, which say little beside the index of the string."""
@@ -86,6 +87,10 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
             _refuse_name(item)
             raise
     if isinstance(item, int | float) and item > MOST_DIGIT:
+        n = 9 if geometry is None else geometry.n
+        # With as many digits it can be no smaller board, whatever zeros before them were lost.
+        if isinstance(item, int) and n <= 9 and 10 ** ((n - 1) ** 2) <= item < 10 ** (n * n):
+            return parse(f"{item:0{n * n}}", geometry)
         raise InputError(
             "a number, expected a board as text: read columns of puzzles as text (dtype=str), as"
             " numbers lose the zeros before them"
@@ -96,6 +101,9 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
     cells = array_of(rows)
     if cells.size == 1 and cells.item() is None:  # a missing puzzle in a table of one column
         raise InputError("expected a board as text or as rows of cells, found one missing value")
+    number = cells.item() if cells.size == 1 else None  # a puzzle in a table of one column
+    if isinstance(number, int | float) and number > MOST_DIGIT:
+        return board_of(number, geometry)
     if cells.dtype == object and {str} <= {*map(type, cells.flat)} <= {str, type(None)}:
         return _board_of_texts(cells, geometry)
     _check_shape(cells)

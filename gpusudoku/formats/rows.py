@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from itertools import accumulate
 from math import isqrt
 from operator import add
@@ -26,6 +25,7 @@ from gpusudoku.formats.symbols import (
     may_be_letters,
     number_values,
 )
+from gpusudoku.jobs.forks import cached_property
 
 _WHITE = b" \t\n\r\f\v"
 _PLAIN = b"-=+|" + _WHITE

@@ -7,7 +7,6 @@ between calls ``check_cancelled``. So no function hands a token on.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -16,6 +15,7 @@ from typing import Protocol, TypeVar
 from weakref import WeakSet
 
 from gpusudoku.errors import Cancelled, InputError, Interrupted, described
+from gpusudoku.jobs.forks import reentrant_lock
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class CancelToken:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()  # a signal may call ``cancel`` while it is held
+        self._lock = reentrant_lock()  # a signal may call ``cancel`` while it is held
         self._cancelled = False
         self._jobs: WeakSet[Stoppable] = WeakSet()
 
@@ -193,7 +193,7 @@ class CancellableLock:
     """A lock that one thread may take several times; waiting for it can be cancelled."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = reentrant_lock()
 
     def __enter__(self) -> None:
         while not self._lock.acquire(timeout=ASK_SECONDS):

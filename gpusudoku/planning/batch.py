@@ -25,6 +25,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Cancelled, Interrupted, TooExpensive
 from gpusudoku.jobs.cancel import Deadline, any_cancelled, cancelling
+from gpusudoku.jobs.forks import delayed_forks
 from gpusudoku.jobs.watch import current_watch, watching
 from gpusudoku.kernels.search.shape import shape_of
 from gpusudoku.options import Options
@@ -218,7 +219,8 @@ def _contracted(
         boards = block.part(first, first + CONTRACTED_BOARDS)
         counts, expensive, seconds = [0] * len(boards), set(range(len(boards))), 0.0
         if contractible:
-            from gpusudoku.contraction.nine.batch import contract_cheap  # imported lazily, too
+            with delayed_forks():
+                from gpusudoku.contraction.nine.batch import contract_cheap  # imported lazily, too
 
             start = time.perf_counter()
             counts, left = contract_cheap(boards, engine.threads, options.memory)

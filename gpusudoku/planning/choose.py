@@ -10,6 +10,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import NINE
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import InputError, TooExpensive
+from gpusudoku.jobs.forks import delayed_forks
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Plan
@@ -53,8 +54,9 @@ def choose(
     it. An InputError if a board with candidates is to be contracted; a TooExpensive if the method
     is contraction, and the board is too expensive for it.
     """
-    # Imported lazily: most boards need no plan.
-    from gpusudoku.contraction.prepare import contraction_kernels
+    with delayed_forks():
+        # Imported lazily: most boards need no plan.
+        from gpusudoku.contraction.prepare import contraction_kernels
 
     contracted = contraction_kernels(board.geometry)
     searches = not contractible(board, options)
@@ -113,9 +115,10 @@ def _contraction(
     board: Board, roots: Frontier, options: Options, worth: float
 ) -> ContractionPlan | HybridPlan:
     """Make the plan of the cheapest contraction."""
-    from gpusudoku.contraction.general.parts import Parts
-    from gpusudoku.contraction.prepare import contraction_of
-    from gpusudoku.planning.contraction import ContractionPlan, HybridPlan
+    with delayed_forks():
+        from gpusudoku.contraction.general.parts import Parts
+        from gpusudoku.contraction.prepare import contraction_of
+        from gpusudoku.planning.contraction import ContractionPlan, HybridPlan
 
     if board.given_candidates is not None:
         raise InputError(

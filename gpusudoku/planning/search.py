@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine, WorkCounters
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import Deadline
+from gpusudoku.jobs.forks import cached_property
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.kernel import Kernel

@@ -13,7 +13,6 @@ import time
 from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -27,6 +26,7 @@ from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import Cancelled, GaveUp, InputError, described, shown
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, interruptible, made_in
+from gpusudoku.jobs.forks import cached_property
 from gpusudoku.jobs.job import Pace
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import MAX_NUMBER, Options, is_integer
@@ -100,6 +100,10 @@ class PuzzleBlock:
     def ratings(self) -> Ratings:
         """Rate them: levels, indices into ``LEVELS``, and guesses."""
         return rate_batch(Batch(self.geometry, self.puzzles))
+
+    def __repr__(self) -> str:
+        boards = Batch(self.geometry, self.puzzles).describe()
+        return f"<PuzzleBlock: {boards}, with seed {self.seed}>"
 
     def __len__(self) -> int:
         return len(self.puzzles)
@@ -254,6 +258,10 @@ class Puzzles:
         self._last = [0.0]
         """The time by ``time.monotonic`` of the last puzzle."""
         self._puzzles = made_in(lambda: interruptible(cancel), self._one_by_one())
+
+    def __repr__(self) -> str:
+        n, number = self._options.geometry.n, len(self._numbers)
+        return f"<Puzzles: {number} of {n}x{n} cells, with seed {self.seed}>"
 
     @property
     def uniform(self) -> bool:

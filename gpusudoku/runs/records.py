@@ -124,6 +124,9 @@ class PartRecord:
         """The number of parts of this run."""
         return int(self.identity.options["parts"])
 
+    def __repr__(self) -> str:
+        return f"<PartRecord: part {self.number} of {self.parts} of {self.identity.command}>"
+
     def __str__(self) -> str:
         tasks = [[run.start, run.stop] for run in self.tasks]
         if isinstance(self.found, LinesFile):

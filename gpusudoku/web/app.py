@@ -40,8 +40,6 @@ Complain = Callable[[str], None]
 
 MOST_BYTES = 256 << 10
 """Of a body; a board of 25x25 cells with all its candidates has 16 KB."""
-MOST_READ = 8 << 20
-"""Bytes read of a body that is too large, so that its sender receives the refusal."""
 BUSY_SECONDS = 5
 """The time after which a client that was refused as all are busy may ask again."""
 BEAT_SECONDS = 0.25
@@ -185,8 +183,9 @@ class _Endpoint:
         number, request = self.queue.next_number(), Request(scope, receive)
         loop, ended = asyncio.get_running_loop(), asyncio.Event()
         progress: Json = {}
+        parts = request.stream()
         try:
-            body = await _read_body(request)
+            body = await _read_body(request.headers, parts)
             question = await loop.run_in_executor(_readers, read_question, self.kind, body)
             accepted = request.headers.get("accept", "").split(",")
             is_stream = EVENTS in (each.split(";")[0].strip().lower() for each in accepted)
@@ -207,7 +206,8 @@ class _Endpoint:
         except ClientDisconnect:
             return
         except Exception as error:
-            await _failure_response(self._failure_of(error))(scope, receive, send)
+            refuse = _failure_response(self._failure_of(error))
+            await refuse(scope, receive, partial(_send_and_drain, send, parts))
             return
         limit = asyncio.create_task(self._limit(pending, question.seconds))
         watch = asyncio.create_task(_end_with_connection(pending, receive))
@@ -280,18 +280,31 @@ async def _end_with_connection(pending: PendingRequest[bytes], receive: Receive)
     pending.end()
 
 
-async def _read_body(request: Request) -> bytes:
-    """Read the body of a request; raise a Failure if it is too large."""
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size <= MOST_BYTES:
-            parts.append(part)
-        elif size > MOST_READ:
-            break
-    if size > MOST_BYTES:
-        raise Failure("large", f"the body has more than {MOST_BYTES >> 10} KiB")
-    return b"".join(parts)
+async def _read_body(headers: Headers, parts: AsyncIterator[bytes]) -> bytes:
+    """Read the body of a request; raise a Failure as soon as it is known to be too large."""
+    body, too_large = b"", Failure("large", f"the body has more than {MOST_BYTES >> 10} KiB")
+    if int(headers.get("content-length", 0)) > MOST_BYTES:
+        raise too_large
+    async for part in parts:
+        body += part
+        if len(body) > MOST_BYTES:
+            raise too_large
+    return body
+
+
+async def _send_and_drain(send: Send, parts: AsyncIterator[bytes], message: Message) -> None:
+    """Send a refusal, and read the rest of the body: before that its sender may not read at all.
+
+    The connection would be reset if it was closed with a part unread. It is closed in any case once
+    the time of a request is over.
+    """
+    if message["type"] == "http.response.body":
+        await send({**message, "more_body": True})
+        with suppress(ClientDisconnect):
+            async for _ in parts:
+                pass
+        message = {**message, "body": b""}
+    await send(message)
 
 
 async def _refuse(request: Request, error: Exception) -> Response:

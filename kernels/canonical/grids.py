@@ -80,7 +80,7 @@ def build_grids(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., None
     The boards are uint8 (B, n * n), of more than one cell each.
     """
     R, C, n = box_rows, box_columns, box_rows * box_columns
-    turns = 2 if R == C > 1 else 1
+    turns = 2 if R == C else 1
     clash = build_clash(R, C, jit)
     together = R if R > 1 else n  # rows of which any two can be the first ones
 

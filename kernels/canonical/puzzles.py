@@ -170,7 +170,7 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
     together, W, SIZE = layout.together, layout.words, layout.size
     LABEL, SLOT, FREE, OPEN = layout.label, layout.slot, layout.free, layout.open
     BAND, TURN, ROWS, NEW = layout.band, layout.turn, layout.rows, n + 1
-    turns = 2 if R == C > 1 else 1
+    turns = 2 if R == C else 1
     entry = np.uint64((1 << bits) - 1)
     TRIAL, BEST, BOXES = 0, 1, 2
     clash = build_clash(R, C, jit)

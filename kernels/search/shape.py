@@ -32,11 +32,13 @@ of each stands in row w of a *memory*, (rows, lanes), one board a column; see ``
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gpusudoku.jobs.forks import cached_property
 
 SUBWORDS = (8, 16, 32, 64)
 """Bits of the numbers that a processor takes side by side."""

@@ -115,9 +115,33 @@ def test_what_is_no_board() -> None:
         ([LINE_4X4, LINE_4X4], "2 boards where one was expected"),
         (f"{LINE_4X4}\n{LINE_4X4}", "2 boards where one was expected"),
         ("1...x" + "." * 11, "<text>:1:5: r2c1 holds 'x'"),
-        (int("53007" + "0" * 76), "a number, expected a board as text"),
+        (10**64 - 1, "a number, expected a board as text: read columns"),
+        (10**81, "a number, expected a board as text"),
+        (float("53007" + "0" * 76), "a number, expected a board as text"),
+        (
+            -int("53007" + "0" * 76),
+            "expected a board as text or as rows of cells, found a value of type int",
+        ),
     ):
         assert_refused(message, board_of, given)
+
+
+def test_integers_that_were_puzzles() -> None:
+    """Zeros before them are lost; with fewer digits they could be smaller boards."""
+    puzzle = "0" * 16 + "5" + "0" * 63 + "7"
+    solved = "265719348478632915139458627394821756817596234652347189741983562983265471526174893"
+    column = np.array([int(puzzle), int(solved)], object)
+    boards = [parse(puzzle), parse(solved)]
+    assert [board_of(number) for number in column] == boards
+    for many in (column, [*column], column[:, None], iter(column), [puzzle, int(solved)]):
+        assert boards_of(many) == boards
+    assert board_of(1000020000300000, "2x2") == board_of(BOARD)
+    assert board_of(np.int64(20000300000), "2x2") == parse("0000020000300000")
+    for number, box in (200003000, "2x2"), (10**16, "2x2"), (10**80, "2x5"), (1e80, "3x3"):
+        with pytest.raises(InputError, match=r"^a number, expected a board as text"):
+            board_of(number, box)
+    with pytest.raises(InputError, match=r"^<text>:1:16: r4c4 holds '5'"):
+        board_of(1000020000300005, "2x2")
 
 
 def test_boxes() -> None:

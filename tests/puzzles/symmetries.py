@@ -40,7 +40,7 @@ def line_orders(groups: int, size: int) -> Iterator[tuple[int, ...]]:
 def arrangements(geometry: Geometry) -> Iterator[Arrangement]:
     """List all arrangements of a board of this shape."""
     height, width = geometry.box_rows, geometry.box_columns
-    turns = (False, True) if height == width > 1 else (False,)
+    turns = (False, True) if height == width else (False,)
     return product(turns, line_orders(width, height), line_orders(height, width))
 
 
@@ -49,7 +49,7 @@ def group_order(geometry: Geometry) -> int:
     height, width = geometry.box_rows, geometry.box_columns
     lines = factorial(width) * factorial(height) ** width
     lines *= factorial(height) * factorial(width) ** height
-    return lines * factorial(geometry.n) * (2 if height == width > 1 else 1)
+    return lines * factorial(geometry.n) * (2 if height == width else 1)
 
 
 def arranged(board: Board, arrangement: Arrangement) -> list[int]:
@@ -103,7 +103,7 @@ def least(board: Board) -> Least:
     """Find the least equivalent board: cell by cell, drop the arrangements that are above it."""
     geometry, n = board.geometry, board.n
     grid = board.cells.reshape(n, n)
-    transposable = geometry.box_rows == geometry.box_columns > 1
+    transposable = geometry.box_rows == geometry.box_columns
     grids = np.array([grid, grid.T] if transposable else [grid])
     columns = _column_orders(geometry)
     # An arrangement so far: which grid, which order of columns, the number of its order of rows.

@@ -287,6 +287,13 @@ def test_few_clues_of_9x9_boards() -> None:
         assert (str(found.board), found.automorphisms) == ("." * 80 + "1", order // (81 * 9))
 
 
+@pytest.mark.parametrize("board", ["1", "."])
+def test_boards_of_one_cell_have_two_automorphisms(board: str) -> None:
+    """Both transformations, one of which transposes, leave them as they are."""
+    found = canonical(board, box="1x1")
+    assert (str(found.board), found.automorphisms) == (board, 2)
+
+
 def test_known_9x9_forms() -> None:
     rng = np.random.default_rng(12)
     for text, automorphisms in (MOST_SYMMETRIC, 648), *((text, 1) for text in SEVENTEEN):

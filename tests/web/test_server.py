@@ -1,8 +1,9 @@
 """The server's files, paths, methods and bodies, and who may ask at all."""
 
+import http.client
 import json
 import re
-from contextlib import suppress
+import socket
 
 import pytest
 
@@ -25,11 +26,32 @@ class TestBodies:
             "kind": "large",
             "status": 413,
         }
-        with suppress(ConnectionError):  # not all of it is read
-            connection = server.connect()
-            connection.request("POST", "/count", iter([body[:1000]] * 30_000), encode_chunked=True)
-            with connection.getresponse() as response:
-                assert (response.status, json.load(response)["kind"]) == (413, "large")
+        for size in 1 << 20, 20 << 20:
+            for chunked in False, True:
+                connection, body = server.connect(), b" " * size
+                body = iter([body]) if chunked else body
+                connection.request("POST", "/count", body, encode_chunked=chunked)
+                with connection.getresponse() as response:
+                    assert (response.status, json.load(response)["kind"]) == (413, "large")
+
+    @pytest.mark.parametrize(
+        ("length", "body"),
+        [
+            ("Content-Length: 262145", b""),
+            ("Content-Length: 99999999999999999999", b""),
+            ("Content-Length: 300000\r\nExpect: 100-continue", b""),
+            ("Content-Length: 300000", b" " * 1000),
+            ("Transfer-Encoding: chunked", b"40001\r\n" + b" " * 0x40001),
+        ],
+    )
+    def test_large_ones_are_refused_before_they_end(self, server, length, body):
+        head = f"POST /count HTTP/1.1\r\nHost: {server.host}\r\n{length}\r\n\r\n"
+        with socket.create_connection((server.host, server.port), timeout=300) as connection:
+            connection.sendall(head.encode() + body)
+            response = http.client.HTTPResponse(connection)
+            response.begin()
+            assert (response.status, json.load(response)["kind"]) == (413, "large")
+            assert response.headers["Connection"] == "close"
 
     def test_they_come_in_pieces_and_the_connection_is_kept(self, server):
         connection = server.connect()

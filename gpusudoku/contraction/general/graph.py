@@ -10,7 +10,6 @@ partition: only maps that fill such columns of the first band in order are paths
 
 from __future__ import annotations
 
-from functools import cached_property
 from math import factorial, prod
 from typing import Any
 
@@ -29,6 +28,7 @@ from gpusudoku.contraction.general.maps import (
 from gpusudoku.contraction.protocol import UNBOUNDED, Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
+from gpusudoku.jobs.forks import cached_property
 from gpusudoku.kernels.contraction.general.arrays import Descent, Packing, PathGraph
 from gpusudoku.kernels.contraction.general.lists import list_paths
 

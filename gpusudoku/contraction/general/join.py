@@ -12,7 +12,6 @@ or sums do not fit into machine words, they are taken modulo primes, and their r
 from __future__ import annotations
 
 import time
-from functools import cached_property
 from math import isqrt, prod
 
 import numpy as np
@@ -40,6 +39,7 @@ from gpusudoku.contraction.general.symmetries import (
 )
 from gpusudoku.contraction.protocol import UNBOUNDED, Effort
 from gpusudoku.errors import TooExpensive
+from gpusudoku.jobs.forks import cached_property
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.join import join, probe

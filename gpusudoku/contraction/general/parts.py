@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from math import inf
 from random import Random
 from typing import NamedTuple
@@ -22,6 +21,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.protocol import UNBOUNDED, Effort
 from gpusudoku.errors import TooExpensive
+from gpusudoku.jobs.forks import cached_property
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.search.frontier import Frontier
 

@@ -8,7 +8,6 @@ of an orbit are those of its leader, in the same order, under the symmetry that 
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import accumulate
 from math import prod
 from typing import Any, NamedTuple
@@ -29,6 +28,7 @@ from gpusudoku.contraction.general.symmetries import (
 from gpusudoku.contraction.general.words import LineWords, line_words
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
+from gpusudoku.jobs.forks import cached_property
 from gpusudoku.jobs.job import pieces, spread
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.jobs.forks import cached_property
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
 from gpusudoku.kernels.contraction.nine.boxes import make_boxes, write_boxes
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough, sum_narrow, sum_wide

@@ -1,0 +1,86 @@
+"""Locks and cached values that a forked child can use, whatever other threads did at the fork.
+
+A child has the thread that forked and no other. A lock that another thread held is never released
+there, and a call that waits for it never returns.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property(functools.cached_property):  # noqa: N801 - it replaces that of functools
+        """``functools.cached_property`` without its lock, as in Python 3.12."""
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            return instance.__dict__.setdefault(self.attrname, self.func(instance))
+
+
+POLL_SECONDS = 0.002
+"""Time after which a fork that waits looks again."""
+_locks: WeakSet[Any] = WeakSet()
+"""All locks that are released in a child."""
+# No condition: an interrupt of the main thread can leave its lock held.
+_fork_lock = threading.RLock()
+_busy_threads: list[int] = []
+"""The threads in ``delayed_forks``, once for each block that they are in."""
+
+
+def reentrant_lock() -> Any:
+    """Return a reentrant lock that is released in a child: no other thread holds it there."""
+    lock = threading.RLock()
+    _locks.add(lock)
+    return lock
+
+
+@contextmanager
+def delayed_forks() -> Iterator[None]:
+    """Make forks of other threads wait for the work in here, which a child could not finish.
+
+    Examples are an import and a call of LLVM: each holds a lock of its own.
+    """
+    thread = threading.get_ident()
+    with _fork_lock:
+        _busy_threads.append(thread)
+    try:
+        yield
+    finally:
+        _busy_threads.remove(thread)
+
+
+def _before_fork() -> None:
+    _fork_lock.acquire()
+    while any(thread != threading.get_ident() for thread in _busy_threads):
+        _fork_lock.release()
+        try:
+            time.sleep(POLL_SECONDS)
+        finally:
+            _fork_lock.acquire()
+
+
+def _after_fork_in_child() -> None:
+    for lock in _locks:
+        if not lock._is_owned():
+            lock._at_fork_reinit()
+    _fork_lock.release()
+
+
+if hasattr(os, "register_at_fork"):  # all systems but Windows
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_fork_lock.release,
+        after_in_child=_after_fork_in_child,
+    )

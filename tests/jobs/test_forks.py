@@ -1,0 +1,119 @@
+"""Children that are forked while other threads count, load kernels or hold locks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from gpusudoku import collection, count
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no forks")
+
+START = """
+import os, signal, threading, time, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # of forks in a process with threads
+
+def status_in_child(work):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(120)  # ends a child that hangs
+        status = 1
+        try:
+            status = 0 if work() else 2
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+"""
+
+
+def printed_by(script: str) -> str:
+    """Run a script in a process of its own; return what it prints."""
+    command = [sys.executable, "-c", START + dedent(script)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=500)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout
+
+
+def test_a_child_counts_whatever_a_thread_did_at_the_fork() -> None:
+    expected = count(collection.load("1f"), device="cpu").count  # compiles what the script needs
+    script = """
+        import gpusudoku
+
+        def count():
+            return gpusudoku.count(gpusudoku.collection.load("1f"), device="cpu", jobs=1).count
+
+        def count_on():
+            while True:
+                count()
+
+        threading.Thread(target=count_on, daemon=True).start()
+        statuses = []
+        for number in range(50):
+            time.sleep(number % 10 / 1000)  # the first imports and kernels, or a later count
+            statuses.append(status_in_child(lambda: count() == EXPECTED))
+            if statuses[-1]:
+                break
+        print(len(statuses), statuses[-1], flush=True)
+        os._exit(0)
+    """
+    assert printed_by(script.replace("EXPECTED", str(expected))) == "50 0\n"
+
+
+def test_a_child_takes_locks_that_a_thread_of_its_parent_held() -> None:
+    script = """
+        import gpusudoku
+        from gpusudoku.jobs.cancel import CancellableLock
+
+        lock, token = CancellableLock(), gpusudoku.CancelToken()
+        held, released = threading.Event(), threading.Event()
+
+        def hold():
+            with lock, token._lock:
+                held.set()
+                released.wait()
+
+        def take_both():
+            with lock, token:
+                return gpusudoku.count("1....2....3.....", device="cpu", cancel=token).count == 6
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        held.wait()
+        print(status_in_child(take_both))
+        with_own = lock._lock.acquire(timeout=0.1)
+        released.set()
+        thread.join()
+        print(with_own, take_both())
+    """
+    assert printed_by(script) == "0\nFalse True\n"
+
+
+def test_a_fork_waits_for_what_a_child_could_not_finish() -> None:
+    script = """
+        from gpusudoku.jobs.forks import delayed_forks
+
+        began, order = threading.Event(), []
+
+        def work():
+            with delayed_forks():
+                began.set()
+                time.sleep(0.2)
+                order.append("worked")
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        began.wait()
+        statuses = [status_in_child(lambda: order == ["worked"])]
+        thread.join()
+        with delayed_forks():  # which does not wait for itself
+            statuses.append(status_in_child(lambda: True))
+        print(statuses)
+    """
+    assert printed_by(script) == "[0, 0]\n"
