@@ -22,7 +22,7 @@ SAMPLING_SHARE = 0.005
 """The share of the time that may go into samples."""
 MIN_EFFORT = 4
 MAX_EFFORT = 64
-"""The effort of the first sample; it doubles with each until the second."""
+"""The effort of the first samples of all workers, and the most that one reaches by doubling it."""
 MAX_BOARDS = 1 << 14
 """The number of boards from which a sample begins is less than twice this: a GPU has millions."""
 TRUST = 2 / 3
@@ -35,7 +35,7 @@ class Forecast:
     def __init__(self, settings: SearchSettings, job: Job) -> None:
         self._settings = settings
         self._job = job
-        self._effort = MIN_EFFORT
+        self._effort = max(1, MIN_EFFORT // job.workers)  # the errors of workers even out
         self._due = time.perf_counter() + FIRST_SECONDS if job.is_watched else inf
 
     @property

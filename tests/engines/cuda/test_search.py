@@ -201,7 +201,7 @@ def test_two_gpus_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_forecast_learns_while_a_gpu_searches(
     monkeypatch: pytest.MonkeyPatch, launches: list[Launched]
 ) -> None:
-    """The nodes that are expected in the end are within a factor of two of those searched."""
+    """The nodes that are expected are within a factor of two of those that are searched."""
     short_launches(monkeypatch)
     monkeypatch.setattr(forecast, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(forecast, "SAMPLING_SHARE", 1.0)
@@ -214,9 +214,10 @@ def test_the_forecast_learns_while_a_gpu_searches(
         forecasts.append(job.whole)
 
     monkeypatch.setattr(Job, "expect", noted)
-    result = count(HARD, device="cuda", method="search", progress=lambda _: None)
-    assert result.count == naive.count(HARD)
+    result = count(SMALL, device="cuda", method="search", progress=lambda _: None)
+    assert result.count == naive.count(SMALL)
     assert launches
     assert len(forecasts) > 2
+    total = forecasts[-1]  # nothing remains, so these are the nodes of the GPU
     for nodes in forecasts:
-        assert result.stats.nodes / 2 < nodes < result.stats.nodes * 2
+        assert total / 2 < nodes < total * 2
