@@ -294,9 +294,7 @@ class Lister:
                 elif selection.by_number or is_contracted(board, options):
                     self._list_by_number(board)
                 else:
-                    self._sink.line.expected = expect_listing(
-                        board[0], options, self._engine, source.place(board)
-                    )
+                    expect_listing(board[0], options, self._engine, source.place(board))
                     found = self._list_by_search(board)
         except TooExpensive as error:
             self._sink.line.clear()
@@ -343,7 +341,7 @@ class Lister:
         if sink.total is not None:
             rate = SORTED_PER_SECOND if selection.ascending else LISTED_PER_SECOND
             place, left = self._source.place(board), sink.total - done
-            sink.line.expected = expect_solutions(left, "list", rate, self._engine, place, LESS)
+            expect_solutions(left, "list", rate, self._engine, place, LESS)
         pieces: Iterator[Any] = iter(
             selection.lines(solutions, done)
             if self._writer.is_plain

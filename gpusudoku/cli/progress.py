@@ -50,8 +50,8 @@ LESS = "; count only counts them; --limit N lists N of them"
 DRAWN_PER_SECOND = 2e5
 """Random solutions that a thread makes in a second, of boards with many."""
 BAR_WIDTH = 24
-LEAST_DONE = 0.01
-"""If less is done, the time left cannot be estimated."""
+SMALL_SHARE = 0.01
+"""A smaller share is shown with its first digit."""
 
 
 class ProgressLine(Watch):
@@ -67,8 +67,6 @@ class ProgressLine(Watch):
         self._shown = False
         self._hidden = listing and sys.stdout.isatty()
         """True while a list on the terminal shows the progress."""
-        self.expected = 0.0
-        """The estimated seconds of the whole, 0 if unknown."""
         self._on = sys.stderr.isatty() and not is_quiet()
         self._start = time.perf_counter()
         self._next = self._start + DELAY_SECONDS
@@ -130,15 +128,12 @@ class ProgressLine(Watch):
     def progress(self, progress: Progress) -> None:
         """Show the progress of one job."""
         if self._due():
-            left = ""
-            if progress.done > LEAST_DONE:
-                left = f", {duration(progress.seconds * (1 - progress.done) / progress.done)} left"
-            elif self.expected:
-                left = f" of {duration(self.expected)}"
-            self._write(
-                f"[{_bar(progress.done)}] {_share(progress.done):>4}  {progress.count:,} solutions"
-                f"  {progress.seconds:,.0f} s{left}"
-            )
+            bar = time_left = ""
+            if progress.done:
+                bar = f"[{_bar(progress.done)}] {_share(progress.done):>4}  "
+                seconds = progress.seconds * (1 - progress.done) / progress.done
+                time_left = f", {duration(seconds)} left"
+            self._write(f"{bar}{progress.count:,} solutions  {progress.seconds:,.0f} s{time_left}")
 
     def share(self, done: float, text: str) -> None:
         """Show the share that is done, and a text."""
@@ -206,9 +201,7 @@ class CountLine(ProgressLine):
         self.clear()
         if self._stats and not self._place:
             show_plan(plan, board, self._engine)
-        self.expected = expect_count(
-            plan, board, self._options, self._engine, self._place, self._parts
-        )
+        expect_count(plan, board, self._options, self._engine, self._place, self._parts)
 
     def resumed(self, run: RunStore) -> None:
         """Say how far the run in a file is."""
@@ -232,21 +225,21 @@ def _rounded(number: float) -> int:
 
 def _share(done: float) -> str:
     """Write ``43%``, or ``0.0003%`` while it is small: it should be seen to move."""
-    return f"{done:.0%}" if done == 0 or done > LEAST_DONE else f"{100 * done:.1g}%"
+    return f"{done:.0%}" if done == 0 or done > SMALL_SHARE else f"{100 * done:.1g}%"
 
 
 def expect_count(
     plan: Plan, board: Board, options: Options, engine: Engine, place: str, parts: int = 1
-) -> float:
+) -> None:
     """Announce the time of a long count, or of one of so many parts, and what would be quicker.
 
     ``place`` is that of a board in a batch; the method not chosen is only estimated if the board
-    stands alone. Returns the seconds that the workers should need, 0 if they are few or unknown.
+    stands alone.
     """
     seconds, where = _on_workers(plan.seconds / parts, plan.method, board, engine)
     estimated = plan.estimates.seconds_of(plan.method) is not None or not place
     if not (estimated and _is_long(seconds, options)):
-        return 0.0
+        return
     part = "" if parts == 1 else "part of the "
     said = [f"the {part}{plan.method} should take {duration(seconds)} {where}"]
     reason, other = plan.estimates.no_contraction, None
@@ -260,7 +253,6 @@ def expect_count(
     if options.limit is None and plan.method == "search" and parts == 1:
         said.append("--limit N asks only for N solutions or more")
     note(f"{place}{'; '.join(said)}")
-    return seconds
 
 
 def _other_method(plan: Plan, board: Board, options: Options) -> tuple[Plan | None, str]:
@@ -276,7 +268,7 @@ def _other_method(plan: Plan, board: Board, options: Options) -> tuple[Plan | No
         return None, str(error)
 
 
-def expect_listing(board: Board, options: Options, engine: Engine, place: str) -> float:
+def expect_listing(board: Board, options: Options, engine: Engine, place: str) -> None:
     """Announce the number of solutions of a long search, and its time, as ``expect_count``."""
     from gpusudoku.engines.cpu import CpuEngine
     from gpusudoku.planning.search import SearchPlan
@@ -286,28 +278,22 @@ def expect_listing(board: Board, options: Options, engine: Engine, place: str) -
     lister = engine if engine.name == "cuda" else CpuEngine(engine.threads)
     seconds, where = _on_workers(plan.seconds, plan.method, board, lister)
     if not _is_long(seconds, options):
-        return 0.0
+        return
     number = f"about {plan.estimate.solutions:.1e} solutions".replace("e+", "e")
     if plan.estimate.endless:
         number = "more solutions than can be listed"
     less = "" if options.limit else LESS
     note(f"{place}{number}: to list them should take {duration(seconds)} {where}{less}")
-    return seconds
 
 
 def expect_solutions(
     number: int, verb: str, per_second: float, engine: Engine, place: str = "", less: str = ""
-) -> float:
-    """Announce the time for many solutions, of which the number is known.
-
-    Returns the seconds that the workers should need, 0 if they are few.
-    """
+) -> None:
+    """Announce the time for many solutions, of which the number is known."""
     # The number may be larger than any float.
     seconds = float(min(number, 1 << 1000)) / per_second / engine.threads
-    if seconds < LONG_SECONDS:
-        return 0.0
-    note(f"{place}{number} solutions: to {verb} them should take {duration(seconds)}{less}")
-    return seconds
+    if seconds >= LONG_SECONDS:
+        note(f"{place}{number} solutions: to {verb} them should take {duration(seconds)}{less}")
 
 
 def _on_workers(seconds: float, method: str, board: Board, engine: Engine) -> tuple[float, str]:

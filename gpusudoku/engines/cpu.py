@@ -39,6 +39,7 @@ from gpusudoku.kernels.search.arguments import (
     limit_of,
 )
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.search.forecast import Forecast
 from gpusudoku.search.frontier import Frontier, node_seconds
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class CpuEngine:
             made.append(SearchWorker(frontier, settings, job, node))
             return made[-1](job)
 
-        tasks = [Task(frontier, 1.0)] if len(frontier) else []
+        tasks = [Task(frontier, job.whole, job.doubt)] if len(frontier) else []
         if self.workers == 1 and not job.is_attended:
             job.run_here(tasks, work)
         else:
@@ -149,28 +150,25 @@ class SearchWorker(TaskWorker):
         self.reported = np.zeros_like(self.found.counts)
         self.limit = limit_of(job.limit)
         self.node = node
+        self.forecast = Forecast(settings, job)
 
     def do(self, task: Task, job: Job) -> None:
         """Search the boards of a task; share some of them if a worker is idle."""
         work = Work(task.payload.boards, task.payload.roots, np.zeros(1, np.int64))
-        done = 0
         self.stack.state[:] = -1
         while True:
-            self._call(work, job)
+            job.advance(task, self._call(work, job))
+            self._report(job)
             taken = min(int(work.cursor[0]), len(work.boards))
             left = int(self.stack.state[TOP]) + 1
-            # A board is taken where a lane has none and the stack is empty.
-            finished = max(done, taken - self.shape.lanes) if left else taken
-            weight = task.weight * (finished - done) / (len(work.boards) - done)
-            self._report(job, weight)
-            task.weight -= weight
-            done = finished
             if taken == len(work.boards) and left == 0:
+                job.expect(task, 0.0, 0.0)
                 return
             if job.ending:
-                rest, owners = (deal(runs, 0, 1) for runs in self._rest(work, taken))
-                job.leave(Task(Frontier(task.payload.shape, rest, owners), task.weight))
+                job.leave(Task(self._remaining(work, taken), task.weight, task.doubt))
                 return
+            if self.forecast.is_due:
+                self.forecast.revise(task, self._remaining(work, taken))
             if left + 3 * self.shape.lanes > len(self.stack.boards):
                 stacked, roots = self.stack.boards, self.stack.roots
                 self.stack = self.stack._replace(
@@ -181,10 +179,10 @@ class SearchWorker(TaskWorker):
             # So many boards keep the lanes of a worker busy.
             parts = min(1 + job.idle_workers, 1 + waiting // self.shape.lanes, waiting)
             if parts > 1:
-                work, done = self._share(task, work, taken, parts, job), 0
+                work = self._share(task, work, taken, parts, job)
 
-    def _call(self, work: Work, job: Job) -> None:
-        """Search for about the time that a call should take."""
+    def _call(self, work: Work, job: Job) -> int:
+        """Search for about the time that a call should take; return the nodes."""
         start, nodes, seconds = time.perf_counter(), int(self.stack.tally[NODES]), CALL_SECONDS
         if job.workers > 1:
             share = CALL_SHARE * (start - job.start)
@@ -192,17 +190,19 @@ class SearchWorker(TaskWorker):
             seconds = max(least, min(CALL_SECONDS, share))
         budget = max(1, int(seconds / (self.node.of(1) or node_seconds(self.shape))))
         self.run(work, self.stack, self.found, budget, self.limit, self.lanes)
-        self.node.took(time.perf_counter() - start, int(self.stack.tally[NODES]) - nodes)
+        nodes = int(self.stack.tally[NODES]) - nodes
+        self.node.took(time.perf_counter() - start, nodes)
+        return nodes
 
-    def _report(self, job: Job, weight: float) -> None:
-        """Report the solutions of a call, and the share of the work that it finished."""
+    def _report(self, job: Job) -> None:
+        """Report the solutions of a call."""
         found = self.found
         rows = min(int(found.used[0]), len(found.solutions))
         if rows and job.on_solutions:
             job.on_solutions(found.solutions[:rows].copy(), found.roots[:rows].copy())
             found.used[0] = 0
         new = found.counts - self.reported
-        job.report_all(new, weight)
+        job.report_all(new)
         self.reported += new
 
     def _share(self, task: Task, work: Work, taken: int, parts: int, job: Job) -> Work:
@@ -213,17 +213,27 @@ class SearchWorker(TaskWorker):
         """
         boards, roots = self._rest(work, taken)
         hands = [(deal(boards, hand, parts), deal(roots, hand, parts)) for hand in range(parts)]
-        weight = task.weight / sum(map(len, boards))
-        job.share(Task(Frontier(self.shape, *hand), weight * len(hand[1])) for hand in hands[1:])
-        task.weight = weight * len(hands[0][1])
+        self.stack.state[:] = -1
+        total = sum(map(len, boards))
+        shares = [len(hand[1]) / total for hand in hands]
+        job.share(
+            Task(Frontier(self.shape, *hand), task.weight * share, task.doubt * share)
+            for hand, share in zip(hands[1:], shares[1:], strict=True)
+        )
+        task.weight *= shares[0]
+        task.doubt *= shares[0]
         return Work(*hands[0], np.zeros(1, np.int64))
 
     def _rest(self, work: Work, taken: int) -> tuple[Runs, Runs]:
-        """Take the boards that are left, and their roots, from the stack: two runs of each."""
+        """Return the boards that are left, and their roots, two runs of each."""
         left = slice(int(self.stack.state[TOP]) + 1)
-        self.stack.state[:] = -1
         boards = self.stack.boards[left][::-1], work.boards[taken:]
         return boards, (self.stack.roots[left][::-1], work.roots[taken:])
+
+    def _remaining(self, work: Work, taken: int) -> Frontier:
+        """Return a copy of the boards that are left."""
+        boards, roots = (deal(runs, 0, 1) for runs in self._rest(work, taken))
+        return Frontier(self.shape, boards, roots)
 
 
 def tally_of(workers: Sequence[SearchWorker]) -> WorkCounters:

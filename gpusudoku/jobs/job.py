@@ -38,6 +38,8 @@ Result = TypeVar("Result")
 START_SECONDS = 1e-4
 """Time for each thread that may be started: starting one takes about half as long, and work that is
 not worth so many threads ends before."""
+MAX_DOUBT = 0.25
+"""The share of the whole work that may be in doubt while progress is reported."""
 POLL_SECONDS = 0.05
 """Time after which the thread that waits for the workers wakes, and can be interrupted."""
 
@@ -48,7 +50,9 @@ class Task:
 
     payload: Any
     weight: float
-    """Its share of the whole job; only the progress depends on it."""
+    """The work that it should take, in the unit of the job; only the progress depends on it."""
+    doubt: float = 0.0
+    """How much more or less work it may be."""
 
 
 class Worker(Protocol):
@@ -86,6 +90,10 @@ class Job:
         self.start = 0.0
         """The time by ``time.perf_counter`` at which it began."""
         self.seconds = 0.0
+        self.whole = 1.0
+        """The work that all tasks together should take; their weights add up to it."""
+        self.doubt = 0.0
+        """How much more or less work that may be: the doubts of the tasks add up to it."""
         self._waiting, self._resigned, self._done = 0, 0, 0.0
         self._queue: deque[Task] = deque()
         self._change = threading.Condition()
@@ -134,7 +142,22 @@ class Job:
     @property
     def is_attended(self) -> bool:
         """True if ``run`` does more than wait: it reports progress, or suspends the job."""
-        return self._watch.sees_progress or self._suspend_after is not None
+        return self.is_watched or self._suspend_after is not None
+
+    @property
+    def is_watched(self) -> bool:
+        """True if its progress is reported to somebody."""
+        return self._watch.sees_progress
+
+    @property
+    def done(self) -> float:
+        """The estimated share of the work that is done; 0 while too much of it is in doubt."""
+        if self.doubt > MAX_DOUBT * self.whole:
+            return 0.0
+        share = self._done / self.whole if self.whole else 1.0
+        if self.limit is not None and len(self.numbers) == 1:
+            share = max(share, self.total / self.limit)
+        return min(share, 1.0)
 
     @property
     def stopped(self) -> bool:
@@ -227,9 +250,28 @@ class Job:
         pairs = np.array(list(found), self.numbers.dtype).reshape(-1, 2)
         self._add(pairs[:, 1], pairs[:, 0].astype(np.intp), weight)
 
-    def report_all(self, numbers: NDArray[np.uint64], weight: float = 0.0) -> None:
-        """Add a number to every counter, uint64 (counters), and weight to the work done."""
-        self._add(numbers, slice(None), weight)
+    def report_all(self, numbers: NDArray[np.uint64]) -> None:
+        """Add a number to every counter, uint64 (counters)."""
+        self._add(numbers, slice(None), 0.0)
+
+    def advance(self, task: Task, work: float) -> None:
+        """Add some work on a task to the work done."""
+        with self._change:
+            self._done += work
+            task.weight -= work
+            if task.weight < 0:  # it was underestimated: nobody knows how much is left
+                self.whole -= task.weight
+                self.doubt -= task.weight
+                task.doubt -= task.weight
+                task.weight = 0.0
+
+    def expect(self, task: Task, weight: float, doubt: float) -> None:
+        """Change the work that the rest of a task should take, and how much of it is in doubt."""
+        with self._change:
+            self.whole += weight - task.weight
+            self.doubt += doubt - task.doubt
+            task.weight = weight
+            task.doubt = doubt
 
     def _add(self, numbers: NDArray[Any], counters: Any, weight: float) -> None:
         with self._change:
@@ -263,7 +305,7 @@ class Job:
                     seconds = time.perf_counter() - self.start
                     if self._suspend_after is not None and seconds >= self._suspend_after:
                         self.suspend()
-                    self._watch.progress(Progress(min(self._done, 1.0), self.total, seconds))
+                    self._watch.progress(Progress(self.done, self.total, seconds))
             ended = True
         except KeyboardInterrupt:
             interrupted = True

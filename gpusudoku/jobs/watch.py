@@ -32,9 +32,10 @@ def duration(seconds: float) -> str:
 
 @dataclass
 class Progress:
-    """What is known while a job runs. ``done`` is the estimated share of the work, 0 to 1."""
+    """What is known while a job runs."""
 
     done: float
+    """The estimated share of the work, 0 to 1; 0 while the estimate is too uncertain."""
     count: int
     seconds: float
 

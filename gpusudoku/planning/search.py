@@ -131,6 +131,7 @@ class SearchPlan:
         try:
             with deadline.paused():
                 width = self.compile(engine)
+            self._expect(job)
             start = time.perf_counter()
             frontier = self._expanded(job)
             if self._cutoff is None:
@@ -170,6 +171,7 @@ class SearchPlan:
         frontier = Frontier(whole.shape, rows, roots.astype(np.int64))
         job = Job(len(tasks), None, on_solutions, np.uint64, suspend_after=seconds)
         tally, interrupted = WorkCounters(), None
+        self._expect(job)
         try:
             if self._cutoff is None:
                 frontier = frontier.expanded(self.settings, width, job=job)
@@ -193,6 +195,12 @@ class SearchPlan:
     ) -> SearchStats:
         """See ``Plan``."""
         return self._stats(self._expanded(None), tally, seconds, utilisation)
+
+    def _expect(self, job: Job) -> None:
+        """Set the work of a job that is watched to the estimate, which is no more than a guess."""
+        if job.is_watched:
+            job.whole = self.estimate.nodes
+            job.doubt = 0.0 if self.estimate.exact else job.whole
 
     def _expanded(self, job: Job | None) -> Frontier:
         """Return the frontier of all tasks, made once unless the job ends meanwhile."""

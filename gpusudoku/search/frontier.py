@@ -8,7 +8,8 @@ efficiency of backtrack programs, Mathematics of Computation 29, 1975) walks dow
 weighs every node by the choices that led to it. Here is its form for many walkers at once,
 stochastic enumeration (Rubinstein; Vaisman and Kroese, 2013): all children of all walkers are made,
 and some of them go on, with the weight of all. It is unbiased, varies less, and is exact where the
-tree is no wider than the walkers are many.
+tree is no wider than the walkers are many. The walkers that go on are spread evenly over the sizes
+of the boards (Chen's strata: Heuristic sampling, SIAM Journal on Computing 21, 1992).
 """
 
 from __future__ import annotations
@@ -221,21 +222,25 @@ class SearchEstimate:
         return self.nodes * share * self.node_seconds
 
 
-def estimate_search(roots: Frontier, settings: SearchSettings) -> SearchEstimate:
-    """Estimate the search below some boards; the same for the same boards, always.
+def estimate_search(roots: Frontier, settings: SearchSettings, effort: int = 1) -> SearchEstimate:
+    """Estimate the search below some boards; deterministic.
 
-    It ends where it becomes HOPELESS: nodes and solutions are then too low.
+    ``effort`` multiplies the number of walkers. It ends where it becomes HOPELESS: nodes and
+    solutions are then too low.
     """
     rng = np.random.default_rng(SEED)
     todo, weight, nodes, solutions = roots, 1.0, 0.0, 0.0
-    walkers = max(LEAST_WALKERS, min(WALKERS, WALKED_BYTES // roots.shape.row_bytes))
+    walkers = effort * max(LEAST_WALKERS, min(WALKERS, WALKED_BYTES // roots.shape.row_bytes))
     while len(todo) and nodes < HOPELESS:
         nodes += weight * len(todo)
         solved, todo = todo.split(settings)
         solutions += weight * len(solved)
         if len(todo) > walkers:
-            weight *= len(todo) / walkers
-            chosen = rng.choice(len(todo), walkers, replace=False)
+            # Boards with many candidates have large trees: every size gets its share of walkers.
+            by_size = np.argsort(todo.candidates_left, kind="stable")
+            step = len(todo) / walkers
+            chosen = by_size[((np.arange(walkers) + rng.random()) * step).astype(np.intp)]
+            weight *= step
             todo = Frontier(todo.shape, todo.boards[chosen], todo.roots[chosen])
     return SearchEstimate(nodes, solutions, weight == 1.0, node_seconds(roots.shape))
 

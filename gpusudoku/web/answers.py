@@ -25,9 +25,10 @@ from gpusudoku.logic import explain
 from gpusudoku.options import Options
 from gpusudoku.orders.sampling import SEED_BITS
 from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.search import search_kernels
+from gpusudoku.planning.search import SearchPlan, search_kernels
 from gpusudoku.puzzles.minimising import minimise
 from gpusudoku.results import decimal_digits
+from gpusudoku.search.frontier import Frontier
 from gpusudoku.web.questions import Question
 
 SEARCHED = ("count", "shares", "sample", "nth", "minimise")
@@ -97,6 +98,16 @@ def place_of_error(error: BaseException) -> str:
     return f"{type(error).__name__} in {ours[-1] if ours else 'a library'}"
 
 
+class _Unplanned(Cancelled):
+    """A count that was cancelled before there was a plan: while a contraction was looked for."""
+
+
+def _too_long(seconds: float) -> Failure:
+    """Return the failure of a count that should take so many seconds."""
+    words = "it should take longer than the question allows"
+    return Failure("expensive", words, seconds=seconds, at_least="0")
+
+
 class Answerer:
     """Answers questions with one engine, any number at a time, each in the thread that asks."""
 
@@ -132,6 +143,11 @@ class Answerer:
         except Cancelled as error:
             if cancel.cancelled or not over.cancelled:
                 raise
+            if isinstance(error, _Unplanned):
+                search = SearchPlan(Frontier.of([question.board()]), self._options)
+                seconds = search.seconds / self._engine.threads
+                if seconds > (question.seconds or 0.0):
+                    raise _too_long(seconds) from None
             words = f"it takes longer than {question.seconds:.3g} s; how long is not known"
             found = decimal_digits(error.count)
             raise Failure("expensive", words, seconds=None, at_least=found) from None
@@ -149,21 +165,25 @@ class Answerer:
             seconds = plan.seconds / self._engine.threads
             said.update(method=plan.method, estimate=seconds)
             if question.seconds is not None and seconds > question.seconds:
-                words = "it should take longer than the question allows"
-                raise Failure("expensive", words, seconds=seconds, at_least="0")
+                raise _too_long(seconds)
             tell(said)
 
         def progress(now: Progress) -> None:
             found = decimal_digits(now.count)
             tell({**said, "done": now.done, "at_least": found, "seconds": now.seconds})
 
-        result = count(
-            question.board(),
-            engine=self._engine,
-            planned=planned,
-            progress=progress,
-            **vars(self._options),
-        )
+        try:
+            result = count(
+                question.board(),
+                engine=self._engine,
+                planned=planned,
+                progress=progress,
+                **vars(self._options),
+            )
+        except Cancelled as error:
+            if said:
+                raise
+            raise _Unplanned(str(error)) from error
         return result.as_dict()
 
     def _shares(self, question: Question, tell: Tell) -> Json:

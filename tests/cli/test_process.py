@@ -124,7 +124,7 @@ def test_a_count_stops_soon(start, file, hard, screen, name, method):
     shows, terminal = screen
     process = start("count", board, "--method", method, stderr=terminal)
     os.close(terminal)
-    shown = read(shows, until=r"\[[#.]{24}\] +[0-9.]+%  [1-9][0-9,]* solutions  \d+ s")
+    shown = read(shows, until=r"[1-9][0-9,]* solutions  \d+ s")
     process.send_signal(getattr(signal, name))
     shown += read(shows)
     out, _ = process.communicate(timeout=300)  # the count itself takes minutes

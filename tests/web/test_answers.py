@@ -151,6 +151,12 @@ class TestSeconds:
         assert facts["error"] == "it should take longer than the question allows"
         assert facts["seconds"] > 1e6
 
+    def test_what_a_count_costs_is_said_if_planning_it_takes_longer(self, server):
+        facts = server.ask("count", "." * 256, seconds=3)
+        assert facts["error"] == "it should take longer than the question allows"
+        assert (facts["kind"], facts["status"], facts["at_least"]) == ("expensive", 422, "0")
+        assert facts["seconds"] > 1e9
+
     def test_what_has_taken_longer_is_given_up(self, server):
         facts = server.ask("shares", HARD, seconds=0.1)
         assert facts.pop("error") == "it takes longer than 0.1 s; how long is not known"

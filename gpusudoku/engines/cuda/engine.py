@@ -91,7 +91,11 @@ class CudaEngine:
         workers = [GpuWorker(gpu, settings, self._lose) for gpu in self.gpus]
         # A part of the frontier for each GPU; later, sharing evens out differences.
         parts = pieces(range(len(frontier)), len(workers))
-        tasks = [Task(frontier.part(p.start, p.stop), len(p) / len(frontier)) for p in parts]
+        tasks = []
+        for part in parts:
+            share = len(part) / len(frontier)
+            boards = frontier.part(part.start, part.stop)
+            tasks.append(Task(boards, job.whole * share, job.doubt * share))
         job.run(tasks, workers)
         total = WorkCounters()
         for worker in workers:

@@ -23,6 +23,7 @@ from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import DeviceError
 from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.search.forecast import Forecast
 
 Lose = Callable[[Gpu, DeviceError], None]
 """Called with a GPU that is lost, and the reason."""
@@ -57,6 +58,7 @@ class GpuWorker(Worker):
         self._settings, self._lose = settings, lose
 
     def __call__(self, job: Job) -> float:
+        self._forecast = Forecast(self._settings, job)
         return drive(self.gpu, job, self._lose, lambda task: self._search(task, job))
 
     def _search(self, task: Task, job: Job) -> None:
@@ -65,12 +67,14 @@ class GpuWorker(Worker):
             self._explore(task, job)
             if job.idle_workers > 0 and len(task.payload) > 1:
                 boards, half = task.payload, len(task.payload) // 2
-                task.payload, task.weight = boards.part(half, len(boards)), task.weight / 2
-                job.share([Task(boards.part(0, half), task.weight)])
+                task.payload = boards.part(half, len(boards))
+                task.weight /= 2
+                task.doubt /= 2
+                job.share([Task(boards.part(0, half), task.weight, task.doubt)])
         if len(task.payload):
             job.leave(task)
         else:
-            job.report([], task.weight)
+            job.expect(task, 0.0, 0.0)
 
     def _explore(self, task: Task, job: Job) -> None:
         """Launch until nothing is left, or others wait for boards, or the job ends."""
@@ -88,7 +92,10 @@ class GpuWorker(Worker):
                     for rows, roots in haul.solutions:
                         job.on_solutions(rows, roots)
                 job.report_all(haul.counts)
+                job.advance(task, haul.tally.nodes)
                 self.tally.add(haul.tally)
+                if len(haul.left) and self._forecast.is_due:
+                    self._forecast.revise(task, haul.left)
 
 
 class GpuSumWorker(SumWorker):

@@ -95,9 +95,7 @@ export class Counting extends EventTarget {
       known.atLeast = "at_least" in facts ? BigInt(facts.at_least) : known.atLeast;
       known.elapsed = facts.elapsed ?? facts.seconds ?? known.elapsed;
       known.estimate = facts.estimate ?? known.estimate;
-      // A search of years has done a larger part of its nodes at first than of its time.
-      const most = known.estimate === null ? 1 : Math.max(known.elapsed / known.estimate, 0);
-      known.done = "done" in facts ? Math.min(facts.done, most) : known.done;
+      known.done = facts.done || null;
       known.waiting = facts.waiting ?? false;
       known.own = facts.own ?? false;
       known.compiling = facts.compiling ?? false;

@@ -12,9 +12,11 @@ from gpusudoku.counting import count
 from gpusudoku.engines.cuda import search
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import Interrupted
+from gpusudoku.jobs.job import Job, Task
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.kernels.search import thread
 from gpusudoku.options import Options
+from gpusudoku.search import forecast
 from gpusudoku.solving import solve
 from tests import naive
 from tests.boards import full_grid, puzzle, searched, spoilt, streamed
@@ -194,3 +196,28 @@ def test_two_gpus_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     assert count(full, engine=two_gpus(), method="search").count == 1
     boards = [spoilt(full, 0), *(puzzle("2x3", clues, clues) for clues in (11, 36, 12))]
     assert searched(boards, two_gpus()).counts == [naive.count(board) for board in boards]
+
+
+def test_the_forecast_learns_while_a_gpu_searches(
+    monkeypatch: pytest.MonkeyPatch, launches: list[Launched]
+) -> None:
+    """The nodes that are expected are within a factor of two of those that are searched."""
+    short_launches(monkeypatch)
+    monkeypatch.setattr(forecast, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(forecast, "SAMPLING_SHARE", 1.0)
+    monkeypatch.setattr(search, "HAUL_SHARE", 1e9)
+    forecasts: list[float] = []
+    expect = Job.expect
+
+    def noted(job: Job, task: Task, weight: float, doubt: float) -> None:
+        expect(job, task, weight, doubt)
+        forecasts.append(job.whole)
+
+    monkeypatch.setattr(Job, "expect", noted)
+    result = count(SMALL, device="cuda", method="search", progress=lambda _: None)
+    assert result.count == naive.count(SMALL)
+    assert launches
+    assert len(forecasts) > 2
+    total = forecasts[-1]  # nothing remains, so these are the nodes of the GPU
+    for nodes in forecasts:
+        assert total / 2 < nodes < total * 2

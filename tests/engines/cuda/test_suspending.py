@@ -69,8 +69,8 @@ class Stopped(Job):
             super().__init__(1, None, None, np.uint64)
         self._still, self._how = reports, end
 
-    def report_all(self, numbers: Any, weight: float = 0.0) -> None:
-        super().report_all(numbers, weight)
+    def report_all(self, numbers: Any) -> None:
+        super().report_all(numbers)
         self._still -= 1
         if self._still == 0:
             self._token.cancel() if self._how == "cancel" else self.suspend()
