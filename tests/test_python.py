@@ -137,7 +137,7 @@ def test_what_notebooks_show() -> None:
         ("6 solutions", Count(BOARD, 6, True, "cpu", 1, STATS)),
         ("The only solution", Solution(BOARD, found, True, STATS)),
         ("One of several solutions", Solution(BOARD, found, False, STATS)),
-        ("No solution", Solution(BOARD, None, None, STATS)),
+        ("No solution", Solution(BOARD, None, False, STATS)),
     ):
         page = value._repr_html_()
         assert f"<div>{caption}</div>" in page

@@ -20,10 +20,10 @@ COMPILING = """
 import os, time
 from gpusudoku.kernels import compiling, kernel
 
-def ready(kernels, real=compiling.ready):
+def ready(kernels, real=compiling.ready, **options):
     while not os.path.exists({done!r}):
         time.sleep(0.005)
-    real(kernels)
+    real(kernels, **options)
 
 compiling.ready = ready
 kernel.Kernel.kept = False
