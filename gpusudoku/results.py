@@ -126,7 +126,7 @@ class Count:
     It behaves like the number: in comparisons, arithmetic, ``int``, ``bool``, ``hash``, ``round``
     and formats. If a limit was reached, it equals only itself, and it is less or greater than
     another number only where the limit decides that. Everything else is a ValueError then, but
-    ``bool``, which is true as soon as a solution is found, and formats, which show ``1,000+``.
+    ``bool``, which is true once a solution is found, and formats, which show ``1,000+``.
     """
 
     error: ClassVar[InputError | None] = None
@@ -183,7 +183,9 @@ class Count:
         return [self.count] if self.exact else [self.count, math.inf]
 
     def __bool__(self) -> bool:
-        return self > 0
+        if self.count == 0 and not self.exact:
+            self._unknown("tell whether there is a solution")
+        return self.count > 0
 
     def __index__(self) -> int:
         if not self.exact:
@@ -198,7 +200,18 @@ class Count:
     __mod__, __rmod__ = _arithmetic(operator.mod)
     __divmod__, __rdivmod__ = _arithmetic(divmod)
     __pow__, __rpow__ = _arithmetic(pow)
-    __neg__, __abs__, __round__ = (_arithmetic(f)[0] for f in (operator.neg, abs, round))
+
+    def __neg__(self) -> int:
+        return -operator.index(self)
+
+    def __pos__(self) -> int:
+        return operator.index(self)
+
+    def __abs__(self) -> int:
+        return operator.index(self)
+
+    def __round__(self, ndigits: int | None = None) -> int:
+        return round(operator.index(self), ndigits)
 
     def _unknown(self, purpose: str) -> NoReturn:
         """Complain that a limit hides the number."""
@@ -240,9 +253,9 @@ class Count:
         return self.stats.method
 
     @property
-    def solvable(self) -> bool:
-        """Tell whether there is a solution."""
-        return bool(self)
+    def solvable(self) -> bool | None:
+        """Tell whether there is a solution; None if the time limit hides that."""
+        return None if self.count == 0 and not self.exact else bool(self)
 
     @property
     def unique(self) -> bool | None:
@@ -407,9 +420,9 @@ class ResultBlock:
         return None if self.ended_after and count < 2 else is_unique(count, self.limit)
 
     @property
-    def undecided(self) -> int:
-        """1 if the time limit hides whether the board has one solution, several or none; else 0."""
-        return 0 if self.ended_after is None else int((self.numbers < 2).sum())
+    def is_undecided(self) -> bool:
+        """True if the time limit hides whether the board has one solution, several or none."""
+        return self.ended_after is not None and bool((self.numbers < 2).all())
 
     def text(self, count: int) -> str:
         """Write one of the counts as it is shown: ``N+`` for N or more."""

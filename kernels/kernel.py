@@ -178,7 +178,7 @@ def pace(price: float) -> float:
     # Imported lazily, and before the time is taken: Numba may have to be read from a slow disk.
     import_module("gpusudoku.kernels.jit")
     trial: Kernel = import_module("gpusudoku.kernels.contraction.general.lists").list_paths
-    if trial.fetch():
+    if trial.fetch():  # nothing to measure: the file of the pace was lost alone
         return 1.0
     start = time.perf_counter()
     interruptibly(trial.compile)

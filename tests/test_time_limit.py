@@ -102,3 +102,10 @@ def test_a_cross_check_counts_up_to_a_lower_bound() -> None:
     assert result.method == "search"
     assert cross_check(result, device="cpu", seconds=MOMENT, limit=10**9) is not None
     assert cross_check(count(UNSOLVED, seconds=MOMENT), device="cpu") is None
+
+
+def test_boards_of_a_batch_are_searched_as_single_ones_are() -> None:
+    """Where a contraction does not end in time."""
+    boards = ["1" + "." * 80, "." * 80 + "9"]
+    for result in count_many(boards, device="cpu", seconds=0.5):
+        assert result.exact or result.count > 1000

@@ -246,7 +246,7 @@ def devices() -> None:
         except DeviceError as error:
             reason = str(error)
     for number, card in enumerate(availability.cards()):
-        why = reason or availability.unusable_card(card)
+        why = availability.unusable_card(card) or reason
         show(f"cuda  {number}: {card.name}" + (f" (not usable: {why})" if why else ""))
     if reason and not availability.cards():
         show(f"cuda  not usable: {reason}")

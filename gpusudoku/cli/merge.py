@@ -59,7 +59,7 @@ def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) 
     has_lines = isinstance(parts[0].record.found, LinesFile)
     command, options = parts[0].record.identity.command, parts[0].record.identity.options
     form = options.get("format") or ("jsonl" if command == "shares" and has_lines else "text")
-    form_of_output(output, None, [form])
+    form_of_output(output, None, [form], has_text=form == "text")
     if not has_lines:
         text = _text(parts, output)
         with Output(output, force, [part.name for part in parts]) as out, out.telling_lines():

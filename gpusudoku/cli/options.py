@@ -289,7 +289,11 @@ def seed_option(command: str, text: str) -> Callable[[Command], Command]:
 
 def seconds_option(command: str) -> Callable[[Command], Command]:
     """Add the option of a command that ends the work on each board after some time."""
-    text = "Stop each board after S seconds, without those of compiling: N+ if N were found."
+    result = {
+        "count": "The count is then N+, where N solutions were found.",
+        "solve": "Without a solution it is then unknown whether there is one.",
+    }
+    text = f"Stop work on each board after S seconds, compiling apart. {result[command]}"
     return own_option(command)("--seconds", type=Seconds(MAX_SECONDS), metavar="S", help=text)
 
 

@@ -135,6 +135,7 @@ def _show(board: Board, result: Simplified, bits: int) -> None:
 
 
 def _draw(board: Board, candidates: int) -> None:
+    # Only a line can show a cell without candidates.
     show(formats.write(board, "pretty" if board.given_candidates is None else "line"))
     if board.is_full:
         show("all cells are filled")

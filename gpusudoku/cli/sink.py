@@ -183,9 +183,9 @@ class AnswerSink:
                     self._checkpoint.advance(share=self._source.share_of(self.tally.boards))
             return
         keep = None if self._wanted is None else self._wanted(found.numbers)
-        if found.undecided and (keep is not None or not self._source.single):
+        if found.is_undecided and (keep is not None or not self._source.single):
             note(f"{self._source.place(found.boards)}{verdict(found)}")
-            keep = None if keep is None else found.numbers > 1
+            keep = None if keep is None else np.zeros(len(found), bool)
         shown = found if keep is None else found.chosen(keep)
         text = self._writer.text(shown)
         logged = b"" if self._log is None else self._records.text(found)

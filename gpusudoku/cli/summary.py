@@ -48,8 +48,10 @@ class Tally:
     def add(self, results: ResultBlock) -> None:
         """Add boards that were worked on together."""
         self.boards += len(results)
-        self._undecided += results.undecided
-        counts = results.numbers[results.undecided :]  # such a board is the only one of its block
+        counts = results.numbers
+        if results.is_undecided:
+            self._undecided += len(results)
+            counts = counts[:0]
         self._one += int((counts == 1).sum())
         self._several += int((counts > 1).sum())
         self._none += int((counts == 0).sum())

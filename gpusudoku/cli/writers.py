@@ -189,9 +189,12 @@ class SolvedOnTerminal(AnswerWriter):
 def verdict(results: ResultBlock) -> str:
     """Say what the solution of a single board does not show."""
     [count] = results.numbers.tolist()
-    if results.undecided:
-        found = "a solution, and no other" if count else "no solution"
-        return f"{found} found in {results.ended_after:g} s: unknown whether there is one"
+    if results.is_undecided:
+        solutions, question = ("one", "another") if count else ("no", "one")
+        return (
+            f"{solutions} solution found in {results.ended_after:g} s: "
+            f"unknown whether there is {question}"
+        )
     if count == 0:
         return "no solution"
     unique = results.is_unique(count)

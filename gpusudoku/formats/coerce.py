@@ -36,7 +36,7 @@ from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, Interrupted, described, shown
 from gpusudoku.formats.lines import PlainRun
 from gpusudoku.formats.read import parse, read_batches
-from gpusudoku.formats.symbols import joined_texts
+from gpusudoku.formats.symbols import joined_texts, warn_from_zero
 from gpusudoku.jobs.job import Pace
 
 BoardLike = Board | ArrayLike | os.PathLike[str]
@@ -88,7 +88,7 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
             raise
     if isinstance(item, int | float) and item > MOST_DIGIT:
         n = 9 if geometry is None else geometry.n
-        # With as many digits it can be no smaller board, whatever zeros before them were lost.
+        # A shorter number may be a smaller board that lost its zeros.
         if isinstance(item, int) and n <= 9 and 10 ** ((n - 1) ** 2) <= item < 10 ** (n * n):
             return parse(f"{item:0{n * n}}", geometry)
         raise InputError(
@@ -107,7 +107,20 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
     if cells.dtype == object and {str} <= {*map(type, cells.flat)} <= {str, type(None)}:
         return _board_of_texts(cells, geometry)
     _check_shape(cells)
-    return Board(cells, geometry)
+    return Board(_from_one(cells, geometry), geometry)
+
+
+def _from_one(cells: NDArray[Any], geometry: Geometry | None) -> NDArray[Any]:
+    """Number the digits from 1 where they begin with 0, beside None and without the digit n."""
+    values = cells.ravel().tolist() if cells.dtype == object else []
+    n = isqrt(cells.size) if geometry is None else geometry.n
+    digits = [value for value in values if value is not None]
+    if len(digits) == len(values) or {*map(type, digits)} != {int}:
+        return cells
+    if min(digits) != 0 or max(digits) >= n:
+        return cells
+    warn_from_zero(n)
+    return np.array([None if value is None else value + 1 for value in values], object)
 
 
 def _plain(item: Any) -> Any:
@@ -198,7 +211,8 @@ def batches_of(
             numbers = np.where(np.isnan(boards), 0, boards)
             with np.errstate(invalid="ignore"):  # of what no integer is
                 integers = numbers.astype(np.int64)
-            boards = integers if (integers == numbers).all() else boards
+            may_begin_with_0 = (numbers != boards).any() and (boards == 0).any()  # beside NaN
+            boards = boards if may_begin_with_0 or (integers != numbers).any() else integers
         if boards.dtype.kind in "iu":
             return _array_batches(boards, geometry)
     items: Any = boards

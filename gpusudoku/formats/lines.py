@@ -311,6 +311,7 @@ class LineParser:
             return None
         if len(text) > LONGEST_ROW:
             raise FormatError(f"a line of {LONGEST_ROW} bytes or more, expected a board", number)
+        # Once more, as there may have been quotes around it or a comment behind it.
         board = self._of_candidates(number, text.partition(b":")[0].strip())
         if board is not None:
             return board

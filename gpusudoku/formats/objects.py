@@ -264,7 +264,7 @@ def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
             elif kind == "close":
                 if not brackets or _CLOSING[brackets.pop()] != found:
                     raise UnreadableError(f"{found!r} without a list that it ends", number)
-                yield from _with_pair_joined(texts, way)
+                yield from _without_solution(texts, way)
                 texts = []
                 if values:
                     yield first, ",".join(values).encode(errors="surrogatepass") + b"\n"
@@ -287,12 +287,14 @@ def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
         raise UnreadableError("a list that does not end", start)
 
 
-def _with_pair_joined(texts: list[NumberedLine], way: Way) -> list[NumberedLine]:
-    """Return a puzzle and a full board as one row of a table, other lines as they are."""
-    if len(texts) == _PAIR:
-        boards = [board_in(line, way) for _, line in texts]
-        if {board.is_full for board in boards if board} == {True, False}:
-            return [(texts[0][0], b"\t".join(line.strip() for _, line in texts) + b"\n")]
+def _without_solution(texts: list[NumberedLine], way: Way) -> list[NumberedLine]:
+    """Return the puzzle alone of a puzzle and a full board, and other lines as they are."""
+    boards = [board_in(line, way) for _, line in texts]
+    if len({board.n for board in boards if board}) == 1:
+        puzzles = [text for text, board in zip(texts, boards, strict=True)
+                   if board and not board.is_full]  # fmt: skip
+        if len(texts) == _PAIR and len(puzzles) == 1:
+            return puzzles
     return texts
 
 

@@ -150,11 +150,10 @@ def _entries_of_form(head: Head, lines: Lines, way: Way) -> Iterator[Batch | Inp
     """Choose the reader of the input's form."""
     if is_object(head):
         return read_objects(lines, way)
-    is_nested = is_list(head)
-    if is_nested:
+    if is_list(head):
         lines = unfold(lines, way)
         head = head_of(lines)
-    if not is_nested or b"\t" in head.first:  # a list may have pairs of puzzle and solution
+    else:
         header = find_header(head, way)
         if header is not None:
             return read_table(lines, way, header)

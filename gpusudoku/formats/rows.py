@@ -277,7 +277,8 @@ def board_of(rows: Sequence[Row], width: int, geometry: Geometry) -> Board:
     values = number_values(cells, n) if numbers else character_values(text, n)
     if numbers and values.max() > n and all(row.separated(width) for row in rows):
         masks = masks_of_groups(cells, n)
-        if masks is not None:
+        # A single cell with several digits is an error: its other digits would be excluded.
+        if masks is not None and (np.bitwise_count(masks) > 1).sum() > 1:
             return board_of_masks(masks, geometry)
     try:
         return Board(values, geometry)

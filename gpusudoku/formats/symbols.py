@@ -76,7 +76,7 @@ def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
         values = np.frombuffer(text.translate(_FROM_ZERO), np.uint8)
         if values.max() <= n:
             if n != _HEXADECIMAL_SIZE:
-                _warn_from_zero(n)
+                warn_from_zero(n)
             return values
     elif n == _HEXADECIMAL_SIZE and b"0" in text and b"G" not in text.upper():
         zeros = (np.frombuffer(text, np.uint8) == ord("0")).reshape(n, n)
@@ -104,7 +104,7 @@ def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
     values = [_NUMBERS.get(token, UNKNOWN) for token in tokens]
     is_zero = [token in _ZEROS for token in tokens]
     if any(is_zero) and sum(is_zero) < values.count(0) and max(values) < n:
-        _warn_from_zero(n)
+        warn_from_zero(n)
         values = [value + (value > 0 or zero)
                   for value, zero in zip(values, is_zero, strict=True)]  # fmt: skip
     if 1 < n <= _MOST_WITH_X and 0 not in values:
@@ -125,7 +125,8 @@ def has_zero_and_sign(text: bytes | memoryview) -> bool:
     return b"0" in data and any(sign in data for sign in _SIGNS)
 
 
-def _warn_from_zero(n: int) -> None:
+def warn_from_zero(n: int) -> None:
+    """Warn that the digits of a board of n digits begin with 0."""
     # Python shows a warning with the same text once.
     warnings.warn(
         f"0 and another sign for empty cells, but no {n}: 0 to {n - 1} are read as 1 to {n}",

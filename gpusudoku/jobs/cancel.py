@@ -95,26 +95,34 @@ class Deadline(CancelToken):
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
-        self._clock, self._end = clock, clock() + seconds
+        self._clock = clock
+        self._end = clock() + seconds
+        self._pauses: list[float] = []
+        """When the pauses began that have not ended: several threads may pause it."""
 
     @property
     def cancelled(self) -> bool:
         """True if ``cancel`` was called, or the time is over."""
-        return self._cancelled or self._clock() > self._end
+        return self._cancelled or (not self._pauses and self._clock() > self._end)
 
     @property
     def seconds_left(self) -> float:
         """The seconds that remain."""
-        return max(0.0, self._end - self._clock())
+        with self._lock:
+            return max(0.0, self._end - (self._pauses[0] if self._pauses else self._clock()))
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Postpone the end by the time that this block takes."""
-        start = self._clock()
+        with self._lock:
+            self._pauses.append(self._pauses[0] if self._pauses else self._clock())
         try:
             yield
         finally:
-            self._end += self._clock() - start
+            with self._lock:
+                start = self._pauses.pop()
+                if not self._pauses:
+                    self._end += self._clock() - start
 
 
 _tokens: ContextVar[tuple[CancelToken, ...]] = ContextVar("tokens", default=())

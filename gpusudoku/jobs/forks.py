@@ -35,8 +35,8 @@ _locks: WeakSet[Any] = WeakSet()
 """All locks that are released in a child."""
 # No condition: an interrupt of the main thread can leave its lock held.
 _fork_lock = threading.RLock()
-_busy_threads: list[int] = []
-"""The threads in ``delayed_forks``, once for each block that they are in."""
+_busy_threads: dict[object, int] = {}
+"""The thread of each block of ``delayed_forks`` that has begun."""
 
 
 def reentrant_lock() -> Any:
@@ -52,18 +52,18 @@ def delayed_forks() -> Iterator[None]:
 
     Examples are an import and a call of LLVM: each holds a lock of its own.
     """
-    thread = threading.get_ident()
-    with _fork_lock:
-        _busy_threads.append(thread)
-    try:
+    block = object()
+    try:  # an interrupt may come as soon as the block is noted
+        with _fork_lock:
+            _busy_threads[block] = threading.get_ident()
         yield
     finally:
-        _busy_threads.remove(thread)
+        _busy_threads.pop(block, None)
 
 
 def _before_fork() -> None:
     _fork_lock.acquire()
-    while any(thread != threading.get_ident() for thread in _busy_threads):
+    while {*_busy_threads.values()} - {threading.get_ident()}:
         _fork_lock.release()
         try:
             time.sleep(POLL_SECONDS)

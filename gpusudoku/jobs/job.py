@@ -113,7 +113,8 @@ class Job:
         """Not 0 once the job is stopped: for compiled loops to look at."""
         self._error: BaseException | None = None
         self._suspend_after = suspend_after
-        self._deadline = Deadline(inf) if deadline is None else deadline
+        self.deadline = Deadline(inf) if deadline is None else deadline
+        """When it suspends itself."""
         self._tokens, self._watch = tokens(), current_watch()
         self._own = CancelToken()  # stops workers within a task, once the job is stopped
         for token in self._tokens:
@@ -167,7 +168,7 @@ class Job:
     @property
     def ending(self) -> bool:
         """True if workers should hand back what they have left, by ``leave``, and take no more."""
-        return self._suspended or self.stopped or self._deadline.cancelled
+        return self._suspended or self.stopped or self.deadline.cancelled
 
     @property
     def left(self) -> list[Task]:
@@ -299,7 +300,7 @@ class Job:
                 if self._start_thread():
                     continue
                 self._wait_for_news()
-                if self._deadline.cancelled:
+                if self.deadline.cancelled:
                     self.suspend()  # workers that wait for a task have to be woken
                 if self.is_attended:
                     seconds = time.perf_counter() - self.start

@@ -176,14 +176,16 @@ def _mixed(
     """Take the counts of boards with few solutions, and count the others as suits each."""
     contractible = is_nine(block.geometry, block.candidates)
     slow: list[int] = np.flatnonzero(many).tolist()
-    if contractible and not only_searches(options) and slow:
+    # With a time limit each is counted alone, to search where a contraction does not end in time.
+    if contractible and not only_searches(options) and slow and options.seconds is None:
         counts = _contracted(block.chosen(many), options, engine, most_seconds)
     else:
         counts = (
             count_alone(block.part(index, index + 1), options, engine, most_seconds)
             for index in slow
         )
-    known = np.minimum(searched.numbers, SEARCHED_SOLUTIONS).tolist()  # no number above a limit
+    # Boards that are searched together may exceed the limit a little.
+    known = np.minimum(searched.numbers, SEARCHED_SOLUTIONS).tolist()
     others = (
         ResultBlock.of(block.part(index, index + 1), _at_least(known[index], count), options.limit)
         for index, count in zip(slow, counts, strict=True)
@@ -200,7 +202,7 @@ def in_turn(
         if start < index:
             yield replace(results.part(start, index), continued=continued)
             continued = True
-        yield from islice(others, 1)  # none behind the last board
+        yield from islice(others, 1)  # after the last slow board there are none
         start = index + 1
 
 

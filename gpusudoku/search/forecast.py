@@ -12,9 +12,10 @@ from contextlib import suppress
 from math import inf
 
 from gpusudoku.errors import Cancelled
+from gpusudoku.jobs.cancel import cancelling
 from gpusudoku.jobs.job import Job, Task
 from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.search.frontier import Frontier, estimate_search
+from gpusudoku.search.frontier import HOPELESS, Frontier, estimate_search
 
 FIRST_SECONDS = 1.0
 """The time until the first sample: a shorter search needs no forecast."""
@@ -35,6 +36,7 @@ class Forecast:
     def __init__(self, settings: SearchSettings, job: Job) -> None:
         self._settings = settings
         self._job = job
+        self._samples = 0
         self._effort = max(1, MIN_EFFORT // job.workers)  # the errors of workers even out
         self._due = time.perf_counter() + FIRST_SECONDS if job.is_watched else inf
 
@@ -47,16 +49,20 @@ class Forecast:
         """Sample the boards that remain of a task, and change what it is expected to take.
 
         The new sample is independent of the forecast before, so their difference tells how good
-        they are.
+        they are. A sample that gave up tells only that much remains.
         """
         start = time.perf_counter()
         step = max(1, len(remaining) // MAX_BOARDS)
         boards = Frontier(remaining.shape, remaining.boards[::step], remaining.roots[::step])
-        with suppress(Cancelled):  # the worker notices by itself, and hands back what remains
-            estimate = estimate_search(boards, self._settings, self._effort)
+        # If the search is to end, the worker notices by itself, and hands back what remains.
+        with suppress(Cancelled), cancelling(self._job.deadline):
+            self._samples += 1
+            estimate = estimate_search(boards, self._settings, self._effort, self._samples)
             nodes = estimate.nodes * len(remaining) / len(boards)
             weight = task.weight + TRUST * (nodes - task.weight)
             doubt = 0.0 if estimate.exact and step == 1 else abs(nodes - weight)
+            if estimate.nodes >= HOPELESS:
+                doubt = weight
             self._job.expect(task, weight, doubt)
         self._effort = min(2 * self._effort, MAX_EFFORT)
         self._due = start + (time.perf_counter() - start) / SAMPLING_SHARE

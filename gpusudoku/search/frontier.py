@@ -222,13 +222,15 @@ class SearchEstimate:
         return self.nodes * share * self.node_seconds
 
 
-def estimate_search(roots: Frontier, settings: SearchSettings, effort: int = 1) -> SearchEstimate:
-    """Estimate the search below some boards; deterministic.
+def estimate_search(
+    roots: Frontier, settings: SearchSettings, effort: int = 1, seed: int = 0
+) -> SearchEstimate:
+    """Estimate the search below some boards; deterministic for each ``seed``.
 
     ``effort`` multiplies the number of walkers. It ends where it becomes HOPELESS: nodes and
     solutions are then too low.
     """
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(SEED + seed)
     todo, weight, nodes, solutions = roots, 1.0, 0.0, 0.0
     walkers = effort * max(LEAST_WALKERS, min(WALKERS, WALKED_BYTES // roots.shape.row_bytes))
     while len(todo) and nodes < HOPELESS:

@@ -9,7 +9,7 @@ from gpusudoku import collection, count, count_many
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import parse
+from gpusudoku.formats import parse, read_text
 from tests import naive
 from tests.formats.samples import read, solution
 
@@ -90,3 +90,30 @@ def test_candidates_that_are_a_clue() -> None:
     line = str(collection.load("2b"))
     groups = "".join(f"{{{'123456789' if cell == '.' else cell}}}" for cell in line)
     assert parse(groups) == collection.load("2b")
+
+
+def test_one_cell_with_two_digits_is_an_error() -> None:
+    """Its neighbours have one digit each: one too many was typed."""
+    rows = [" ".join(map(str, row)) for row in solution(Geometry(3, 3)).grid.tolist()]
+    rows[8] = rows[8][:-1] + "98"
+    with pytest.raises(InputError, match="r9c9 holds '98', expected a number from 0 to 9"):
+        parse("\n".join(rows))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('[["{a}", "{sa}"]]', [6]),
+        ('[["{sa}", "{a}"], ["{b}", "{sb}"]]', [6, 6]),
+        ('[["{a}", "{sa}"], ["{b}"]]', [6, 6]),
+        ('[["{a}", "{b}"], ["{b}", "{a}"]]', [6, 6, 6, 6]),
+        ('[["{sa}", "{sb}"]]', [1, 1]),
+        ('["{a}", "{sa}"]', [6, 1]),
+    ],
+)
+def test_pairs_of_puzzles_and_solutions(text: str, expected: list[int]) -> None:
+    a, b = "1....2....3.....", ".4......2....1.."
+    names = {"a": a, "b": b, "sa": "1342421324313124", "sb": "2431132442133142"}
+    for name, board in names.items():
+        text = text.replace(f"{{{name}}}", board)
+    assert [result.count for result in count_many(list(read_text(text)), device="cpu")] == expected

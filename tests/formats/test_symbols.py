@@ -15,6 +15,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.formats import FORMATS, parse, write
 from gpusudoku.formats.coerce import batches_of
+from gpusudoku.formats.coerce import board_of as board_of_value
 from gpusudoku.formats.read import parse_near
 from tests.formats.samples import read, read_stream, solution
 
@@ -67,6 +68,13 @@ def test_digits_from_zero(n: int) -> None:
         assert parse(text) == board
     assert [entry.board for entry in read(f"{characters}\n" * 50)] == [board] * 50
     assert next(iter(batches_of([characters] * 50)))[0] == board
+    cells = [cell - 1 if cell else None for cell in board.cells.tolist()]
+    grid = [cells[i : i + n] for i in range(0, n * n, n)]
+    assert board_of_value(cells) == board_of_value(grid) == board
+    assert next(iter(batches_of([grid] * 2)))[0] == board
+    with_nan = np.array(grid, np.float64)
+    assert next(iter(batches_of(np.stack([with_nan, with_nan]))))[0] == board
+    assert read(json.dumps(grid))[0].board == board
 
 
 @pytest.mark.parametrize("n", [4, 9, 10, 25])

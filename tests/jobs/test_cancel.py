@@ -174,3 +174,24 @@ def test_a_deadline_stops_a_job_by_the_clock() -> None:
         later.cancel()
         with pytest.raises(Cancelled):
             check_cancelled()
+
+
+def test_several_threads_pause_a_deadline() -> None:
+    """It is over only after the last pause, and later by the time from the first to the last."""
+    now = [0.0]
+    deadline = Deadline(10.0, clock=lambda: now[0])
+    now[0] = 4.0
+    first = deadline.paused()
+    second = deadline.paused()
+    first.__enter__()
+    now[0] = 7.0
+    second.__enter__()
+    now[0] = 12.0
+    first.__exit__(None, None, None)
+    assert not deadline.cancelled
+    assert deadline.seconds_left == 6.0
+    now[0] = 24.0
+    second.__exit__(None, None, None)
+    assert deadline.seconds_left == 6.0
+    now[0] = 30.5
+    assert deadline.cancelled

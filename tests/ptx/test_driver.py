@@ -188,7 +188,8 @@ def test_cards_that_cannot_be_used(computer: Computer) -> None:
     assert "; cuda where that is quicker" in said.err
     assert "; cuda about 3 s, with its start" in said.err
     assert "device: cpu, " in said.err
-    asked = computer.gpusudoku(*SEARCH, cards=old)
+    assert computer.gpusudoku(*SEARCH, cards=old)[:2] == (0, COUNT)  # by the other one
+    asked = computer.gpusudoku(*SEARCH, "--gpu", "1", cards=old)
     assert asked[:2] == (1, "")
     assert asked.err.startswith("gpusudoku: GPU 1 cannot be used: ")
     reason = "the CUDA driver says CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803): see nvidia-smi"

@@ -159,10 +159,10 @@ def test_no_two_small_puzzles_are_equal() -> None:
 def test_it_gives_up_where_there_are_no_more() -> None:
     for jobs in (1, 3):
         found = []
-        with pytest.raises(GaveUp, match=r"^gave up after 0.3 s .*: \d+ of 1000 found") as caught:
-            found += generate(1000, pattern=FEW, seed=10, seconds=0.3, jobs=jobs)
+        with pytest.raises(GaveUp, match=r"^gave up after 1 s .*: \d+ of 1000 found") as caught:
+            found += generate(1000, pattern=FEW, seed=10, seconds=1, jobs=jobs)
         assert "120 of" in str(caught.value)
-    puzzles = generate(1000, pattern=FEW, seed=10, seconds=0.3)
+    puzzles = generate(1000, pattern=FEW, seed=10, seconds=1)
     assert [each.board for each in islice(puzzles, 120)] == boards(120, pattern=FEW, seed=10)
     with pytest.raises(GaveUp):
         next(puzzles)

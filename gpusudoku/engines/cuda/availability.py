@@ -17,8 +17,8 @@ OLDEST_NUMBA_CUDA = (0, 21)
 OLDEST_CAPABILITIES = {12: (5, 0), 13: (7, 5)}
 """The oldest compute capability that NVIDIA's compiler serves, by the major version of CUDA."""
 _CPU = "the devices cpu and auto count on all cores"
-_ATTRIBUTES = 16, 13, 75, 76
-"""The multiprocessors, kilohertz and both parts of the compute capability, as attributes."""
+_MULTIPROCESSORS, _KILOHERTZ, _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 16, 13, 75, 76
+"""Attributes of a device, by the numbers that the driver gives them."""
 
 
 class Card(NamedTuple):
@@ -70,13 +70,14 @@ def _asked() -> Driver:
         device, name = ctypes.c_int(), ctypes.create_string_buffer(128)
         driver.cuDeviceGet(ctypes.byref(device), index)
         driver.cuDeviceGetName(name, len(name), device)
-        values = []
-        for attribute in _ATTRIBUTES:
+        values = {}
+        for attribute in (_MULTIPROCESSORS, _KILOHERTZ, _CAPABILITY_MAJOR, _CAPABILITY_MINOR):
             value = ctypes.c_int()
             driver.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
-            values.append(value.value)
+            values[attribute] = value.value
         title = name.value.decode(errors="replace")
-        found.append(Card(title, values[0], 1e3 * values[1], (values[2], values[3])))
+        capability = values[_CAPABILITY_MAJOR], values[_CAPABILITY_MINOR]
+        found.append(Card(title, values[_MULTIPROCESSORS], 1e3 * values[_KILOHERTZ], capability))
     hidden = f"the CUDA driver shows no GPU (CUDA_VISIBLE_DEVICES can hide it); {_CPU}"
     version = ctypes.c_int()
     driver.cuDriverGetVersion(ctypes.byref(version))  # 12080 is 12.8

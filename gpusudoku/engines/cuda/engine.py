@@ -50,9 +50,12 @@ class CudaEngine:
         for gpu in gpus or ():
             if not 0 <= gpu < count:
                 raise InputError(f"no GPU {gpu}: GPUs are numbered from 0 to {count - 1}")
-        numbers = range(count) if gpus is None else sorted(set(gpus))
+        numbers = sorted(set(range(count) if gpus is None else gpus))
         if not availability.simulated():
             import_packages()
+            if gpus is None:  # GPUs that are too old are left out
+                cards = availability.cards()
+                numbers = [n for n in numbers if not availability.unusable_card(cards[n])]
         self.gpus = []
         for number in numbers:
             with one_line_errors(f"GPU {number}"):
