@@ -105,7 +105,8 @@ def simplify(
     candidates = result.candidates[0]
     # Without techniques nothing is placed, however few candidates are left.
     cells = single_digits(candidates) if settings.techniques else board.cells
-    return Simplified(Board(cells, board.geometry), candidates, contradictory=False)
+    simplified = Board(cells, board.geometry, candidates=board.given_candidates)
+    return Simplified(simplified, candidates, contradictory=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -226,13 +226,15 @@ class CrossCheck:
 
         self._checker = Checker(options, warn_of_device)
         self.ways: dict[str, int] = {}
-        """The number of boards by each way; an empty one stands for none."""
+        """The number of boards for each way, in words."""
 
     def __call__(self, results: ResultBlock) -> dict[str, int]:
         """Count again, and return the ways; raises a MismatchError if two counts differ."""
         ways = Counter(self.ways)
         for result in results.counts():
-            ways[self._checker.check(result) or ""] += 1
+            way = self._checker.check(result)
+            found = "the same count" if result.exact else "as many solutions, and maybe more"
+            ways[f"by {way}: {found}" if way else "not done: no other way is affordable"] += 1
         self.ways = dict(ways)
         return self.ways
 
@@ -240,9 +242,8 @@ class CrossCheck:
         """Say on stderr how boards were counted again."""
         total = sum(self.ways.values())
         for way, boards in self.ways.items():
-            said = f"by {way}: the same count" if way else "not done: no other way is affordable"
             of = "" if total == 1 else f", {boards} of {total} boards"
-            note(f"cross-check {said}{of}")
+            note(f"cross-check {way}{of}")
 
 
 def _count_in_tasks(

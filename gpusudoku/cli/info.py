@@ -155,21 +155,26 @@ def _written(source: Source, form: str, between: bytes) -> Iterator[bytes]:
     """Yield all boards as text, many at a time; those of a stream as soon as they are there."""
     least = LEAST_BYTES if source.share is not None else 0
     held: list[bytes] = []
-    size, error = 0, None
+    size, ending = 0, None
     try:
         for batch in source.batches():
-            for text in formats.write_batch(batch, form):
-                held.append(text)
-                size += len(text)
+            written = 0
+            try:
+                for text in formats.write_batch(batch, form):
+                    held.append(text)
+                    size += len(text)
+                    written += 1
+            except InputError as error:  # of the next board
+                raise InputError(f"{source.place(batch, written)}{error}") from None
             if size >= least:
                 yield between.join(held)
                 held, size = [], 0
-    except InputError as caught:
-        error = caught
+    except InputError as error:
+        ending = error
     if held:
         yield between.join(held)
-    if error is not None:
-        raise error
+    if ending is not None:
+        raise ending
 
 
 @click.command()

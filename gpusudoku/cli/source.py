@@ -392,7 +392,8 @@ def _read_argument(text: str, reading: InputOptions) -> Iterator[Batch | InputEr
     wrong = next((each for each in found if isinstance(each, InputError)), None)
     cells = 0 if wrong else found[0].geometry.cells  # type: ignore[union-attr]
     # The candidates of a small board are longer than a name, too.
-    is_certain = _CERTAIN.search(text) or (len(text) >= _CERTAIN_CELLS and " " not in text)
+    is_long = len(text) >= _CERTAIN_CELLS and (" " not in text or text.startswith("{"))
+    is_certain = is_long or _CERTAIN.search(text)
     if cells >= _CERTAIN_CELLS or (cells >= _LEAST_CELLS and is_certain):
         yield from found
     elif cells >= _LEAST_CELLS:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,20 @@ def are_candidates(values: NDArray[np.uint8], n: int) -> NDArray[np.bool_]:
     places = np.tile(np.arange(1, n + 1, dtype=np.uint8), n * n)
     matches: NDArray[np.bool_] = ((values == 0) | (values == places)).all(axis=1)
     return matches
+
+
+def may_be_candidates(values: NDArray[np.uint8], n: int) -> Any:
+    """Tell whether lines, uint8 (..., n * n * n), may be candidates with errors.
+
+    They have no digit above n, and a digit for every cell; few larger boards have so many clues.
+    """
+    return (values.max(axis=-1) <= n) & ((values > 0).sum(axis=-1) >= n * n)
+
+
+def misplaced(text: bytes, n: int) -> int:
+    """Return the index of the first character that is no candidate at its place."""
+    values = np.frombuffer(text.translate(CHARACTERS), np.uint8)
+    return int(np.argmax((values != 0) & (values != np.tile(np.arange(1, n + 1), n * n))))
 
 
 def masks_of_line(text: bytes, n: int) -> NDArray[np.uint64] | None:

@@ -7,7 +7,7 @@ A board is one of these:
 * an integer with the digits of a 9x9 board, or of a smaller one if the shape of its boxes is given;
 * a ``pathlib.Path``, of a file with one board;
 * n * n integers, or n rows of n, in lists, in an array of any library or in a table of pandas; 0,
-  None or NaN for an empty cell, and 5.0 is 5;
+  None or NaN for an empty cell, and 5.0 is 5; beside None or NaN 0 may be a digit, as in text;
 * the same with a string for every cell, as in ``[["5", ".", ...], ...]``, or for every row.
 
 Many boards are any iterable of them: a list, a generator, an open file, a NumPy array of strings, a
@@ -36,7 +36,7 @@ from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, Interrupted, described, shown
 from gpusudoku.formats.lines import PlainRun
 from gpusudoku.formats.read import parse, read_batches
-from gpusudoku.formats.symbols import joined_texts, warn_from_zero
+from gpusudoku.formats.symbols import are_digits, joined_texts, warn_from_zero
 from gpusudoku.jobs.job import Pace
 
 BoardLike = Board | ArrayLike | os.PathLike[str]
@@ -111,13 +111,15 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
 
 
 def _from_one(cells: NDArray[Any], geometry: Geometry | None) -> NDArray[Any]:
-    """Number the digits from 1 where they begin with 0, beside None and without the digit n."""
+    """Number the digits from 1 where they begin with 0: see ``symbols``; None is an empty cell."""
     values = cells.ravel().tolist() if cells.dtype == object else []
     n = isqrt(cells.size) if geometry is None else geometry.n
     digits = [value for value in values if value is not None]
     if len(digits) == len(values) or {*map(type, digits)} != {int}:
         return cells
-    if min(digits) != 0 or max(digits) >= n:
+    if min(digits) != 0 or max(digits) >= n or n * n != len(values):
+        return cells
+    if not are_digits(np.array([value == 0 for value in values])):
         return cells
     warn_from_zero(n)
     return np.array([None if value is None else value + 1 for value in values], object)

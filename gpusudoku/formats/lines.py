@@ -13,14 +13,17 @@ from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import InputError
+from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.candidates import (
     DIGITS_OF_CUBE,
     are_candidates,
     board_of_masks,
+    mask_of_group,
     masks_of_groups,
     masks_of_line,
     masks_of_wiki,
+    may_be_candidates,
+    misplaced,
 )
 from gpusudoku.formats.rows import Row, board_of, is_rule
 from gpusudoku.formats.source import (
@@ -35,6 +38,7 @@ from gpusudoku.formats.source import (
 )
 from gpusudoku.formats.symbols import (
     CHARACTERS,
+    UNKNOWN,
     WITHOUT_ZERO,
     as_symbols,
     character_values,
@@ -111,9 +115,9 @@ def plain_boards(symbols: NDArray[np.uint8], n: int) -> NDArray[np.uint8]:
     may be a rule: no digit, but a dash; or if its characters may be candidates of a smaller board.
     """
     symbols = np.ascontiguousarray(symbols)
-    may_be_candidates = n * n in DIGITS_OF_CUBE
+    is_cube = n * n in DIGITS_OF_CUBE
     has_zeros = has_zero_and_sign(symbols.data)
-    if n <= 9 and not (has_zeros or may_be_candidates):
+    if n <= 9 and not (has_zeros or is_cube):
         # Mostly there are figures and dots alone, and arithmetic is fastest.
         values = symbols - np.uint8(ord("0"))
         values *= symbols != ord(".")
@@ -127,8 +131,9 @@ def plain_boards(symbols: NDArray[np.uint8], n: int) -> NDArray[np.uint8]:
         is_zero = symbols == ord("0")
         has_both = is_zero.any(axis=1) & ((values == 0) & ~is_zero).any(axis=1)
         plain &= ~has_both | (digits == n)
-    if may_be_candidates:
-        plain &= ~are_candidates(values, DIGITS_OF_CUBE[n * n])
+    if is_cube:
+        m = DIGITS_OF_CUBE[n * n]
+        plain &= ~are_candidates(values, m) & ~may_be_candidates(values, m)
     return values if plain.all() else values[: plain.argmin()]
 
 
@@ -251,10 +256,22 @@ class LineParser:
         geometry = self._geometry or (GUESSED.get(n) if n else None)
         if n is None or geometry is None or geometry.n != n:
             return None
+        larger = self._by_length.get(len(text))
         masks = masks_of_line(text, n)
         if masks is None:
-            return None
-        larger = self._by_length.get(len(text))
+            if UNKNOWN in text.translate(CHARACTERS):
+                return None
+            if larger is not None:
+                values = character_values(text, larger.n)
+                if not may_be_candidates(values, n) or not Board(values, larger).conflicts:
+                    return None
+            wrong = misplaced(text, n)
+            raise FormatError(
+                f"{shown(text[wrong : wrong + 1])} among the candidates of "
+                f"{geometry.cell_name(wrong // n)}, expected {wrong % n + 1} or a sign for empty",
+                number,
+                wrong + 1,
+            )
         # Where every cell has a candidate, the larger board has more clues than columns, all of
         # one digit in each column: they contradict each other.
         if larger is not None and not masks.all():
@@ -279,8 +296,15 @@ class LineParser:
             raise FormatError(f"{len(groups)} cells in braces, expected {expected}", number)
         masks = masks_of_groups(groups, geometry.n)
         if masks is None:
+            wrong = next(
+                index
+                for index, group in enumerate(groups)
+                if mask_of_group(group, geometry.n) is None
+            )
             raise FormatError(
-                f"candidates in braces, expected different digits from 1 to {geometry.n}", number
+                f"{geometry.cell_name(wrong)} holds {shown(groups[wrong])} in braces, expected "
+                f"different digits from 1 to {geometry.n}",
+                number,
             )
         return board_of_masks(masks, geometry)
 

@@ -288,14 +288,15 @@ def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
 
 
 def _without_solution(texts: list[NumberedLine], way: Way) -> list[NumberedLine]:
-    """Return the puzzle alone of a puzzle and a full board, and other lines as they are."""
+    """Return the puzzle alone of a puzzle, right or wrong, and a full board; else all lines."""
+    if len(texts) < _PAIR:
+        return texts
     boards = [board_in(line, way) for _, line in texts]
-    if len({board.n for board in boards if board}) == 1:
-        puzzles = [text for text, board in zip(texts, boards, strict=True)
-                   if board and not board.is_full]  # fmt: skip
-        if len(texts) == _PAIR and len(puzzles) == 1:
-            return puzzles
-    return texts
+    if boards[0] == boards[1] and boards[0] is not None:
+        return texts[:1]
+    puzzles = [text for text, board in zip(texts, boards, strict=True)
+               if board is None or not board.is_full]  # fmt: skip
+    return puzzles if len(puzzles) == 1 else texts
 
 
 def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:

@@ -295,8 +295,11 @@ def board_of(rows: Sequence[Row], width: int, geometry: Geometry) -> Board:
             if numbers
             else f"which is digit {CHARACTERS[symbol[0]]}, expected 1 to {n}"
         )
-        if numbers and len(symbol) > 1 and mask_of_group(symbol, n):
-            expected += ", or candidates in all cells"
+        if numbers and len(no_groups) < len(wrong):
+            groups = f"different digits from 1 to {n}"
+            expected = (
+                f"expected {groups}" if no_groups else f"{expected}, or candidates in all cells"
+            )
         raise FormatError(
             f"{geometry.cell_name(index)} holds {shown(symbol)}, {expected}",
             row.line,

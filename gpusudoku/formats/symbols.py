@@ -6,9 +6,10 @@ empty, too, if no other sign for an empty cell occurs.
 
 Digits may begin with 0: if a board of n digits has a ``0``, another sign for an empty cell and no
 digit n, its digits run from 0 to n - 1 and become 1 to n. On a board of 16 digits this is
-hexadecimal, ``0-9A-F``. A full board of 16 digits is hexadecimal, too, if it has no ``G``, no other
-sign for an empty cell, and exactly one ``0`` in every row and every column. (Read as a board with
-sixteen empty cells, it would have just as many solutions.)
+hexadecimal, ``0-9A-F``; on others no row or column may have two zeros, which are empty cells then.
+A full board of 16 digits is hexadecimal, too, if it has no ``G``, no other sign for an empty cell,
+and exactly one ``0`` in every row and every column. (Read as a board with sixteen empty cells, it
+would have just as many solutions.)
 
 A board of 10 to 26 digits, such as 16, may have letters alone, ``A-P`` for 1 to 16. It is taken for
 that if it has a letter that would be too large a digit otherwise, none of ``1-9``, and no ``0``
@@ -23,6 +24,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -75,9 +77,11 @@ def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
     if has_zero_and_sign(text):
         values = np.frombuffer(text.translate(_FROM_ZERO), np.uint8)
         if values.max() <= n:
-            if n != _HEXADECIMAL_SIZE:
+            if n == _HEXADECIMAL_SIZE:
+                return values
+            if are_digits(values == 1):
                 warn_from_zero(n)
-            return values
+                return values
     elif n == _HEXADECIMAL_SIZE and b"0" in text and b"G" not in text.upper():
         zeros = (np.frombuffer(text, np.uint8) == ord("0")).reshape(n, n)
         # There is no other sign for an empty cell, so that the board must be full.
@@ -103,7 +107,8 @@ def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
     """Return the values of decimal numbers and empty signs, ``UNKNOWN`` for other tokens."""
     values = [_NUMBERS.get(token, UNKNOWN) for token in tokens]
     is_zero = [token in _ZEROS for token in tokens]
-    if any(is_zero) and sum(is_zero) < values.count(0) and max(values) < n:
+    may_begin_with_0 = any(is_zero) and sum(is_zero) < values.count(0) and max(values) < n
+    if may_begin_with_0 and are_digits(np.array(is_zero)):
         warn_from_zero(n)
         values = [value + (value > 0 or zero)
                   for value, zero in zip(values, is_zero, strict=True)]  # fmt: skip
@@ -123,6 +128,13 @@ def has_zero_and_sign(text: bytes | memoryview) -> bool:
     """Tell whether a text has a ``0`` and another sign for an empty cell."""
     data = bytes(text)
     return b"0" in data and any(sign in data for sign in _SIGNS)
+
+
+def are_digits(is_zero: NDArray[np.bool_]) -> bool:
+    """Tell whether the zeros of a board, bool (n * n), may be digits: one in a row and column."""
+    n = isqrt(is_zero.size)
+    zeros = is_zero.reshape(n, n)
+    return bool(zeros.sum(axis=0).max() <= 1 and zeros.sum(axis=1).max() <= 1)
 
 
 def warn_from_zero(n: int) -> None:

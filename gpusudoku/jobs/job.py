@@ -38,6 +38,8 @@ Result = TypeVar("Result")
 START_SECONDS = 1e-4
 """Time for each thread that may be started: starting one takes about half as long, and work that is
 not worth so many threads ends before."""
+MAX_DONE = 0.99
+"""The largest share that is reported while any work is in doubt: more of it may remain."""
 MAX_DOUBT = 0.25
 """The share of the whole work that may be in doubt while progress is reported."""
 POLL_SECONDS = 0.05
@@ -158,7 +160,7 @@ class Job:
         share = self._done / self.whole if self.whole else 1.0
         if self.limit is not None and len(self.numbers) == 1:
             share = max(share, self.total / self.limit)
-        return min(share, 1.0)
+        return min(share, MAX_DONE if self.doubt else 1.0)
 
     @property
     def stopped(self) -> bool:

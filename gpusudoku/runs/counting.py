@@ -79,7 +79,7 @@ def count_in_tasks(
     """
     if options.limit is not None:
         raise InputError(f"limit {options.limit}: a count in tasks is of all solutions")
-    options.refuse_seconds("a count in tasks")
+    options.refuse_seconds("a count with a checkpoint or in parts")
     number, parts = part
     try:
         make = partial(choose, board, options, parts=parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpusudoku import collection, count, count_many
+from gpusudoku import collection, count, count_many, simplify
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
@@ -109,6 +109,7 @@ def test_one_cell_with_two_digits_is_an_error() -> None:
         ('[["{a}", "{b}"], ["{b}", "{a}"]]', [6, 6, 6, 6]),
         ('[["{sa}", "{sb}"]]', [1, 1]),
         ('["{a}", "{sa}"]', [6, 1]),
+        ('[["{sa}", "{sa}"], ["{sa}", "{sb}"]]', [1, 1, 1]),
     ],
 )
 def test_pairs_of_puzzles_and_solutions(text: str, expected: list[int]) -> None:
@@ -117,3 +118,26 @@ def test_pairs_of_puzzles_and_solutions(text: str, expected: list[int]) -> None:
     for name, board in names.items():
         text = text.replace(f"{{{name}}}", board)
     assert [result.count for result in count_many(list(read_text(text)), device="cpu")] == expected
+
+
+@pytest.mark.parametrize("text", ['[["{a}", "1342"], ["{a}"]]', '[["1....", "1342421324313124"]]'])
+def test_a_damaged_pair_is_an_error(text: str) -> None:
+    with pytest.raises(InputError, match=r"cells make no board|a board of 2 rows"):
+        list(read_text(text.replace("{a}", "1....2....3.....")))
+
+
+def test_a_wrong_place_with_a_box_is_named() -> None:
+    line = "123456789" * 80 + "123456798"
+    with pytest.raises(InputError, match=r"'9' among the candidates of r9c9, expected 8 or a sign"):
+        parse(line, Geometry(3, 3))
+    with pytest.raises(InputError, match=r"'9' among the candidates of r9c9, expected 8 or a sign"):
+        parse(line)
+    board = solution(Geometry(2, 4))  # one of 8x8 cells may have four digits in 32 of them
+    few = Board(board.cells * (board.cells <= 4))
+    assert parse(str(few)) == few
+    assert [entry.board for entry in read(f"{few}\n" * 20)] == [few] * 20
+
+
+def test_simplified_boards_keep_their_candidates() -> None:
+    board = parse("12.." + "1234" * 15)
+    assert count(simplify(board).board, device="cpu") == count(board, device="cpu") == 144

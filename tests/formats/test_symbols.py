@@ -89,6 +89,10 @@ def test_zero_is_empty(n: int) -> None:
         assert [entry.board for entry in read(f"{mixed}\n" * 50)] == [board] * 50
     numbers = " ".join(map(str, board.cells.tolist()))
     assert read(numbers.replace(" 0 ", " . ", 3))[0].board == board
+    lower = Board(np.where(board.cells < n, board.cells, 0))
+    zeros = str(lower).replace(".", "0", n)  # two of them in a row are no digits
+    assert read(zeros)[0].board == parse(zeros) == lower
+    assert board_of_value([None, *([0] * (n * n - 2)), 1]).clues == 1
 
 
 def test_digits_from_zero_are_announced() -> None:
