@@ -292,7 +292,7 @@ def _without_solution(texts: list[NumberedLine], way: Way) -> list[NumberedLine]
     if len(texts) < _PAIR:
         return texts
     boards = [board_in(line, way) for _, line in texts]
-    if boards[0] == boards[1] and boards[0] is not None:
+    if boards[0] == boards[1] and boards[0] is not None and boards[0].is_full:
         return texts[:1]
     puzzles = [text for text, board in zip(texts, boards, strict=True)
                if board is None or not board.is_full]  # fmt: skip
