@@ -10,6 +10,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
 from gpusudoku.engines.cuda import search
+from gpusudoku.engines.cuda.device import SIMULATED_BLOCKS, SIMULATED_THREADS
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.job import Job, Task
@@ -75,8 +76,10 @@ def test_statistics() -> None:
     plain = count(MANY, device="cpu", method="search", jobs=1, cutoff=1000).stats
     assert stats.boards_explored == plain.boards_explored
     assert 0 < stats.deepest <= 36
+    assert (stats.gpu, stats.gpu_threads) == ("simulator", SIMULATED_BLOCKS * SIMULATED_THREADS)
     assert stats.launches > 1
-    assert plain.launches == 0
+    assert 0 < stats.gpu_busy <= 1
+    assert (plain.gpu, plain.launches, plain.gpu_busy) == ("", 0, 0)
     [share] = stats.utilisation
     assert 0 <= share <= 1.05
 
