@@ -192,7 +192,7 @@ def test_cards_that_cannot_be_used(computer: Computer) -> None:
     said = computer.gpusudoku("count", "@1c", "--stats", cards=old)
     assert said[:2] == (0, COUNT)
     assert "; cuda where that is quicker" in said.err
-    assert "; cuda about 3 s, with its start" in said.err
+    assert "; cuda about 1.5 s, with its start" in said.err
     assert "device: cpu, " in said.err
     assert computer.gpusudoku(*SEARCH, cards=old)[:2] == (0, COUNT)  # by the other one
     asked = computer.gpusudoku(*SEARCH, "--gpu", "1", cards=old)
