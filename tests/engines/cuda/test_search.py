@@ -84,6 +84,14 @@ def test_statistics() -> None:
     assert 0 <= share <= 1.05
 
 
+def test_statistics_of_a_contraction() -> None:
+    board = puzzle("3x3", 40, 0)
+    on_gpu = count(board, device="cuda", method="contraction").stats
+    on_cpu = count(board, device="cpu", method="contraction").stats
+    assert (on_gpu.on_gpu, on_gpu.gpu) == (True, "simulator")
+    assert (on_cpu.on_gpu, on_cpu.gpu) == (False, "")
+
+
 def test_several_roots() -> None:
     boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([11, 36, 12, 14])]
     boards[1] = spoilt(boards[1], 0)
