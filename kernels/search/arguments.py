@@ -44,7 +44,9 @@ END = 3
 """The place at which there is no room for more."""
 BUSY = 4
 """The threads that had boards left when the launch ended, and can go on with them."""
-POOL_STATES = 5
+WARPS_UNTIL_STOP = 5
+"""The warps that may still spend their budget of rounds before all warps stop; see ``thread``."""
+POOL_STATES = 6
 
 
 class Work(NamedTuple):
@@ -76,7 +78,7 @@ class Pool(NamedTuple):
     roots: NDArray[np.int64]
     """int64 (capacity): the roots of those boards."""
     state: NDArray[np.int64]
-    """int64 (POOL_STATES): TAKEN, FILLED, GIVEN, END and BUSY."""
+    """int64 (POOL_STATES): TAKEN, FILLED, GIVEN, END, BUSY and WARPS_UNTIL_STOP."""
 
 
 class Stack(NamedTuple):

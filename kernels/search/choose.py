@@ -48,17 +48,17 @@ def narrow(shape: Shape, machine: Machine) -> Any:
     return machine.nonzero(any_three[0])
 
 
-def lasting(shape: Shape, machine: Machine) -> Any:
+def lasting(units: Units, changed: Any) -> Any:
     """Return the lanes that still change but may be split already.
+
+    ``changed`` has the cells that the last step changed, or where it placed a digit.
 
     A cell with two candidates that did not change, and sees no cell that did, most likely keeps
     both. It may as well be split at once as when nothing changes any more, and steps are saved.
     Only such cells count as cells with two candidates from then on.
     """
-    units, some = Units(shape, machine), machine.words(1)
-    changed = units.words()
-    for j, _ in units.plane():
-        changed[j] = machine.load(shape.CHANGED + j)
+    shape, machine = units.shape, units.machine
+    some = machine.words(1)
     seen = units.units_with(changed, 1)
     for j, _ in units.plane():
         pairs = machine.load(shape.PAIRS + j) & ~seen[j]

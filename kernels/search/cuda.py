@@ -18,7 +18,15 @@ from numba import config, cuda, typeof, types
 
 from gpusudoku.kernels import bits, cuda_jit
 from gpusudoku.kernels.search import thread
-from gpusudoku.kernels.search.arguments import POOL_STATES, STATES, TALLIES, Found, Pool, Stack
+from gpusudoku.kernels.search.arguments import (
+    POOL_STATES,
+    STATES,
+    TALLIES,
+    Found,
+    Pool,
+    Stack,
+)
+from gpusudoku.kernels.search.launch import WARP, LaunchSettings
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 
@@ -35,18 +43,24 @@ def _claim(array, i):
 
 
 def _add(array, i, value):
-    cuda.atomic.add(array, i, value)
+    return cuda.atomic.add(array, i, value)
 
 
-if config.ENABLE_CUDASIM:
+if config.ENABLE_CUDASIM:  # the simulator has no warps: every thread is one of its own
 
     def _any_of_warp(condition):
-        return condition  # the simulator has no warps: every thread is one of its own
+        return condition
+
+    def _is_first_of_warp():
+        return True
 
 else:
 
     def _any_of_warp(condition):
         return cuda.any_sync(WHOLE_WARP, condition)
+
+    def _is_first_of_warp():
+        return cuda.threadIdx.x % WARP == 0
 
 
 def signature(shape: Shape) -> tuple[Any, ...]:
@@ -63,7 +77,9 @@ def signature(shape: Shape) -> tuple[Any, ...]:
     return *map(typeof, groups), types.int64, types.int64, types.uint64
 
 
-def build_kernel(shape: Shape, settings: SearchSettings) -> Callable[..., None]:
+def build_kernel(
+    shape: Shape, settings: SearchSettings, launch: LaunchSettings
+) -> Callable[..., None]:
     """Make the plain function ``kernel(pool, stacks, found, budget, gives, limit)``.
 
     ``arguments`` describes the groups and ``thread.build_run`` the rest. ``stacks`` is a ``Stack``
@@ -71,11 +87,13 @@ def build_kernel(shape: Shape, settings: SearchSettings) -> Callable[..., None]:
     (threads, depth); state and tally are (..., threads).
 
     More threads may be launched than there are stacks, but both in whole warps: the threads of a
-    warp wait for each other, and one that has gone would be waited for.
+    warp wait for each other, and one that has gone would be waited for. A block has no more threads
+    than ``launch`` says.
     """
     jit = cuda.jit(device=True)
-    run = thread.build_run(shape, settings, jit, jit(_claim), jit(_add), jit(_any_of_warp))
-    memory_rows, word = shape.memory_rows, shape.word
+    helpers = thread.Helpers(*map(jit, (_claim, _add, _any_of_warp, _is_first_of_warp)))
+    run = thread.build_run(shape, settings, jit, helpers)
+    memory_rows, word, is_shared, block = shape.memory_rows, shape.word, *launch[:2]
 
     def kernel(pool, stacks, found, budget, gives, limit):
         number = cuda.grid(1)
@@ -83,15 +101,22 @@ def build_kernel(shape: Shape, settings: SearchSettings) -> Callable[..., None]:
             return
         boards, roots = stacks.boards[number], stacks.roots[number]
         stack = Stack(boards, roots, stacks.state[:, number], stacks.tally[:, number])
-        memory = cuda.local.array((memory_rows, 1), word)
+        if is_shared:
+            memory = cuda.shared.array((memory_rows, block), word)
+            memory = thread.from_column(memory, cuda.threadIdx.x)
+        else:
+            memory = cuda.local.array((memory_rows, 1), word)
         run(pool, stack, found, budget, gives, limit, memory)
 
     return kernel
 
 
 @cache
-def kernel(shape: Shape, settings: SearchSettings) -> Any:
-    """The kernel, compiled, to be launched as ``kernel[blocks, threads_per_block](...)``."""
+def kernel(shape: Shape, settings: SearchSettings, launch: LaunchSettings) -> Any:
+    """The kernel, compiled, to be launched as ``kernel[blocks, launch.block](...)``."""
     name = f"search.cuda-{shape.box_rows}x{shape.box_columns}"
     name += f"-t{settings.techniques}-s{settings.strategy}"
-    return cuda_jit.kernel(name, build_kernel(shape, settings), signature(shape))
+    name += f"-{'shared' if launch.is_shared else 'local'}{launch.block}"
+    options = {} if launch.registers is None else {"max_registers": launch.registers}
+    function = build_kernel(shape, settings, launch)
+    return cuda_jit.kernel(name, function, signature(shape), **options)

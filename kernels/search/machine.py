@@ -47,6 +47,10 @@ class Machine(Protocol):
     def each(self, count: Any, unrolled: bool = False) -> Iterator[Any]:
         """The numbers below ``count``, which is not 0."""
 
+    def digits(self, count: int) -> Iterator[Any]:
+        """The same for the loop in which a step does most of its work."""
+        yield from self.each(count)
+
     def when(self, value: Any) -> Iterator[None]:
         """Once if the value is not 0 in some lane, else not at all."""
 
@@ -303,8 +307,14 @@ class LlvmMachine(Machine):
         return x & self._joined(self.builder.add(parts, ones))
 
 
+UNROLLED_DIGITS = 4
+"""The most digits of one turn of a loop over digits on a GPU. One turn for all digits would need
+twice as many registers, so half as many threads could run at once; a turn for each digit takes more
+instructions."""
+
+
 class CudaMachine(LlvmMachine):
-    """The words of one board.
+    """The words of one board, which is the first column of the memory.
 
     A multiprocessor has as many units that multiply and add as it has for everything else on whole
     numbers, and a step needs the latter only. So additions and shifts to the right of words of 32
@@ -314,9 +324,22 @@ class CudaMachine(LlvmMachine):
     """
 
     def __init__(self, shape: Shape, builder: Any, memory: Any) -> None:
-        super().__init__(shape, 1, builder, memory)
+        super().__init__(shape, 1, builder, memory.data)
+        self._row_bytes = builder.extract_value(memory.strides, 0)
         self.kind = self._word
         self._multiplies = shape.bits == 32
+
+    def _place(self, row: Any) -> Any:
+        builder = self.builder
+        offset = builder.mul(_number(row), self._row_bytes)
+        start = builder.bitcast(self._memory, ir.IntType(8).as_pointer())
+        return builder.bitcast(builder.gep(start, [offset]), self._word.as_pointer())
+
+    def digits(self, count: int) -> Iterator[Any]:
+        turn_digits = max(k for k in range(1, UNROLLED_DIGITS + 1) if count % k == 0)
+        for turn in self.each(count // turn_digits):
+            for i in range(turn_digits):
+                yield turn * turn_digits + i
 
     def constant(self, number: int) -> Any:
         """A number, for LLVM."""
@@ -416,8 +439,8 @@ def traced(
             kind = types.uint64 if results == 1 else types.UniTuple(types.uint64, results)
 
             def generate(context, builder, signature, args):
-                data = context.make_array(signature.args[0])(context, builder, args[0]).data
-                found = function(shape, make(builder, data), *arguments)
+                array = context.make_array(signature.args[0])(context, builder, args[0])
+                found = function(shape, make(builder, array), *arguments)
                 return found if results == 1 else context.make_tuple(builder, kind, found)
 
             return kind(memory), generate
@@ -432,7 +455,7 @@ def traced(
 
             from gpusudoku.kernels.jit import INLINED
 
-            made = compiled(intrinsic, lambda b, data: LlvmMachine(shape, lanes, b, data))
+            made = compiled(intrinsic, lambda b, array: LlvmMachine(shape, lanes, b, array.data))
             overload(run, target="cpu", jit_options=INLINED)(made)
 
         return run
@@ -440,12 +463,12 @@ def traced(
     from numba import config, extending, njit
 
     if config.ENABLE_CUDASIM:  # NumPy would take hundreds of times as long for one board
-        alone = compiled(extending.intrinsic, lambda b, data: LlvmMachine(shape, 1, b, data))
+        alone = compiled(extending.intrinsic, lambda b, array: LlvmMachine(shape, 1, b, array.data))
         return njit(alone(None))  # type: ignore[no-any-return]
 
     from numba.cuda.extending import intrinsic, overload
 
-    thread = compiled(intrinsic, lambda b, data: CudaMachine(shape, b, data))
+    thread = compiled(intrinsic, lambda b, array: CudaMachine(shape, b, array))
     # What Numba's own ``overload`` inlines for CUDA, it would inline for the CPU, too.
     overload(run, target="cuda", inline="always")(thread)
     return run

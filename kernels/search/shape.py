@@ -203,14 +203,9 @@ class Shape:
         return self.OPEN + self.plane_words
 
     @property
-    def CHANGED(self) -> int:  # noqa: N802
-        """The first of K: the cells that the last step changed, or where it placed a digit."""
-        return self.PAIRS + self.plane_words
-
-    @property
     def memory_rows(self) -> int:
         """The rows of a memory."""
-        return self.CHANGED + self.plane_words
+        return self.PAIRS + self.plane_words
 
     def memory(self, lanes: int, more: int = 0) -> NDArray[Any]:
         """Make the memory of some lanes, (memory_rows + more, lanes), without boards.

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from gpusudoku.kernels.search.choose import narrow
+from gpusudoku.kernels.search.choose import lasting, narrow
 from gpusudoku.kernels.search.machine import Machine, traced
 from gpusudoku.kernels.search.settings import HIDDEN_SINGLE, LOCKED_CANDIDATES, PLACES
 from gpusudoku.kernels.search.shape import UNROLLED_WORDS, Shape
@@ -36,10 +36,10 @@ class Steps(NamedTuple):
     """``choose.narrow``"""
 
 
-def build_steps(shape: Shape, techniques: int, lanes: int, marking: bool = False) -> Steps:
+def build_steps(shape: Shape, techniques: int, lanes: int, with_lasting: bool = False) -> Steps:
     """Make them for so many lanes; see ``traced`` and ``step``."""
     return Steps(
-        traced(step, 3, shape, lanes, techniques, marking),
+        traced(step, 4 if with_lasting else 3, shape, lanes, techniques, with_lasting),
         traced(pairs, 1, shape, lanes, techniques),
         traced(conflicts, 1, shape, lanes),
         traced(narrow, 1, shape, lanes),
@@ -55,14 +55,16 @@ def overlooks(techniques: int) -> bool:
     return techniques != 0 and techniques & PLACES == 0
 
 
-def step(shape: Shape, machine: Machine, techniques: int, marking: bool) -> tuple[Any, Any, Any]:
+def step(
+    shape: Shape, machine: Machine, techniques: int, with_lasting: bool = False
+) -> tuple[Any, ...]:
     """Advance every lane; return (dead, unsolved, changed), as bits of the lanes.
 
     dead      set: the board has no solution
     unsolved  clear: every cell has its digit, and if it is not dead the board is solved
     changed   clear: nothing was found, there is nothing left but to guess (if not dead or solved)
 
-    If ``marking``, the cells that changed are stored for ``lasting``.
+    With ``with_lasting``, which needs techniques, the fourth result is that of ``lasting``.
     """
     if not techniques:
         return _look(shape, machine)
@@ -75,8 +77,8 @@ def step(shape: Shape, machine: Machine, techniques: int, marking: bool) -> tupl
     all_boxes = machine.words(G, -1)
     placed, x, p = (units.words() for _ in range(3))
     before = units.words() if locked else x
-    changed = machine.words(K if marking else 1)
-    for number in machine.each(n):
+    changed = machine.words(K if with_lasting else 1)
+    for number in machine.digits(n):
         # Downwards: a placed digit is the lowest that its cell has left, which CLEAR relies on.
         d = number * -1 + (n - 1)
         # x: the places that the digit still has.
@@ -112,19 +114,19 @@ def step(shape: Shape, machine: Machine, techniques: int, marking: bool) -> tupl
                 row = units.rows_with(p[j])
                 all_rows[0] = all_rows[0] & row
                 new = machine.union(x[j] & ~taken & ~row, p[j])
-                mark = j if marking else 0
-                changed[mark] = changed[mark] | (new ^ before[j])
+                k = j if with_lasting else 0
+                changed[k] = changed[k] | (new ^ before[j])
                 machine.store(d * K + j, new)
     any_changed = machine.words(1)
     for j, _ in units.plane():
         machine.store(shape.CLEAR + j, placed[j])
         # Hidden singles whose cells had more candidates: those are struck in the next step.
         here = placed[j] & several[j]
-        if marking:
+        if with_lasting:
             here = here | changed[j]
-            machine.store(shape.CHANGED + j, here)
+            changed[j] = here
         any_changed[0] = any_changed[0] | here
-    if not marking:
+    if not with_lasting:
         any_changed[0] = any_changed[0] | changed[0]
     dead = missing
     if hidden or locked:
@@ -134,7 +136,8 @@ def step(shape: Shape, machine: Machine, techniques: int, marking: bool) -> tupl
     unsolved = (~all_columns[0] & shape.cells) | (~all_rows[0] & shape.cells)
     for g in units.groups():
         unsolved = unsolved | (~all_boxes[g] & shape.box_firsts)
-    return machine.nonzero(dead), machine.nonzero(unsolved), machine.nonzero(any_changed[0])
+    results = tuple(map(machine.nonzero, (dead, unsolved, any_changed[0])))
+    return (*results, lasting(units, changed)) if with_lasting else results
 
 
 def _count_candidates(units: Units) -> tuple[Any, Any]:

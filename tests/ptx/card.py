@@ -14,6 +14,7 @@ from numba import typeof
 from gpusudoku.engines.cuda import device
 from gpusudoku.kernels.contraction.nine import cuda as nine
 from gpusudoku.kernels.search import cuda as search
+from gpusudoku.kernels.search.launch import LaunchSettings
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 from tests.ptx import compiled
@@ -66,7 +67,7 @@ class Card:
         patch.setattr(search, "kernel", self._search)
         patch.setattr(nine, "kernel", self._sum)
 
-    def _search(self, shape: Shape, settings: SearchSettings) -> Dispatcher:
+    def _search(self, shape: Shape, settings: SearchSettings, _: LaunchSettings) -> Dispatcher:
         case = (shape.box_rows, shape.box_columns, settings.techniques, settings.strategy)
         kernel = compiled.kernel((*case, *self.capability), self.checked)
         return Dispatcher(kernel, search.signature(shape), self)

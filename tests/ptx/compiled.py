@@ -34,6 +34,7 @@ dispatcher.get_current_device = lambda: Device
 
 from gpusudoku.kernels.contraction.nine import cuda as nine_cuda
 from gpusudoku.kernels.search.cuda import build_kernel, signature
+from gpusudoku.kernels.search.launch import launch_settings
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 
@@ -45,7 +46,8 @@ for *what, major, minor in json.load(sys.stdin):
     if len(what) > 1:
         rows, columns, techniques, strategy = what
         shape, settings = Shape(rows, columns), SearchSettings(techniques, strategy)
-        kernel, types = build_kernel(shape, settings), signature(shape)
+        launch = launch_settings(shape, (major, minor))
+        kernel, types = build_kernel(shape, settings, launch), signature(shape)
     else:
         kernel, types = nine_kernel(bool(what[0])), nine_cuda.SIGNATURE
     arguments, _ = sigutils.normalize_signature(types)

@@ -1,4 +1,4 @@
-"""Opcodes that load, store and add to memory, and the check of every access."""
+"""Opcodes that load, store and change memory at once, and the check of every access."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from tests.ptx.parse import TYPES, Address, Instruction, Operand, Symbol, Type, 
 
 OPCODE = re.compile(
     r"(?:ld|st)(?:\.(?P<space>global|shared|local|param))?(?:\.v(?P<count>2|4))?\.(?P<type>[sub]\d+)"
-    r"|atom(?:\.relaxed\.sys)?\.(?P<at>global|shared)\.add\.(?P<sum>u32|u64|s32)"
+    r"|atom(?:\.relaxed\.sys)?\.(?P<at>global|shared)"
+    r"\.(?:add\.(?P<sum>u32|u64|s32)|or\.(?P<union>b64))"
 )
 """The opcodes that are known; a generic address is one of global memory."""
 
 
 def access(body: Body, it: Instruction) -> None:
-    """Write a load, a store or an atomic addition."""
+    """Write a load, a store, an atomic addition or an atomic bitwise or."""
     found = OPCODE.fullmatch(it.opcode)
     if found is None:
         raise it.error(f"unknown opcode {it.opcode}")
     space, count = found["space"] or found["at"] or "", int(found["count"] or 1)
-    kind = TYPES[found["type"] or found["sum"]]
-    if found["sum"]:
+    kind = TYPES[found["type"] or found["sum"] or found["union"]]
+    if found["at"]:
+        operation = "add" if found["sum"] else "or"
         to, place, source = taken(it, 3)
         value = body.read(source, kind.bits)
         [pointer] = locate(body, it, space, kind, 1, place)
-        old = body.op(f"atomicrmw add ptr {pointer}, {kind.llvm} {value} seq_cst")
+        old = body.op(f"atomicrmw {operation} ptr {pointer}, {kind.llvm} {value} seq_cst")
         body.write(to, old, kind.bits)
         return
     first, second = taken(it, 2)

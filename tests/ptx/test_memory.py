@@ -23,6 +23,7 @@ SHARED = ".shared .align 32 .b8 in_shared[32];"
 LOCAL = ".local .align 32 .b8 in_local[32];"
 CASES = [(space, what) for space in PLACES for what in KINDS]
 ATOMS = ["atom.global.add.u64", "atom.relaxed.sys.global.add.u64", "atom.shared.add.u32"]
+ATOMS += ["atom.global.or.b64", "atom.relaxed.sys.global.or.b64"]
 
 
 def named(opcode: str, space: str, what: str) -> str:
@@ -83,7 +84,7 @@ def test_load_and_store(space: str, kernels: dict[str, Kernel]) -> None:
 
 
 @pytest.mark.parametrize("opcode", ATOMS)
-def test_atomic_addition(opcode: str) -> None:
+def test_atomic_operation(opcode: str) -> None:
     shared, bits = ".shared." in opcode, int(opcode[-2:])
     space, letter = "shared" if shared else "global", "d" if bits == 64 else "r"
     built = kernel(
@@ -98,9 +99,10 @@ def test_atomic_addition(opcode: str) -> None:
         before=SHARED,
     )
     for old, more in ((5, 7), (2**bits - 1, 3)):
+        new = old | more if ".or." in opcode else (old + more) % 2**bits
         found = np.zeros(2, np.uint64)
         run(built, np.array([old, more], np.uint64), found)
-        assert found.tolist() == [old, (old + more) % 2**bits]
+        assert found.tolist() == [old, new]
 
 
 VARIABLES = """

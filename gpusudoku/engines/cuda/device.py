@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import DeviceError, GpusudokuError
+from gpusudoku.kernels.search.launch import WARP, LaunchSettings, launch_settings
+from gpusudoku.kernels.search.shape import Shape
 
-WARP = 32
-"""Threads that go in step."""
-SEARCH_THREADS = 128
-"""Threads of a block of a search: with half or twice as many an H100 was 1 or 2% faster."""
 SIMULATED = availability.Card("simulator", 1, 1e9, (0, 0))
 SIMULATED_BLOCKS, SIMULATED_THREADS = 2, 4
 """The simulator runs every thread of a kernel as a thread of Python."""
@@ -106,10 +104,11 @@ class Gpu:
         """Turn errors on this GPU into a DeviceError of one line that names it."""
         return one_line_errors(f"GPU {self.number}")
 
-    @property
-    def search_threads(self) -> int:
-        """The threads of a block of a search."""
-        return SIMULATED_THREADS if self.simulated else SEARCH_THREADS
+    def launch_settings(self, shape: Shape) -> LaunchSettings:
+        """Return how the kernel of a search is compiled and launched here."""
+        if self.simulated:
+            return LaunchSettings(is_shared=False, block=SIMULATED_THREADS)
+        return launch_settings(shape, self.card.capability)
 
     def blocks_at_once(self, kernel: Any, threads: int) -> int:
         """Ask the driver how many blocks of so many threads run on the GPU at once."""

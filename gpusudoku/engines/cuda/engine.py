@@ -87,7 +87,9 @@ class CudaEngine:
 
         for gpu in self.gpus:
             with gpu.current(), gpu.errors():
-                gpu.blocks_at_once(kernel(frontier.shape, settings), gpu.warp)  # this loads it
+                launch = gpu.launch_settings(frontier.shape)
+                compiled = kernel(frontier.shape, settings, launch)
+                gpu.blocks_at_once(compiled, launch.block)  # this loads it
         return WIDTH * len(self.gpus)
 
     def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:

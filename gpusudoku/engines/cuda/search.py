@@ -61,6 +61,8 @@ FIRST_ROUNDS = 4
 MOST_ROUNDS = 1 << 15
 """Some 0.2 s on an H100: launches that end early, as threads wait for room, do not tell how long
 the next one may be."""
+WARPS_UNTIL_STOP = 1
+"""A launch ends for all warps once so many have spent their rounds."""
 GROWTH = 1.25
 """While a launch makes so many times as many boards, and there are fewer than threads, the next one
 is as short."""
@@ -95,8 +97,9 @@ class DeviceSearch:
 
         self._start = time.perf_counter()
         self.gpu, self.shape = gpu, frontier.shape
-        compiled, xp, cells = kernel(self.shape, settings), gpu.xp, self.shape.n**2
-        block = gpu.search_threads
+        launch = gpu.launch_settings(self.shape)
+        compiled, block = kernel(self.shape, settings, launch), launch.block
+        xp, cells = gpu.xp, self.shape.n**2
         self.threads, self.depth = self._size_of_stacks(block * gpu.blocks_at_once(compiled, block))
         self.stacks = Stack(
             xp.empty((self.threads, self.depth, self.shape.words), self.shape.word),
@@ -160,7 +163,7 @@ class DeviceSearch:
         # So many boards from each thread that has some are enough for those that have none.
         gives = max(0, -(-(self.threads - waiting) // max(1, self._busy)))
         end = self._taken + self._capacity
-        state = [self._taken, self._filled, self._filled, end, 0]
+        state = [self._taken, self._filled, self._filled, end, 0, WARPS_UNTIL_STOP]
         gpu.write(self.pool.state, np.array(state, np.int64))
         self._kernel(*self._groups, self._rounds, gives, self._limit)
         seen = gpu.host(self.pool.state).tolist()  # waits for the kernel

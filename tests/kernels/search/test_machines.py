@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.kernels.jit import learn
-from gpusudoku.kernels.search.choose import lasting, narrow
+from gpusudoku.kernels.search.choose import narrow
 from gpusudoku.kernels.search.machine import traced
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.kernels.search.step import step
@@ -39,21 +39,20 @@ def boards_of(shape: str, lanes: int) -> NDArray[Any]:
 @pytest.mark.parametrize("name", SHAPES)
 def test_vectors_do_what_numpy_does(name: str, techniques: int) -> None:
     shape = Shape(*map(int, name.split("x")))
+    with_lasting = techniques != NONE
     made = [
-        traced(step, 3, shape, shape.lanes, techniques, True),
-        traced(lasting, 1, shape, shape.lanes),
+        traced(step, 4 if with_lasting else 3, shape, shape.lanes, techniques, with_lasting),
         traced(conflicts, 1, shape, shape.lanes),
         traced(pairs, 1, shape, shape.lanes, techniques),
         traced(narrow, 1, shape, shape.lanes),
     ]
-    advance, find_lasting, find_conflicts, find_pairs, keep_best = made
+    advance, find_conflicts, find_pairs, keep_best = made
     learn()
 
     @njit
     def compiled(memory: Any) -> Any:
-        found = advance(memory)
-        ready, wrong = find_lasting(memory), find_conflicts(memory)
-        return found, ready, wrong, find_pairs(memory), keep_best(memory)
+        found, wrong = advance(memory), find_conflicts(memory)
+        return found, wrong, find_pairs(memory), keep_best(memory)
 
     memory = boards_of(name, shape.lanes)
     other, outcomes = memory.copy(), set()

@@ -1,0 +1,80 @@
+"""How the CUDA kernel of a search is compiled and launched: place of its boards, block size.
+
+A thread's current board is indexed by numbers that differ between the threads of a warp, so it
+cannot be in registers. In shared memory, the words of the same number of all threads of a block are
+next to each other:
+
+              thread 0   thread 1   thread 2   ...
+    word 0       0          1          2              one bank for each thread of a warp,
+    word 1     block     block+1    block+2           whichever words they access
+    ...
+
+In local memory, the fallback for boards that are too large, every store goes to the second-level
+cache: on an H200, that limits the search of 9x9 boards to two thirds of its rate.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gpusudoku.kernels.search.shape import Shape
+
+WARP = 32
+"""Threads of a warp."""
+MAX_BLOCK = 128
+"""The most threads of a block: on an H100, blocks of twice as many were 1 or 2 % slower."""
+MAX_BLOCK_BYTES = 48 << 10
+"""The most shared memory of a block that needs no special launch."""
+RESERVED_BYTES = 1 << 10
+"""Shared memory of a block that CUDA takes for itself, from compute capability 8.0 on."""
+SHARED_BYTES = {
+    (7, 0): 96 << 10,
+    (7, 5): 64 << 10,
+    (8, 0): 164 << 10,
+    (8, 6): 100 << 10,
+    (8, 7): 164 << 10,
+    (8, 9): 100 << 10,
+    (9, 0): 228 << 10,
+    (10, 0): 228 << 10,
+    (10, 3): 228 << 10,
+    (12, 0): 100 << 10,
+    (12, 1): 100 << 10,
+}
+"""Shared memory of a multiprocessor by compute capability: the table of technical specifications in
+NVIDIA's CUDA C++ programming guide."""
+MIN_SHARED_BYTES = 64 << 10
+"""Every other GPU has at least as much."""
+MIN_WARPS = 4
+"""The fewest warps on a multiprocessor for which shared memory is used: one for each scheduler."""
+
+
+class LaunchSettings(NamedTuple):
+    """How a kernel is compiled and launched."""
+
+    is_shared: bool
+    """True if the threads' current boards are in shared memory, False if in local memory."""
+    block: int
+    """Threads of a block: a multiple of WARP."""
+    registers: int | None = None
+    """The most registers of a thread; None leaves it to the compiler."""
+
+
+def warps_in_shared_memory(shape: Shape, capability: tuple[int, int], block: int) -> int:
+    """Return the warps for which a multiprocessor has shared memory, in blocks of this size."""
+    block_bytes = block * shape.memory_rows * shape.bits // 8
+    if block_bytes > MAX_BLOCK_BYTES:
+        return 0
+    available = SHARED_BYTES.get(capability, MIN_SHARED_BYTES)
+    return available // (block_bytes + RESERVED_BYTES) * (block // WARP)
+
+
+def launch_settings(shape: Shape, capability: tuple[int, int]) -> LaunchSettings:
+    """Choose the settings for a shape and the compute capability of a GPU.
+
+    The block size is the one for which most warps fit in shared memory, and the largest of several.
+    """
+    blocks = (MAX_BLOCK, MAX_BLOCK // 2, WARP)
+    block = max(blocks, key=lambda block: warps_in_shared_memory(shape, capability, block))
+    if warps_in_shared_memory(shape, capability, block) < MIN_WARPS:
+        return LaunchSettings(is_shared=False, block=MAX_BLOCK)
+    return LaunchSettings(is_shared=True, block=block)
