@@ -320,7 +320,8 @@ class CudaMachine(LlvmMachine):
     numbers, and a step needs the latter only. So additions and shifts to the right of words of 32
     bits are multiplications by powers of two: x + y is x * 1 + y, and x >> n is the high half of
     x * 2^(32 - n). Compilers know that as well as we do and would turn them back: the 1 is one that
-    they cannot know, the third side of a block, whose threads lie in a row.
+    they cannot know, as it would be 2 in a thread whose number is not below the size of its block.
+    As it could differ between threads, it is in a register of each, which all instructions take.
     """
 
     def __init__(self, shape: Shape, builder: Any, memory: Any) -> None:
@@ -346,8 +347,13 @@ class CudaMachine(LlvmMachine):
         return ir.Constant(self.kind, number & ((1 << self._bits) - 1))
 
     def _one(self) -> Any:
-        kind = ir.FunctionType(_I32, [])
-        return self.builder.call(self._declared("llvm.nvvm.read.ptx.sreg.ntid.z", kind), [])
+        builder, kind = self.builder, ir.FunctionType(_I32, [])
+        thread, threads = (
+            builder.call(self._declared(f"llvm.nvvm.read.ptx.sreg.{name}.x", kind), [])
+            for name in ("tid", "ntid")
+        )
+        is_outside = builder.icmp_unsigned(">=", thread, threads)
+        return builder.add(builder.zext(is_outside, _I32), _I32(1))
 
     def _high_half(self, x: Any, y: Any) -> Any:
         kind = ir.FunctionType(_I32, [_I32, _I32])
@@ -390,14 +396,23 @@ class CudaMachine(LlvmMachine):
         some_value = (((value & below) + below) | value) & tops
         return (some_value << 1) - (some_value >> (bits - 1))
 
-    def least(self, x: Value, y: Value, fields: int) -> Value:
-        return x & self.filled(y, fields)
+    def _one_less(self, x: Value, fields: int) -> tuple[Value, int]:
+        """Subtract 1 from each field with its highest bit set; also return these bits.
 
-    def without_lowest(self, x: Value, fields: int) -> Value:
+        The highest bit is then still set unless the others were 0.
+        """
         bits = self._bits // fields
         firsts = sum(1 << (bits * field) for field in range(fields))
-        # The highest bit of a field is not borrowed from the field above, and gone with the rest.
-        return x & ((x | firsts << (bits - 1)) - firsts)
+        highest = firsts << (bits - 1)
+        return (x | highest) - firsts, highest
+
+    def least(self, x: Value, y: Value, fields: int) -> Value:
+        less, highest = self._one_less(y, fields)
+        return x & ((less | y) & highest)
+
+    def without_lowest(self, x: Value, fields: int) -> Value:
+        less, _ = self._one_less(x, fields)
+        return x & less
 
     def union(self, x: Value, y: Value) -> Value:
         return x + y

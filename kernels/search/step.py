@@ -94,22 +94,25 @@ def step(
             for g in units.groups():
                 boxes[g] = boxes[g] & in_boxes[0][g]
         # p: the cells where it is placed, naked or hidden singles.
+        if hidden:
+            two_in_column = units.in_all_fields(in_columns[1])
         for g in units.groups():
             if hidden:
-                two = units.of_box(in_boxes[1][g]) & in_columns[1]
+                two = units.of_box(in_boxes[1][g]) & two_in_column
             for j in units.words_of(g):
                 elsewhere = several[j]
-                if hidden:  # of a board with an empty row, which is dead, anything may come out
-                    two_in_row = units.rows_with(units.without_lowest(x[j], no_row_empty=True))
+                if hidden:
+                    two_in_row = units.rows_with(units.without_lowest(x[j]))
                     elsewhere = elsewhere & two & two_in_row
                 p[j] = x[j] & ~elsewhere
                 placed[j] = machine.union(placed[j], p[j])
         # It leaves all other places of the units where it stands.
         in_boxes, in_columns = units.levels(p, 1)
-        all_columns[0] = all_columns[0] & in_columns[0]
+        columns_taken = units.in_all_fields(in_columns[0])
+        all_columns[0] = all_columns[0] & columns_taken
         for g in units.groups():
             all_boxes[g] = all_boxes[g] & in_boxes[0][g]
-            taken = units.of_box(in_boxes[0][g]) | in_columns[0]
+            taken = units.of_box(in_boxes[0][g]) | columns_taken
             for j in units.words_of(g):
                 row = units.rows_with(p[j])
                 all_rows[0] = all_rows[0] & row
@@ -130,7 +133,7 @@ def step(
         any_changed[0] = any_changed[0] | changed[0]
     dead = missing
     if hidden or locked:
-        dead = dead | (~columns[0] & shape.cells) | units.empty_rows(rows[0])
+        dead = dead | (~columns[0] & shape.row) | units.empty_rows(rows[0])
         for g in units.groups():
             dead = dead | (~boxes[g] & shape.box_firsts)
     unsolved = (~all_columns[0] & shape.cells) | (~all_rows[0] & shape.cells)

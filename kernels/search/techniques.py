@@ -59,8 +59,8 @@ def _keep_columns(units: Units, x: Any) -> None:
             found = added(before, units.over_bands([value], 2), 2)
             for level, count in zip(levels, found, strict=True):
                 level[0] = count
-    claimed = in_column[0][0] & ~in_column[1][0]
-    one, two = (level[0] for level in pointed)
+    claimed = units.in_all_fields(in_column[0][0] & ~in_column[1][0])
+    one, two = (units.in_all_fields(level[0]) for level in pointed)
     for g in units.groups():
         claims = meets[g] & claimed
         in_box = folded([claims], shape.box_columns, 1, 2)
@@ -179,6 +179,7 @@ def _beside_pairs(units: Units, in_rows: Any, in_columns: Any, in_boxes: Any) ->
         box = units.of_box(any_of([boxes, *row_pairs]))
         for j, pair in zip(words, row_pairs, strict=True):
             struck[j] = box | units.rows_with(pair)
+    column = units.in_all_fields(columns[0])
     for j, _ in units.plane():
-        struck[j] = struck[j] | columns[0]
+        struck[j] = struck[j] | column
     return struck

@@ -62,8 +62,9 @@ have one."""
 
 
 ROUNDS_UNTIL_CHECK = 16
-"""A warp looks every so many rounds whether it is to stop: a step takes about ten microseconds, and
-an atomic access a fraction of one."""
+"""A warp looks every so many rounds, a power of two, whether it is to stop: a round takes some six
+microseconds, and the look less than one."""
+LAST_ROUND = np.uint64(ROUNDS_UNTIL_CHECK - 1)
 
 
 class Helpers(NamedTuple):
@@ -177,7 +178,7 @@ def build_run(
     """
     techniques, strategy = settings
     claim, add, any_of_warp, is_first_of_warp = helpers
-    planes, K, parts = shape.planes, shape.plane_words, shape.row_bytes // ROW_BYTES
+    n, planes, K, parts = shape.n, shape.planes, shape.plane_words, shape.row_bytes // ROW_BYTES
     part_words, Word = shape.words // parts, shape.word
     CLEAR, PAIR_CELLS = shape.CLEAR, shape.PAIRS
     _, _, place, candidates_of, write = build_moves(shape, jit)
@@ -251,9 +252,11 @@ def build_run(
         """
         j, bit = cell_to_split(memory)
         written = 1
+        # Of the words that may have the bit all are read at once: a search would wait for each.
         word = j
-        while memory[word, 0] & bit == 0:
-            word += np.uint64(K)
+        for d in range(n - 1, -1, -1):
+            if memory[np.uint64(K * d) + j, 0] & bit != 0:
+                word = np.uint64(K * d) + j
         if techniques == 0:
             candidates = candidates_of(memory, 0, np.int64(j), bit)
             if candidates & (candidates - ONE) == ZERO:
@@ -301,8 +304,10 @@ def build_run(
         if height > 0 and counts[root] >= limit:
             height = 0
         has_board, more = False, True
-        for number in range(1, budget + 1):
-            if number % ROUNDS_UNTIL_CHECK == 0 and is_stopped(pool.state):
+        for number in range(budget):
+            # True in the last of so many rounds; a remainder would take a dozen instructions.
+            is_check = np.uint64(number) & LAST_ROUND == LAST_ROUND
+            if is_check and is_stopped(pool.state):
                 break
             if not has_board:
                 if height > 0:

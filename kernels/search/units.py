@@ -107,14 +107,12 @@ class Units:
             return self.machine.below((x + self.shape.cells) & self.shape.guards, self.shape.n)
         return self.machine.filled(x, self.shape.bands)
 
-    def without_lowest(self, x: Any, no_row_empty: bool = False) -> Any:
-        """Take the lowest cell out of every row; with ``no_row_empty`` it is right only then."""
-        shape = self.shape
-        if not shape.has_guards:
-            return self.machine.without_lowest(x, shape.bands)
-        if no_row_empty:
-            return x & (x - shape.firsts)
-        return x & ((x | shape.guards) - shape.firsts)
+    def without_lowest(self, x: Any) -> Any:
+        """Take the lowest cell out of every row."""
+        if self.shape.has_guards:
+            # Adding all cells of a row sets its guard bit and subtracts 1, unless the row is empty.
+            return x & (x + self.shape.cells)
+        return self.machine.without_lowest(x, self.shape.bands)
 
     def without_empty_row(self, known: Any, x: Any) -> Any:
         """Note which rows of a word are empty; ``empty_rows`` tells whether any was so far."""
@@ -135,22 +133,31 @@ class Units:
         return (firsts << self.shape.box_columns) - firsts
 
     def over_bands(self, counts: Levels, most: int) -> Levels:
-        """Add up the counts of all fields, which makes a column's; all fields have the sum then."""
-        shape, machine = self.shape, self.machine
+        """Add up the counts of all fields, which makes a column's, in the lowest field.
+
+        See ``in_all_fields``.
+        """
+        shape = self.shape
         if shape.has_guards:
-            found = folded(counts, shape.bands, shape.field, most)
-            return [machine.repeated(x & shape.row, shape.bands, shape.field) for x in found]
+            return folded(counts, shape.bands, shape.field, most)
         found, n = counts[:most], shape.bits // 2
         while n >= shape.field:
             turned = [(level << n) | (level >> shape.bits - n) for level in found]
             found, n = added(found, turned, most), n // 2
         return found
 
+    def in_all_fields(self, columns: Any) -> Any:
+        """Copy the columns that ``over_bands`` and ``levels`` find in the lowest field to all."""
+        if self.shape.has_guards:
+            bands, field = self.shape.bands, self.shape.field
+            return self.machine.repeated(columns & self.shape.row, bands, field)
+        return columns  # they were added by rotating the words, so all fields have them
+
     def levels(self, cells: Any, most: int) -> tuple[list[Any], Levels]:
         """Count cells in boxes and columns.
 
         Returns boxes[level - 1][g], the first columns of the boxes of group g that have so many
-        cells or more, and columns[level - 1], the columns, the same in all fields.
+        cells or more, and columns[level - 1], the columns, in the lowest field.
         """
         shape, machine = self.shape, self.machine
         boxes = [machine.words(shape.groups) for _ in range(most)]
@@ -171,6 +178,7 @@ class Units:
         """Return all cells of the rows, of the columns and of the boxes with so many cells."""
         in_rows, in_columns, in_boxes = (self.words() for _ in range(3))
         boxes, columns = self.levels(cells, number)
+        column = self.in_all_fields(columns[number - 1])
         for g in self.groups():
             box = self.of_box(boxes[number - 1][g])
             for j in self.words_of(g):
@@ -178,7 +186,7 @@ class Units:
                 for _ in range(number - 1):
                     row = self.without_lowest(row)
                 in_rows[j], in_boxes[j] = self.rows_with(row), box
-                in_columns[j] = columns[number - 1]
+                in_columns[j] = column
         return in_rows, in_columns, in_boxes
 
     def units_with(self, cells: Any, number: int) -> Any:
