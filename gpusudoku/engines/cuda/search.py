@@ -40,6 +40,7 @@ from gpusudoku.kernels.search.arguments import (
     limit_of,
 )
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.search.frontier import Frontier
 
 ROOM_BYTES = 64 << 20
@@ -86,18 +87,20 @@ class Haul(NamedTuple):
     """Boards on the stacks, which come first, having been split most, and those of the pool."""
 
 
+def load_kernel(gpu: Gpu, shape: Shape, settings: SearchSettings) -> Any:
+    """Return the kernel of searches for a GPU, the current one."""
+    return gpu.kernel("search.cuda", "kernel", shape, settings)
+
+
 class DeviceSearch:
     """The search of some boards on a GPU, the current one."""
 
     def __init__(self, gpu: Gpu, frontier: Frontier, settings: SearchSettings, job: Job) -> None:
-        # Imported here because Numba looks for the simulator only once, at its first import.
-        from gpusudoku.kernels.search.cuda import kernel
-
         self._start = time.perf_counter()
         self.gpu, self.shape = gpu, frontier.shape
-        compiled, xp, cells = kernel(self.shape, settings), gpu.xp, self.shape.n**2
+        kernel, xp, cells = load_kernel(gpu, self.shape, settings), gpu.xp, self.shape.n**2
         block = gpu.search_threads
-        self.threads, self.depth = self._size_of_stacks(block * gpu.blocks_at_once(compiled, block))
+        self.threads, self.depth = self._size_of_stacks(block * gpu.blocks_at_once(kernel, block))
         self.stacks = Stack(
             xp.empty((self.threads, self.depth, self.shape.words), self.shape.word),
             xp.empty((self.threads, self.depth), np.int64),
@@ -122,8 +125,7 @@ class DeviceSearch:
             xp.zeros(1, np.int64),
         )
         groups = self.pool, self.stacks, self.found
-        self._groups = [type(group)(*map(gpu.for_kernel, group)) for group in groups]
-        self._kernel = gpu.configured(compiled, -(-self.threads // block), block)
+        self._launch = gpu.configured(kernel, -(-self.threads // block), block, *groups)
         self._taken, self._filled, self._busy = 0, boards, 0
         self._rounds, self._least, self._limit = FIRST_ROUNDS, inf, limit_of(job.limit)
         self._launches = 0
@@ -162,7 +164,7 @@ class DeviceSearch:
         end = self._taken + self._capacity
         state = [self._taken, self._filled, self._filled, end, 0]
         gpu.write(self.pool.state, np.array(state, np.int64))
-        self._kernel(*self._groups, self._rounds, gives, self._limit)
+        self._launch(self._rounds, gives, self._limit)
         seen = gpu.host(self.pool.state).tolist()  # waits for the kernel
         taken = min(seen[TAKEN], self._filled)  # claims past an end came to nothing
         has_gone_on: bool = taken > self._taken or seen[BUSY] > 0

@@ -54,8 +54,8 @@ class Faulty(Gpu):
             with self.errors():
                 self.called()
 
-    def configured(self, kernel: Any, blocks: int, threads: int) -> Any:
-        launch = super().configured(kernel, blocks, threads)
+    def configured(self, kernel: Any, blocks: int, threads: int, *arrays: Any) -> Any:
+        launch = super().configured(kernel, blocks, threads, *arrays)
 
         def launched(*arguments: Any) -> None:
             self.called()
