@@ -54,6 +54,8 @@ CALL_ENTRIES = 1 << 18
 """Entries of a tensor that are worth handing to another thread."""
 TASKS = 1 << 14
 """Tasks of the sum, at most."""
+COPIED_ENTRIES = 1 << 20
+"""Entries of a tensor that are laid out for a GPU by the CPU, at most: in a millisecond or two."""
 BLOCKS_EACH = 4
 """Blocks of a GPU's sum for every one that it runs at once, at least, so that all end together."""
 
@@ -248,16 +250,19 @@ class DeviceSum:
             gpu_arrays.DeviceOperands(
                 brought(operands.entries), brought(words), brought(operands.start)
             ),
-            gpu_arrays.RoleTensors(brought(p), brought(q.view(np.int64)), brought(r.view(np.int64))),
+            gpu_arrays.RoleTensors(
+                brought(p), brought(q.view(np.int64)), brought(r.view(np.int64))
+            ),
         )
 
     def _numbered_last(self, work: Workspace, role: int) -> Any:
         """Bring the tensor of a role to the GPU: int16, flat, [a][b][c], filled up with zeros."""
         a, b, c = work.roles.shape[:, role].tolist()
-        xp = self._gpu.xp
-        entries = xp.asarray(work.tensors.entries[role, : a * b * c]).reshape(c, a, b)
+        entries = work.tensors.entries[role, : a * b * c]
+        # CuPy compiles a kernel for this, or loads it, which only takes less time for many entries.
+        xp = self._gpu.xp if len(entries) > COPIED_ENTRIES else np
         filled = xp.zeros((a, b, -(-c // gpu_arrays.FOUR) * gpu_arrays.FOUR), np.int16)
-        filled[:, :, :c] = entries.transpose(1, 2, 0)
+        filled[:, :, :c] = xp.asarray(entries).reshape(c, a, b).transpose(1, 2, 0)
         return filled.ravel()
 
     def __call__(self, tasks: range) -> tuple[int, int]:

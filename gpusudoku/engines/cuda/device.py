@@ -140,6 +140,13 @@ class Gpu:
             return partial(kernel[blocks, threads], *arrays)
         return kernel.configured(blocks, threads, *arrays)
 
+    def set_bytes(self, array: Any, value: int) -> None:
+        """Set all bytes of an array: by the driver, where CuPy would compile a kernel."""
+        if self.simulated:
+            array.view(np.uint8)[...] = value
+        else:
+            array.data.memset(value, array.nbytes)
+
     def free_bytes(self) -> int:
         """Return the bytes of memory that are free on the GPU."""
         if self.simulated:

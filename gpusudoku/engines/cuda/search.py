@@ -57,8 +57,9 @@ LAUNCH_SHARE = 0.05
 FULL_LAUNCH, DRY_LAUNCH = 8.0, 2.0
 """But it should take so many times as long as the shortest launch, which is all overhead: while
 most threads are busy, and while most have nothing to do until others give them boards."""
-FIRST_ROUNDS = 4
-"""Rounds of the first launches: in so many, most boards are simplified and split."""
+FIRST_ROUNDS = 8
+"""Rounds of the first launches: in so many, most boards become four. With half or twice as many,
+boards for all threads of an H100 take longer (``benchmarks/pipeline.py``)."""
 MOST_ROUNDS = 1 << 15
 """Some 0.2 s on an H100: launches that end early, as threads wait for room, do not tell how long
 the next one may be."""
@@ -104,9 +105,10 @@ class DeviceSearch:
         self.stacks = Stack(
             xp.empty((self.threads, self.depth, self.shape.words), self.shape.word),
             xp.empty((self.threads, self.depth), np.int64),
-            xp.full((STATES, self.threads), -1, np.int64),
+            xp.empty((STATES, self.threads), np.int64),
             xp.zeros((TALLIES, self.threads), np.uint64),
         )
+        gpu.set_bytes(self.stacks.state, 0xFF)  # -1: empty
         # Threads give boards while the pool has fewer than there are threads, or stacks are full.
         boards = len(frontier)
         self._capacity = max(boards, 2 * self.threads)
@@ -210,10 +212,10 @@ class DeviceSearch:
         """Bring the solutions since the last time, and the boards left; these stay there, too."""
         start = time.perf_counter()
         counts, tally = self.gpu.host(self.found.counts), self.gpu.host(self.stacks.tally)
-        nodes, guesses = tally[[NODES, GUESSES]].sum(axis=1).tolist()
+        nodes, guesses = tally.sum(axis=1)[[NODES, GUESSES]].tolist()
         work = WorkCounters(nodes, guesses, int(tally[DEEPEST].max()), launches=self._launches)
         haul = Haul(counts - self._hauled, self._solutions, work, self._left())
-        self.gpu.write(self.stacks.tally, np.zeros_like(tally))
+        self.gpu.set_bytes(self.stacks.tally, 0)
         self._hauled, self._solutions, self._launches = counts, [], 0
         self._last_haul = time.perf_counter()
         self._haul_seconds = self._last_haul - start
@@ -222,7 +224,9 @@ class DeviceSearch:
     def _left(self) -> Frontier:
         """Bring all boards that are left."""
         counts = self.gpu.host(self.stacks.state[TOP]) + 1
-        thread = np.repeat(np.arange(self.threads), counts)
+        busy = np.flatnonzero(counts)
+        counts = counts[busy]
+        thread = np.repeat(busy, counts)
         level = np.arange(len(thread)) - np.repeat(np.cumsum(counts) - counts, counts)
         place = np.arange(self._taken, self._filled) % self._capacity
         boards = self._gathered(self.stacks.boards, thread, level)

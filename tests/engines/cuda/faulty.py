@@ -68,6 +68,10 @@ class Faulty(Gpu):
         self.called()
         return super().free_bytes()
 
+    def set_bytes(self, array: Any, value: int) -> None:
+        self.called()
+        super().set_bytes(array, value)
+
     def write(self, array: Any, values: NDArray[Any]) -> None:
         self.called()
         super().write(array, values)
