@@ -24,10 +24,6 @@ from cuda.bindings import driver
 
 from gpusudoku.kernels import cache as disk
 
-MAJOR = driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
-MINOR = driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
-PROCESSORS = driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
-
 
 class Code(NamedTuple):
     """A compiled kernel."""
@@ -54,13 +50,13 @@ class Kernel:
 
     def attribute(self, name: str) -> int:
         """Return an attribute, by the last part of its name in the driver's header."""
-        attribute = driver.CUfunction_attribute[f"CU_FUNC_ATTRIBUTE_{name}"]
+        attribute = getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
         return int(_checked(driver.cuFuncGetAttribute(attribute, self._function)))
 
     def blocks_at_once(self, threads: int) -> int:
         """Return how many blocks of so many threads run at once."""
         blocks = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(self._function, threads, 0)
-        return int(_checked(blocks)) * _device_attribute(PROCESSORS)
+        return int(_checked(blocks)) * device_attribute("MULTIPROCESSOR_COUNT")
 
     def configured(self, blocks: int, threads: int, *arrays: Any) -> Callable[..., None]:
         """Return a function that launches the kernel, given the arguments after the first ones.
@@ -105,6 +101,12 @@ def current_device() -> int:
     return int(_checked(driver.cuCtxGetDevice()))
 
 
+def device_attribute(name: str) -> int:
+    """Return an attribute of the current GPU, by the last part of its name."""
+    attribute = getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+    return int(_checked(driver.cuDeviceGetAttribute(attribute, current_device())))
+
+
 def load(module: str, function: str, *key: Any) -> Kernel:
     """Return a kernel for the current GPU: that of ``function(*key)``, which a module has.
 
@@ -112,8 +114,8 @@ def load(module: str, function: str, *key: Any) -> Kernel:
     """
     made_of = version("numba-cuda"), function, key
     digest = hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
-    capability = f"{_device_attribute(MAJOR)}{_device_attribute(MINOR)}"
-    name = f"{module.removeprefix('gpusudoku.kernels.')}-sm{capability}-{digest}"
+    major, minor = (device_attribute(f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
+    name = f"{module.removeprefix('gpusudoku.kernels.')}-sm{major}{minor}-{digest}"
     with _LOADING:
         if name not in _loaded:
             store = disk.store()
@@ -140,10 +142,6 @@ def _checked(answer: tuple[Any, ...]) -> Any:
     if error:
         raise RuntimeError(f"[{int(error)}] {error.name}")
     return results[0] if results else None
-
-
-def _device_attribute(attribute: driver.CUdevice_attribute) -> int:
-    return int(_checked(driver.cuDeviceGetAttribute(attribute, current_device())))
 
 
 def _words(argument: Any) -> list[int]:

@@ -30,7 +30,8 @@ devices.get_context = lambda: SimpleNamespace(device=device)
 dispatcher._Kernel.bind = lambda self: None
 cuda.gpus = {0: nullcontext()}
 cuda_driver.current_device = lambda: 0
-cuda_driver._device_attribute = dict(zip((cuda_driver.MAJOR, cuda_driver.MINOR), capability)).get
+names = "COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR"
+cuda_driver.device_attribute = dict(zip(names, capability)).get
 cuda_driver.Kernel = lambda code: SimpleNamespace(code=code)
 compiled, compile = [], dispatcher._Kernel.__init__
 

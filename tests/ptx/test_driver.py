@@ -221,7 +221,7 @@ def test_numpy_without_what_numba_cuda_asks_for(computer: Computer, tmp_path: Pa
 
 
 BROKEN = """
-sys.modules["numba.cuda"] = None
+sys.modules["numba.extending"] = None
 """
 
 
@@ -230,7 +230,7 @@ def test_packages_that_cannot_be_imported(computer: Computer, tmp_path: Path) ->
     """It is said where a kernel has to be compiled; one that is kept does not need them."""
     cache = {"GPUSUDOKU_CACHE_DIR": str(tmp_path)}
     devices, search = computer.session([(["devices"], {}), (SEARCH, {})], BROKEN, cache)
-    reason = "cannot be used: import of numba.cuda halted"
+    reason = "cannot be used: import of numba.extending halted"
     assert f"cuda  0: Stand-in 9.0 (not usable: numba-cuda {reason}" in devices.out
     assert search[:2] == (1, "")
     assert search.err.startswith(f"gpusudoku: GPU 0 {reason}")

@@ -40,7 +40,6 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     make_workspace,
 )
 from gpusudoku.kernels.contraction.nine.cpu import NineStages
-from gpusudoku.kernels.contraction.nine.dot import narrow_enough
 from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, Slabs, make_slabs
 from gpusudoku.kernels.kernel import Kernel
 

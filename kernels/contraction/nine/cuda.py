@@ -49,7 +49,6 @@ from gpusudoku.kernels.contraction.nine.gpu_arrays import (
     DeviceOperands,
     RoleTensors,
 )
-from gpusudoku.kernels.contraction.nine.slabs import PER_PARTITION
 
 LANES = 1 if config.ENABLE_CUDASIM else 32
 """Threads of a warp; the simulator has no warps, and every thread is one of its own."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from gpusudoku.kernels.contraction.nine.arrays import A, B, C, Lists, P, R, Roles, Tensors
+from gpusudoku.kernels.contraction.nine.arrays import Lists, Roles, Tensors
 from gpusudoku.kernels.contraction.nine.slabs import PER_PARTITION
 
 MOST_THREADS = 512
