@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import sys
 import time
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -80,12 +81,13 @@ def searched(name: str, rate: float, nodes_of_round: float) -> Run:
         Card((9, 0), workers=2, checked=False).insert(patch, MULTIPROCESSORS * BLOCKS, 128)
         patch.setattr(Gpu, "free_bytes", lambda self: 80 << 30)
         patch.setattr(search, "time", clock)
-        for _ in range(2):  # the first loads what it needs
+        seconds = inf
+        for _ in range(10):  # the machine may be busy, and the first time loads what it needs
             start = time.perf_counter()
             roots = Frontier.of([board])
             estimate_search(roots, settings)
             frontier = roots.expanded(settings, WIDTH)
-            seconds = time.perf_counter() - start
+            seconds = min(seconds, time.perf_counter() - start)
         clock.now = seconds
         device = search.DeviceSearch(Gpu(0), frontier, settings, Job(1, dtype="uint64"))
         round_seconds = device.threads * nodes_of_round / rate
