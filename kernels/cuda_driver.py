@@ -45,13 +45,14 @@ class Kernel:
     def __init__(self, code: Code) -> None:
         self.code = code
         library = _checked(driver.cuLibraryLoadData(code.binary, [], [], 0, [], [], 0))
-        kernel = _checked(driver.cuLibraryGetKernel(library, code.entry.encode()))
-        self._function = driver.CUfunction(int(kernel))
+        self._kernel = _checked(driver.cuLibraryGetKernel(library, code.entry.encode()))
+        self._function = driver.CUfunction(int(self._kernel))  # as it may be cast for launches
 
     def attribute(self, name: str) -> int:
         """Return an attribute, by the last part of its name in the driver's header."""
         attribute = getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
-        return int(_checked(driver.cuFuncGetAttribute(attribute, self._function)))
+        device = _checked(driver.cuCtxGetDevice())
+        return int(_checked(driver.cuKernelGetAttribute(attribute, self._kernel, device)))
 
     def blocks_at_once(self, threads: int) -> int:
         """Return how many blocks of so many threads run at once."""
