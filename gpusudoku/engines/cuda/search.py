@@ -3,9 +3,9 @@
 The kernel is launched again and again, each time for so many rounds: in one, every thread takes a
 step of its board, and may split it. A few boards become many on the GPU itself. While the pool
 holds fewer boards than there are threads, every thread that has several gives it some at the end
-of a launch, and those that have none take them in the next one. The first launches are short, and
-there are some four times as many boards after each. Then they get longer, up to a share of the
-time that the search has taken: threads that run dry wait for the end of a launch.
+of a launch, and those that have none take them in the next one. The first launches are short, so
+boards nearly double with each. Then they get longer, up to a share of the time that the search has
+taken: threads that run dry wait for the end of a launch.
 
 From time to time a *haul* brings the solutions found and the boards left to the host, both
 together.
@@ -57,9 +57,8 @@ LAUNCH_SHARE = 0.05
 FULL_LAUNCH, DRY_LAUNCH = 8.0, 2.0
 """But it should take so many times as long as the shortest launch, which is all overhead: while
 most threads are busy, and while most have nothing to do until others give them boards."""
-FIRST_ROUNDS = 8
-"""Rounds of the first launches: in so many, most boards become four. With half or twice as many,
-boards for all threads of an H100 take longer (``benchmarks/pipeline.py``)."""
+FIRST_ROUNDS = 4
+"""Rounds of the first launches: in so many, most boards are simplified and split."""
 MOST_ROUNDS = 1 << 15
 """Some 0.2 s on an H100: launches that end early, as threads wait for room, do not tell how long
 the next one may be."""
