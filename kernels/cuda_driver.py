@@ -62,7 +62,7 @@ class Kernel:
     def configured(self, blocks: int, threads: int, *arrays: Any) -> Callable[..., None]:
         """Return a function that launches the kernel, given the arguments after the first ones.
 
-        The first ones, ``arrays``, are converted once.
+        The first ones, ``arrays``, are converted once; the caller has to keep them.
         """
         first_words = _words(arrays)
 
