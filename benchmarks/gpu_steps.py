@@ -386,19 +386,18 @@ def profiled(bench: Bench, path: Path) -> Iterator[Run]:
 
 def taken_by(gpu: Gpu, box: Geometry) -> Run:
     """Return what the kernel of a search takes, as it was compiled for a GPU."""
-    from numba import cuda  # imported lazily: CUDA is there
-
-    from gpusudoku.kernels.search.cuda import kernel
-
     with gpu.errors(), gpu.current():
-        compiled = kernel(shape_of(box.box_rows, box.box_columns), searching.SETTINGS)
-        threads, blocks = gpu.search_threads, gpu.blocks_at_once(compiled, gpu.search_threads)
+        shape = shape_of(box.box_rows, box.box_columns)
+        kernel = search.load_kernel(gpu, shape, searching.SETTINGS)
+        threads = gpu.launch_settings(shape).block
+        blocks = gpu.blocks_at_once(kernel, threads)
         run: Run = {"box": str(box), "threads of a block": threads, "blocks at once": blocks}
         if not gpu.simulated:
-            [built] = compiled.overloads.values()
-            most = cuda.get_current_device().MAX_THREADS_PER_MULTIPROCESSOR
-            run["registers of a thread"] = built.regs_per_thread
-            run["local bytes of a thread"] = built.local_mem_per_thread
-            run["shared bytes of a block"] = built.shared_mem_per_block
+            from gpusudoku.kernels.cuda_driver import device_attribute  # CUDA is there
+
+            most = device_attribute("MAX_THREADS_PER_MULTIPROCESSOR")
+            run["registers of a thread"] = kernel.attribute("NUM_REGS")
+            run["local bytes of a thread"] = kernel.attribute("LOCAL_SIZE_BYTES")
+            run["shared bytes of a block"] = kernel.attribute("SHARED_SIZE_BYTES")
             run["occupancy"] = blocks * threads / (gpu.card.multiprocessors * most)
     return run

@@ -1,26 +1,19 @@
-"""Numba's side of compiling for CUDA: what comes out is kept, as it is for the CPU.
+"""Numba's side of compiling for CUDA. It is imported only where something is compiled.
 
-A kernel depends on the GPU's compute capability, on the types of its arguments and on NVIDIA's
-compilers, besides what the store depends on anyway. Numba asks whoever stands where its own cache
-would for a kernel, and gives it those that it compiled.
+What comes out is machine code, which ``cuda_driver`` keeps, loads and launches.
 """
 
 from __future__ import annotations
 
-import hashlib
-import pickle
+import re
 from collections.abc import Callable
-from contextlib import suppress
-from functools import cache
+from functools import partial
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 from numba import config, cuda, int64
-from numba.core.serialize import dumps
 
-from gpusudoku.kernels import cache as disk
 from gpusudoku.kernels import jit
 
 if not (config.ENABLE_CUDASIM or hasattr(np, "row_stack")):
@@ -35,14 +28,14 @@ if not (config.ENABLE_CUDASIM or hasattr(np, "row_stack")):
 def kernel(
     name: str, function: Callable[..., Any], signature: tuple[Any, ...], **options: Any
 ) -> Any:
-    """Numba's dispatcher of a kernel, compiled for the current GPU, or loaded from disk.
+    """Return a function that compiles a kernel for the current GPU: its ``cuda_driver.Code``.
 
-    It is compiled at once, so that its registers are known before it is launched.
+    In the simulator it is Numba's dispatcher.
 
     Parameters
     ----------
     name
-        Unlike that of any other kernel, for the CPU or for CUDA; its files' names begin with it.
+        What the kernel is called, unlike any other one, for the CPU or for CUDA.
     function
         As it is written.
     signature
@@ -53,66 +46,28 @@ def kernel(
     if config.ENABLE_CUDASIM:
         return cuda.jit(function)
     jit.learn()
-    dispatcher = cuda.jit(function, **options)
-    dispatcher._cache = _Kept(name, options)
-    dispatcher.compile(signature)
-    return dispatcher
+    return partial(_compile, cuda.jit(function, **options), signature)
 
 
-TRIAL = 9
-"""What the trial kernel writes."""
+def _compile(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
+    """Compile a kernel for the current GPU."""
+    from gpusudoku.kernels.cuda_driver import Code, current_device
+
+    with cuda.gpus[current_device()]:
+        dispatcher.compile(signature)
+        [compiled], [ptx] = dispatcher.overloads.values(), dispatcher.inspect_asm().values()
+        binary = compiled._codelibrary.get_cubin()
+    [entry] = re.findall(r"\.visible \.entry (\S+?)\(", ptx)
+    return Code(entry, bytes(getattr(binary, "code", binary)), ptx)
 
 
-def _trial(numbers):
-    numbers[0] = TRIAL
+def trial(number: int) -> Any:
+    """Return what compiles a kernel that shows whether a GPU can be used at all.
 
-
-@cache
-def trial() -> Any:
-    """A kernel that shows whether a GPU can be used at all: it writes TRIAL to ``numbers[0]``."""
-    return kernel("trial.cuda", _trial, (int64[::1],))
-
-
-class _Kept:
-    """What Numba takes for its cache.
-
-    Whatever it may be that a version of Numba does otherwise: then nothing is kept, and kernels are
-    compiled as if there were no folder for them.
+    It writes the number to ``numbers[0]``.
     """
 
-    cache_path = None
+    def write(numbers):
+        numbers[0] = number
 
-    def __init__(self, name: str, options: dict[str, Any]) -> None:
-        self._name, self._options = name, options
-
-    def load_overload(self, signature: Any, target: Any) -> Any:
-        """The kernel for these types of arguments on the current GPU, or None."""
-        with suppress(Exception):
-            store = disk.store()
-            content = None if store is None else store.read(self._file(signature))
-            if content is not None:
-                from numba.cuda.dispatcher import _Kernel
-                from numba.cuda.utils import numba_target_override
-
-                with numba_target_override():  # as Numba's own cache does before it loads
-                    target.refresh()
-                    return _Kernel._rebuild(**pickle.loads(content))
-        return None
-
-    def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep a kernel that was compiled for the current GPU."""
-        with suppress(Exception):
-            store = disk.store()
-            if store is not None and not compiled.launch_config_sensitive:
-                store.write(self._file(signature), dumps(compiled._reduce_states()))
-
-    def flush(self) -> None:
-        """Forget nothing: files that are no good are replaced."""
-
-    def _file(self, signature: Any) -> str:
-        from numba.cuda.cudadrv.nvvm import NVVM
-
-        major, minor = cuda.get_current_device().compute_capability
-        made_of = version("numba-cuda"), NVVM().get_ir_version(), self._options, signature
-        digest = hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
-        return f"{self._name}-sm{major}{minor}-{digest}"
+    return kernel("trial.cuda", write, (int64[::1],))

@@ -113,7 +113,7 @@ def build_kernel(
 
 @cache
 def kernel(shape: Shape, settings: SearchSettings, launch: LaunchSettings) -> Any:
-    """The kernel, compiled, to be launched as ``kernel[blocks, launch.block](...)``."""
+    """Return what compiles the kernel; see ``cuda_jit.kernel``."""
     name = f"search.cuda-{shape.box_rows}x{shape.box_columns}"
     name += f"-t{settings.techniques}-s{settings.strategy}"
     name += f"-{'shared' if launch.is_shared else 'local'}{launch.block}"

@@ -13,17 +13,26 @@ import pytest
 from tests.compiler import need_compiler, need_numba_cuda, said
 
 SCRIPT = """
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 from numba import cuda, int64
 from numba.cuda import dispatcher
 from numba.cuda.cudadrv import devices
 
-device = SimpleNamespace(compute_capability=tuple(map(int, sys.argv[1].split("."))))
+from gpusudoku.kernels import cache, cuda_driver, cuda_jit
+
+capability = tuple(map(int, sys.argv[1].split(".")))
+device = SimpleNamespace(compute_capability=capability)
 dispatcher.get_current_device = cuda.get_current_device = lambda: device
 devices.get_context = lambda: SimpleNamespace(device=device)
 # Without a driver code cannot be brought to a GPU, which is what comes next.
 dispatcher._Kernel.bind = lambda self: None
+cuda.gpus = {0: nullcontext()}
+cuda_driver.current_device = lambda: 0
+names = "COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR"
+cuda_driver.device_attribute = dict(zip(names, capability)).get
+cuda_driver.Kernel = lambda code: SimpleNamespace(code=code)
 compiled, compile = [], dispatcher._Kernel.__init__
 
 
@@ -34,17 +43,19 @@ def noting(self, function, *arguments, **options):
 
 dispatcher._Kernel.__init__ = noting
 
-from gpusudoku.kernels import cache, cuda_jit
-
 
 def double(numbers):
     numbers[cuda.grid(1)] *= 2
 
 
-made = cuda_jit.kernel("double", double, (int64[::1],), max_registers=int(sys.argv[2]))
-[overload] = made.overloads.values()
-ptx = overload._codelibrary.get_asm_str()
-print(json.dumps({"compiled": compiled, "ptx": ptx, "folder": str(cache.store().folder)}))
+def kernel(registers):
+    return cuda_jit.kernel("double", double, (int64[::1],), max_registers=registers)
+
+
+code = cuda_driver.load("__main__", "kernel", int(sys.argv[2])).code
+assert code.binary.startswith(b"\\x7fELF")
+assert code.entry in code.ptx
+print(json.dumps({"compiled": compiled, "ptx": code.ptx, "folder": str(cache.store().folder)}))
 """
 
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.jobs.job import called, pieces
 from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.contraction.nine import gpu_arrays
 from gpusudoku.kernels.contraction.nine.arrays import (
     PARTITIONS,
     A,
@@ -39,7 +40,6 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     make_workspace,
 )
 from gpusudoku.kernels.contraction.nine.cpu import NineStages
-from gpusudoku.kernels.contraction.nine.dot import narrow_enough
 from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, Slabs, make_slabs
 from gpusudoku.kernels.kernel import Kernel
 
@@ -53,6 +53,8 @@ CALL_ENTRIES = 1 << 18
 """Entries of a tensor that are worth handing to another thread."""
 TASKS = 1 << 14
 """Tasks of the sum, at most."""
+COPIED_ENTRIES = 1 << 20
+"""Entries of a tensor that are laid out for a GPU by the CPU, at most: in a millisecond or two."""
 BLOCKS_EACH = 4
 """Blocks of a GPU's sum for every one that it runs at once, at least, so that all end together."""
 
@@ -162,7 +164,7 @@ class Nine:
             work.operands, work.symmetries, work.orbits,
         )  # fmt: skip
         [self.pairs] = self.make_tensors(threads, [arrange])
-        self.wide = self.wide or not narrow_enough(work.lists, roles, work.tensors)
+        self.wide = self.wide or not gpu_arrays.narrow_enough(work.lists, roles, work.tensors)
         if self.wide:
             stages().sum_wide.load()
         self._prepared = True
@@ -227,38 +229,39 @@ class DeviceSum:
     """The sum of some tasks of a prepared board on a GPU, the current one."""
 
     def __init__(self, gpu: Any, nine: Nine) -> None:
-        from gpusudoku.kernels.contraction.nine import cuda
-
         def brought(array: NDArray[Any]) -> Any:
-            return gpu.for_kernel(gpu.xp.asarray(array))
+            return gpu.xp.asarray(array)
 
         work = nine.workspace
         roles, operands = work.roles, work.operands
         self._gpu, self._nine, self._start = gpu, nine, operands.start
         self._pairs = work.orbits.pairs[: nine.pairs]
         self._terms = int(operands.start[C, -1])
-        wide = nine.wide or not cuda.narrow_enough(work.lists, roles, work.tensors)
-        self._kernel = cuda.kernel(wide)
-        self._threads = gpu.fullest_block(self._kernel, cuda.MOST_THREADS)
+        wide = nine.wide or not gpu_arrays.narrow_enough(work.lists, roles, work.tensors)
+        self._kernel = gpu.kernel("contraction.nine.cuda", "kernel", wide)
+        self._threads = gpu.fullest_block(self._kernel, gpu_arrays.MOST_THREADS)
         words = operands.entries[C].view(np.int64).ravel()
         on_gpu = {role: self._numbered_last(work, role) for role in {*roles.tensor}}
         p, q, r = (on_gpu[role] for role in roles.tensor[[P, Q, R]])
         self._arguments = (
             brought(self._pairs),
             brought(roles.shape),
-            cuda.DeviceOperands(brought(operands.entries), brought(words), brought(operands.start)),
-            cuda.RoleTensors(brought(p), brought(q.view(np.int64)), brought(r.view(np.int64))),
+            gpu_arrays.DeviceOperands(
+                brought(operands.entries), brought(words), brought(operands.start)
+            ),
+            gpu_arrays.RoleTensors(
+                brought(p), brought(q.view(np.int64)), brought(r.view(np.int64))
+            ),
         )
 
     def _numbered_last(self, work: Workspace, role: int) -> Any:
         """Bring the tensor of a role to the GPU: int16, flat, [a][b][c], filled up with zeros."""
-        from gpusudoku.kernels.contraction.nine.cuda import FOUR
-
         a, b, c = work.roles.shape[:, role].tolist()
-        xp = self._gpu.xp
-        entries = xp.asarray(work.tensors.entries[role, : a * b * c]).reshape(c, a, b)
-        filled = xp.zeros((a, b, -(-c // FOUR) * FOUR), np.int16)
-        filled[:, :, :c] = entries.transpose(1, 2, 0)
+        entries = work.tensors.entries[role, : a * b * c]
+        # CuPy compiles a kernel for this, or loads it, which only takes less time for many entries.
+        xp = self._gpu.xp if len(entries) > COPIED_ENTRIES else np
+        filled = xp.zeros((a, b, -(-c // gpu_arrays.FOUR) * gpu_arrays.FOUR), np.int16)
+        filled[:, :, :c] = xp.asarray(entries).reshape(c, a, b).transpose(1, 2, 0)
         return filled.ravel()
 
     def __call__(self, tasks: range) -> tuple[int, int]:
@@ -269,7 +272,7 @@ class DeviceSum:
         parts = max(1, -(-BLOCKS_EACH * at_once // pairs))  # none would be a sum of 0
         sums = self._gpu.xp.zeros(pairs, np.uint64)
         launch = self._gpu.configured(self._kernel, pairs * parts, self._threads)
-        launch(first, parts, *self._arguments, self._gpu.for_kernel(sums))
+        launch(first, parts, *self._arguments, sums)
         found = self._gpu.host(sums).tolist()  # waits for the kernel
         sizes = self._pairs[first:last, 2].tolist()
         total = sum(one * size for one, size in zip(found, sizes, strict=True))

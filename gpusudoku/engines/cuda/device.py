@@ -5,9 +5,9 @@ CuPy holds the memory; in the simulator, NumPy does.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from importlib import import_module
 from textwrap import shorten
 from typing import Any
@@ -27,8 +27,8 @@ SIMULATED_BLOCKS, SIMULATED_THREADS = 2, 4
 MOST_TOLD = 200
 """Characters of messages of other libraries: NVIDIA's go on with other possible causes."""
 
-_CONFIGURING = threading.Lock()
-"""Held during changes of Numba's global state: its settings, its list of GPUs."""
+TRIAL = 9
+"""What the trial kernel writes."""
 
 
 @contextmanager
@@ -43,12 +43,15 @@ def one_line_errors(what: str = "CUDA") -> Iterator[None]:
         raise DeviceError(f"{what} cannot be used: {reason}") from error
 
 
-def import_packages() -> None:
-    """Import CuPy and numba-cuda; a DeviceError of one line names the one that fails."""
+def import_packages(compiler: bool = True) -> None:
+    """Import CuPy and numba-cuda; a DeviceError of one line names the one that fails.
+
+    Without ``compiler`` it is only that part of numba-cuda which loads and launches kernels.
+    """
     with one_line_errors("CuPy"):
         import_module("cupy")
     with one_line_errors("numba-cuda"):
-        import_module("gpusudoku.kernels.cuda_jit")
+        import_module(f"gpusudoku.kernels.{'cuda_jit' if compiler else 'cuda_driver'}")
 
 
 class Gpu:
@@ -70,35 +73,40 @@ class Gpu:
             self._try()
 
     def _try(self) -> None:
-        """Compile and run a kernel of a line, to fail here and now if the GPU cannot be used.
-
-        Numba finds the GPU here, too, in one thread: several could not do this at once.
-        """
-        from gpusudoku.kernels import cuda_jit
-
-        with _CONFIGURING, self.current():
-            numbers = self.xp.zeros(1, np.int64)
-            kernel = cuda_jit.trial()
+        """Run a kernel of a line, to fail here and now if the GPU cannot be used."""
         with self.current():
-            self.configured(kernel, 1, 1)(self.for_kernel(numbers))
-            if int(numbers[0]) != cuda_jit.TRIAL:
+            numbers = self.xp.zeros(1, np.int64)
+            self.configured(self.kernel("cuda_jit", "trial", TRIAL), 1, 1, numbers)()
+            if int(numbers[0]) != TRIAL:
                 raise DeviceError(f"GPU {self.number} cannot be used: it computes nothing")
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Make this the device of the calling thread, for CuPy and for Numba, for a while."""
+        """Make this the device of the calling thread, for CuPy and for the driver, for a while."""
         with ExitStack() as devices:
             if not self.simulated:
-                from numba import cuda
-
                 with self.errors():
+                    from gpusudoku.kernels import cuda_driver
+
                     devices.enter_context(self.xp.cuda.Device(self.number))
-                    devices.enter_context(cuda.gpus[self.number])
+                    devices.enter_context(cuda_driver.current(self.number))
             try:
                 yield
             finally:
                 with self.errors():
                     devices.close()
+
+    def kernel(self, module: str, function: str, *key: Any) -> Any:
+        """Return the kernel of ``function(*key)``, loaded or compiled for this, the current GPU.
+
+        ``module`` is the name of one in ``gpusudoku.kernels``.
+        """
+        module = f"gpusudoku.kernels.{module}"
+        if self.simulated:
+            return getattr(import_module(module), function)(*key)
+        from gpusudoku.kernels import cuda_driver
+
+        return cuda_driver.load(module, function, *key)
 
     def errors(self) -> AbstractContextManager[None]:
         """Turn errors on this GPU into a DeviceError of one line that names it."""
@@ -112,39 +120,31 @@ class Gpu:
 
     def blocks_at_once(self, kernel: Any, threads: int) -> int:
         """Ask the driver how many blocks of so many threads run on the GPU at once."""
-        if self.simulated:
-            return SIMULATED_BLOCKS
-        [compiled] = kernel.overloads.values()
-        return int(compiled.max_cooperative_grid_blocks(threads))
+        return SIMULATED_BLOCKS if self.simulated else int(kernel.blocks_at_once(threads))
 
     def fullest_block(self, kernel: Any, most: int) -> int:
         """Return the least threads of a block, at most ``most``, that fill the GPU best."""
         if self.simulated:
             return SIMULATED_THREADS
-        [compiled] = kernel.overloads.values()
-        sizes = range(WARP, min(most, compiled.max_threads_per_block) + 1, WARP)
+        most = min(most, kernel.attribute("MAX_THREADS_PER_BLOCK"))
+        sizes = range(WARP, most + 1, WARP)
         return max(sizes, key=lambda threads: threads * self.blocks_at_once(kernel, threads))
 
-    def configured(self, kernel: Any, blocks: int, threads: int) -> Any:
-        """Configure a kernel for a launch in ``blocks`` of ``threads`` each."""
-        from numba import config
+    def configured(self, kernel: Any, blocks: int, threads: int, *arrays: Any) -> Any:
+        """Configure a kernel for launches in ``blocks`` of ``threads`` each.
 
-        # It warns of grids of few blocks, which small GPUs, or full ones, get on purpose.
-        with _CONFIGURING:
-            warns = config.CUDA_LOW_OCCUPANCY_WARNINGS
-            config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
-            try:
-                return kernel[blocks, threads]
-            finally:
-                config.CUDA_LOW_OCCUPANCY_WARNINGS = warns
-
-    def for_kernel(self, array: Any) -> Any:
-        """Convert an array to Numba's form once, instead of at every launch."""
+        All its launches have the first arguments, ``arrays``, in common.
+        """
         if self.simulated:
-            return array
-        from numba import cuda
+            return partial(kernel[blocks, threads], *arrays)
+        return kernel.configured(blocks, threads, *arrays)
 
-        return cuda.as_cuda_array(array)
+    def set_bytes(self, array: Any, value: int) -> None:
+        """Set all bytes of an array: by the driver, where CuPy would compile a kernel."""
+        if self.simulated:
+            array.view(np.uint8)[...] = value
+        else:
+            array.data.memset(value, array.nbytes)
 
     def free_bytes(self) -> int:
         """Return the bytes of memory that are free on the GPU."""

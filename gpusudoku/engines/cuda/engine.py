@@ -15,6 +15,7 @@ from gpusudoku.engines.cpu import WIDTH, contract_on_threads, group_tasks
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import Gpu, import_packages, one_line_errors
 from gpusudoku.engines.cuda.prices import prices_of_all
+from gpusudoku.engines.cuda.search import load_kernel
 from gpusudoku.engines.cuda.worker import GpuSumWorker, GpuWorker
 from gpusudoku.engines.engine import Engine, Priced, Sums, WorkCounters, warn_of
 from gpusudoku.errors import DeviceError, InputError
@@ -52,7 +53,7 @@ class CudaEngine:
                 raise InputError(f"no GPU {gpu}: GPUs are numbered from 0 to {count - 1}")
         numbers = sorted(set(range(count) if gpus is None else gpus))
         if not availability.simulated():
-            import_packages()
+            import_packages(compiler=False)
             if gpus is None:  # GPUs that are too old are left out
                 cards = availability.cards()
                 numbers = [n for n in numbers if not availability.unusable_card(cards[n])]
@@ -83,13 +84,9 @@ class CudaEngine:
         return self
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
-        from gpusudoku.kernels.search.cuda import kernel  # CUDA is there
-
         for gpu in self.gpus:
             with gpu.current(), gpu.errors():
-                launch = gpu.launch_settings(frontier.shape)
-                compiled = kernel(frontier.shape, settings, launch)
-                gpu.blocks_at_once(compiled, launch.block)  # this loads it
+                load_kernel(gpu, frontier.shape, settings)
         return WIDTH * len(self.gpus)
 
     def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:

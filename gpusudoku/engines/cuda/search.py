@@ -40,6 +40,7 @@ from gpusudoku.kernels.search.arguments import (
     limit_of,
 )
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.search.frontier import Frontier
 
 ROOM_BYTES = 64 << 20
@@ -88,25 +89,27 @@ class Haul(NamedTuple):
     """Boards on the stacks, which come first, having been split most, and those of the pool."""
 
 
+def load_kernel(gpu: Gpu, shape: Shape, settings: SearchSettings) -> Any:
+    """Return the kernel of searches for a GPU, the current one."""
+    return gpu.kernel("search.cuda", "kernel", shape, settings, gpu.launch_settings(shape))
+
+
 class DeviceSearch:
     """The search of some boards on a GPU, the current one."""
 
     def __init__(self, gpu: Gpu, frontier: Frontier, settings: SearchSettings, job: Job) -> None:
-        # Imported here because Numba looks for the simulator only once, at its first import.
-        from gpusudoku.kernels.search.cuda import kernel
-
         self._start = time.perf_counter()
         self.gpu, self.shape = gpu, frontier.shape
-        launch = gpu.launch_settings(self.shape)
-        compiled, block = kernel(self.shape, settings, launch), launch.block
-        xp, cells = gpu.xp, self.shape.n**2
-        self.threads, self.depth = self._size_of_stacks(block * gpu.blocks_at_once(compiled, block))
+        kernel, xp, cells = load_kernel(gpu, self.shape, settings), gpu.xp, self.shape.n**2
+        block = gpu.launch_settings(self.shape).block
+        self.threads, self.depth = self._size_of_stacks(block * gpu.blocks_at_once(kernel, block))
         self.stacks = Stack(
             xp.empty((self.threads, self.depth, self.shape.words), self.shape.word),
             xp.empty((self.threads, self.depth), np.int64),
-            xp.full((STATES, self.threads), -1, np.int64),
+            xp.empty((STATES, self.threads), np.int64),
             xp.zeros((TALLIES, self.threads), np.uint64),
         )
+        gpu.set_bytes(self.stacks.state, 0xFF)  # -1: empty
         # Threads give boards while the pool has fewer than there are threads, or stacks are full.
         boards = len(frontier)
         self._capacity = max(boards, 2 * self.threads)
@@ -125,8 +128,7 @@ class DeviceSearch:
             xp.zeros(1, np.int64),
         )
         groups = self.pool, self.stacks, self.found
-        self._groups = [type(group)(*map(gpu.for_kernel, group)) for group in groups]
-        self._kernel = gpu.configured(compiled, -(-self.threads // block), block)
+        self._launch = gpu.configured(kernel, -(-self.threads // block), block, *groups)
         self._taken, self._filled, self._busy = 0, boards, 0
         self._rounds, self._least, self._limit = FIRST_ROUNDS, inf, limit_of(job.limit)
         self._work = WorkCounters()
@@ -165,7 +167,7 @@ class DeviceSearch:
         end = self._taken + self._capacity
         state = [self._taken, self._filled, self._filled, end, 0, WARPS_UNTIL_STOP]
         gpu.write(self.pool.state, np.array(state, np.int64))
-        self._kernel(*self._groups, self._rounds, gives, self._limit)
+        self._launch(self._rounds, gives, self._limit)
         seen = gpu.host(self.pool.state).tolist()  # waits for the kernel
         taken = min(seen[TAKEN], self._filled)  # claims past an end came to nothing
         has_gone_on: bool = taken > self._taken or seen[BUSY] > 0
@@ -213,12 +215,12 @@ class DeviceSearch:
         """Bring the solutions since the last time, and the boards left; these stay there, too."""
         start = time.perf_counter()
         counts, tally = self.gpu.host(self.found.counts), self.gpu.host(self.stacks.tally)
-        nodes, guesses = tally[[NODES, GUESSES]].sum(axis=1).tolist()
+        nodes, guesses = tally.sum(axis=1)[[NODES, GUESSES]].tolist()
         work, self._work = self._work, WorkCounters()
         work.nodes, work.guesses, work.deepest = nodes, guesses, int(tally[DEEPEST].max())
         work.gpus, work.threads = [self.gpu.card.name], self.threads
         haul = Haul(counts - self._hauled, self._solutions, work, self._left())
-        self.gpu.write(self.stacks.tally, np.zeros_like(tally))
+        self.gpu.set_bytes(self.stacks.tally, 0)
         self._hauled, self._solutions = counts, []
         self._last_haul = time.perf_counter()
         self._haul_seconds = self._last_haul - start
@@ -227,7 +229,9 @@ class DeviceSearch:
     def _left(self) -> Frontier:
         """Bring all boards that are left."""
         counts = self.gpu.host(self.stacks.state[TOP]) + 1
-        thread = np.repeat(np.arange(self.threads), counts)
+        busy = np.flatnonzero(counts)
+        counts = counts[busy]
+        thread = np.repeat(busy, counts)
         level = np.arange(len(thread)) - np.repeat(np.cumsum(counts) - counts, counts)
         place = np.arange(self._taken, self._filled) % self._capacity
         boards = self._gathered(self.stacks.boards, thread, level)

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import config, cuda, int16, int32, int64, types, uint32, uint64
@@ -39,21 +39,21 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     A,
     B,
     C,
-    Lists,
     P,
     Q,
     R,
-    Roles,
-    Tensors,
 )
-from gpusudoku.kernels.contraction.nine.slabs import PER_PARTITION
+from gpusudoku.kernels.contraction.nine.gpu_arrays import (
+    FOUR,
+    MOST_THREADS,
+    DeviceOperands,
+    RoleTensors,
+)
 
 LANES = 1 if config.ENABLE_CUDASIM else 32
 """Threads of a warp; the simulator has no warps, and every thread is one of its own."""
 WHOLE_WARP = 0xFFFFFFFF
 """All threads of a warp, as bits."""
-MOST_THREADS = 512
-"""Threads of a block, at most."""
 MOST_REGISTERS = 64
 """Registers of a thread, at most: more, and fewer blocks would run at once than have shared memory.
 What does not fit is needed outside the inner loops only."""
@@ -62,35 +62,10 @@ ROOM = 64
 SLAB, STAGED = PARTITIONS * LANES, MOST_THREADS // LANES * ROOM
 """Words of shared memory for the columns of a block, of 32 bits, and for its terms, of 64: together
 43 KB, less than a block may have on any GPU."""
-FOUR, BITS, FIELD = 4, 16, 0xFFFF
-"""Fields of a word of 64 bits, their length in bits, and the lowest of them."""
+BITS, FIELD = 16, 0xFFFF
+"""The length of the FOUR fields of a word in bits, and the lowest of them."""
 ROW = 0xFFFFFFFF
 """The half of a term's word that says where its row of shared memory begins."""
-
-
-class DeviceOperands(NamedTuple):
-    """The arrays of ``Operands``, in memory of the GPU."""
-
-    entries: Any
-    """int16 (3, entries, 4)"""
-    words: Any
-    """int64 (entries of C): the four fields of each entry as one word, the first one lowest."""
-    start: Any
-    """int64 (3, 281)"""
-
-
-class RoleTensors(NamedTuple):
-    """The tensors of the crossing roles, each indexed [a][b][c] by numbers.
-
-    The last axis is filled up to a multiple of FOUR.
-    """
-
-    p: Any
-    """int16: the tensor of P."""
-    q: Any
-    """int64: the tensor of Q, FOUR numbers of C a word, the first one lowest."""
-    r: Any
-    """int64: the tensor of R, in the same way."""
 
 
 SIGNATURE = (
@@ -103,13 +78,6 @@ SIGNATURE = (
     uint64[::1],
 )
 """Argument types of the kernels. Not given to ``cuda.jit``, which would compile at import."""
-
-
-def narrow_enough(lists: Lists, roles: Roles, tensors: Tensors) -> bool:
-    """Say whether columns of 16 bits and inner sums of 32 hold."""
-    p, _, r = (int(largest) for largest in tensors.largest[roles.tensor])
-    a, b, c = (int(largest) for largest in lists.largest[roles.summed])
-    return r * a * b < 1 << 16 and r * a * b * p * c * PER_PARTITION < 1 << 32
 
 
 if config.ENABLE_CUDASIM:
@@ -251,6 +219,6 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
 
 @cache
 def kernel(wide: bool) -> Any:
-    """The kernel, ready to be launched as ``kernel(wide)[blocks, threads_per_block](...)``."""
+    """Return what compiles the kernel; see ``cuda_jit.kernel``."""
     name = f"contraction.nine.cuda-{'wide' if wide else 'narrow'}"
     return cuda_jit.kernel(name, build_kernel(wide), SIGNATURE, max_registers=MOST_REGISTERS)

@@ -13,7 +13,7 @@ from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.counting import count
 from gpusudoku.engines.cuda import availability, engine
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.kernels.contraction.nine import cuda, dot
+from gpusudoku.kernels.contraction.nine import dot, gpu_arrays
 from tests.boards import puzzle, spoilt
 from tests.contraction.nine.counted import candidates_of, multiplied, searched, summed
 
@@ -82,5 +82,5 @@ def test_what_is_narrow(
     tensors: Any = SimpleNamespace(largest=np.array(largest[::-1]))
     lists: Any = SimpleNamespace(largest=np.array([0, 0, 0, *multiplicities[::-1]]))
     roles: Any = SimpleNamespace(tensor=np.array([2, 1, 0]), summed=np.array([5, 4, 3]))
-    found = (module.narrow_enough(lists, roles, tensors) for module in (cuda, dot))
+    found = (module.narrow_enough(lists, roles, tensors) for module in (gpu_arrays, dot))
     assert (*map(bool, found),) == narrow

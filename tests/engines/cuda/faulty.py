@@ -54,8 +54,8 @@ class Faulty(Gpu):
             with self.errors():
                 self.called()
 
-    def configured(self, kernel: Any, blocks: int, threads: int) -> Any:
-        launch = super().configured(kernel, blocks, threads)
+    def configured(self, kernel: Any, blocks: int, threads: int, *arrays: Any) -> Any:
+        launch = super().configured(kernel, blocks, threads, *arrays)
 
         def launched(*arguments: Any) -> None:
             self.called()
@@ -67,6 +67,10 @@ class Faulty(Gpu):
     def free_bytes(self) -> int:
         self.called()
         return super().free_bytes()
+
+    def set_bytes(self, array: Any, value: int) -> None:
+        self.called()
+        super().set_bytes(array, value)
 
     def write(self, array: Any, values: NDArray[Any]) -> None:
         self.called()

@@ -34,9 +34,10 @@ def test_errors_of_others_are_a_short_line(error: Exception, said: str) -> None:
     assert str(caught.value) == f"GPU 3 cannot be used: {said}"
 
 
-@pytest.mark.parametrize("broken", ["CuPy", "Numba"])
+@pytest.mark.parametrize("broken", ["CuPy", "driver"])
 def test_a_gpu_that_cannot_be_had(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is known before anything is counted, so that ``auto`` can take the CPU."""
+    pytest.importorskip("cuda.bindings")
 
     def fails(who: str) -> None:
         if who == broken:
@@ -44,14 +45,13 @@ def test_a_gpu_that_cannot_be_had(broken: str, monkeypatch: pytest.MonkeyPatch) 
 
     @contextmanager
     def current(number: int) -> Iterator[None]:
-        yield fails("Numba")
+        yield fails("driver")
 
     cupy: Any = ModuleType("cupy")
     cupy.cuda = SimpleNamespace(Device=nullcontext, runtime=SimpleNamespace())
     cupy.zeros = lambda *_: fails("CuPy")
-    gpus = type("Gpus", (), {"__getitem__": staticmethod(current)})()
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    monkeypatch.setattr("numba.cuda.gpus", gpus, raising=False)
+    monkeypatch.setattr("gpusudoku.kernels.cuda_driver.current", current)
     monkeypatch.setattr(availability, "simulated", lambda: False)
     monkeypatch.setattr(availability, "unusable_because", lambda: None)
     for module in availability, auto:

@@ -276,3 +276,10 @@ class LaunchConfig(Structure):
 def cuLaunchKernelEx(config: Any, kernel: int, parameters: Any, extra: Any) -> None:
     it = config[0]
     contexts.device.launch(held[kernel], tuple(it.grid), tuple(it.block), it.shared, parameters)
+
+
+@entry(c_void_p, *[c_uint] * 7, c_void_p, Handles, Handles)
+def cuLaunchKernel(kernel: int, *rest: Any) -> None:
+    *sizes, shared, _, parameters, _ = rest
+    grid, block = tuple(sizes[:3]), tuple(sizes[3:])
+    contexts.device.launch(held[kernel], grid, block, shared, parameters)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from ctypes import string_at
 from functools import cache
+from types import FrameType
 
 from tests.ptx.launch import Kernel, load
 
@@ -21,8 +22,8 @@ HAS_REGISTERS = re.compile(rb"\x04\x2f\x08\x00.{4}(.{4})", re.DOTALL)
 class Module:
     """Machine code as NVIDIA's linker made it, at an address.
 
-    Nothing of it can run here. What runs is the PTX that the linker was given, which Numba's code
-    library has, whether this process compiled it or the store had it.
+    Nothing of it can run here. What runs is the PTX that the linker was given: the program's
+    ``Code`` has it, whether this process compiled it or the store had it.
     """
 
     def __init__(self, address: int) -> None:
@@ -52,14 +53,17 @@ def built(ptx: str) -> dict[str, Kernel]:
 
 
 def linked_ptx() -> str:
-    """The PTX of Numba's code library that is loading a module: it is somewhere up the stack."""
-    from numba.cuda.codegen import CUDACodeLibrary
-
-    frame = sys._getframe()
-    while not isinstance(library := frame.f_locals.get("self"), CUDACodeLibrary):
-        assert frame.f_back is not None, "a module that is not Numba's"
+    """The PTX of the code that is being loaded, by the program or Numba: it is up the stack."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        loading = frame.f_locals.get("code"), frame.f_locals.get("self")
+        for code in loading:
+            if type(code).__name__ == "Code":
+                return str(code.ptx)
+            if type(code).__name__ == "CUDACodeLibrary":
+                return str(code.get_asm_str())
         frame = frame.f_back
-    return str(library.get_asm_str())
+    raise AssertionError("a module that is not the program's, nor Numba's")
 
 
 def registers(address: int) -> Iterator[int]:

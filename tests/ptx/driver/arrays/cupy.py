@@ -106,6 +106,18 @@ class ndarray:  # noqa: N801
         if values.size:
             called(driver.cuMemcpyHtoD(held.ctypes.data, values.ctypes.data, values.nbytes))
 
+    @property
+    def nbytes(self) -> int:
+        return int(self.held.nbytes)
+
+    @property
+    def data(self) -> Any:
+        return SimpleNamespace(memset=self._memset)
+
+    def _memset(self, value: int, size: int) -> None:
+        ready()
+        self.held.view(np.uint8).reshape(-1)[:size] = value
+
     def reshape(self, *shape: int) -> ndarray:
         return result(self.held.reshape(shape), self.held)
 
