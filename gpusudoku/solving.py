@@ -144,7 +144,8 @@ def solve_batches(
     """Solve boards in blocks, in their order; the limit is as for ``solve_board``."""
 
     def solve(block: Batch, alone: bool) -> Generator[Any, None, None]:
-        solved, slow = _solve(block, together(options), CpuEngine(1) if alone else engine)
+        searcher = engine.for_block if alone else engine
+        solved, slow = _solve(block, together(options), searcher)
         others = (solve_block(block.part(index, index + 1), options, engine) for index in slow)
         results = in_turn(solved, slow, others)
         if alone and slow:

@@ -36,7 +36,9 @@ class CudaEngine:
 
     name = device = "cuda"
     most_boards = 1 << 20
-    side_by_side = 1
+    side_by_side = 4
+    """While one block is searched, others are packed: that takes longer. Four take most of the
+    memory that there is for stacks; each is given a half of what is free."""
 
     def __init__(
         self,
@@ -73,6 +75,10 @@ class CudaEngine:
 
     def __repr__(self) -> str:
         return f"<CudaEngine: {len(self.gpus)} GPU{'' if len(self.gpus) == 1 else 's'}>"
+
+    @property
+    def for_block(self) -> Engine:
+        return self
 
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         if method == "contraction" and geometry != NINE:
