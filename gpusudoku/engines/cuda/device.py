@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from importlib import import_module
 from textwrap import shorten
 from typing import Any
@@ -29,6 +30,8 @@ MOST_TOLD = 200
 
 _CONFIGURING = threading.Lock()
 """Held during changes of Numba's global state: its settings, its list of GPUs."""
+_SIMULATING = threading.Lock()
+"""Held while the simulator runs a kernel."""
 
 
 @contextmanager
@@ -51,6 +54,12 @@ def import_packages() -> None:
         import_module("gpusudoku.kernels.cuda_jit")
 
 
+def _simulate(launch: Any, *arguments: Any) -> None:
+    """Launch a kernel in the simulator, which runs one at a time."""
+    with _SIMULATING:
+        launch(*arguments)
+
+
 class Gpu:
     """One GPU."""
 
@@ -60,6 +69,8 @@ class Gpu:
         """``warp`` is the number of threads that go in step."""
         self.xp: Any = np
         """The array module."""
+        self.taking_memory = threading.Lock()
+        """Held from asking for the free memory until it is taken: searches run side by side."""
         self.simulated = availability.simulated()
         if not self.simulated:
             import cupy
@@ -127,6 +138,8 @@ class Gpu:
 
     def configured(self, kernel: Any, blocks: int, threads: int) -> Any:
         """Configure a kernel for a launch in ``blocks`` of ``threads`` each."""
+        if self.simulated:
+            return partial(_simulate, kernel[blocks, threads])
         from numba import config
 
         # It warns of grids of few blocks, which small GPUs, or full ones, get on purpose.

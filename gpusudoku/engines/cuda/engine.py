@@ -37,8 +37,8 @@ class CudaEngine:
     name = device = "cuda"
     most_boards = 1 << 20
     side_by_side = 4
-    """While one block is searched, others are packed: that takes longer. Four take most of the
-    memory that there is for stacks; each is given a half of what is free."""
+    """While a block is searched, others are packed, which takes as long. Each search takes a half
+    of the memory that is free, at most: more than four would be given little."""
 
     def __init__(
         self,
@@ -128,6 +128,8 @@ class CudaEngine:
     def _lose(self, gpu: Gpu, error: DeviceError) -> None:
         """Leave out a GPU from now on, and tell which go on; without any, the job tells."""
         with self._losing:
+            if gpu not in self.gpus:  # a search beside this one has told
+                return
             others = [other for other in self.gpus if other is not gpu]
             if not others:
                 self.is_lost = True
