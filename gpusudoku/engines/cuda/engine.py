@@ -92,10 +92,15 @@ class CudaEngine:
         from gpusudoku.kernels.search.cuda import kernel  # CUDA is there
 
         for gpu in self.gpus:
-            with gpu.current(), gpu.errors():
-                launch = gpu.launch_settings(frontier.shape)
-                compiled = kernel(frontier.shape, settings, launch)
-                gpu.blocks_at_once(compiled, launch.block)  # this loads it
+            try:
+                with gpu.current(), gpu.errors():
+                    launch = gpu.launch_settings(frontier.shape)
+                    compiled = kernel(frontier.shape, settings, launch)
+                    gpu.blocks_at_once(compiled, launch.block)  # this loads it
+            except DeviceError as error:  # it may be lost to a search beside this one
+                self._lose(gpu, error)
+                if gpu in self.gpus:  # there is no other
+                    raise
         return WIDTH * len(self.gpus)
 
     def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:
