@@ -14,7 +14,6 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import Deferred, in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for, refuse_both
 from gpusudoku.errors import InputError

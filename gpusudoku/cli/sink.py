@@ -188,11 +188,15 @@ class AnswerSink:
             note(f"{self._source.place(found.boards)}{verdict(found)}")
             keep = None if keep is None else np.zeros(len(found), bool)
         shown = found if keep is None else found.chosen(keep)
-        text = self._writer.text(shown)
+        if shown.lines is None:
+            text = self._writer.text(shown)
+            lines = line_ends(text)
+        else:
+            text = shown.lines
+            lines = len(shown)
         logged = b"" if self._log is None else self._records.text(found)
         self._source.warn_conflicts(found.boards.chosen(found.numbers == 0))
         whole = found
-        lines = line_ends(text)
         with held_interrupts():
             try:
                 self._put(text, lines)

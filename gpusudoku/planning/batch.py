@@ -8,11 +8,12 @@ others planned.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,15 +57,28 @@ seldom take that long, and a board that takes longer than its time keeps its blo
 
 
 def count_batches(
-    batches: Iterable[Batch], options: Options, engine: Engine
+    batches: Iterable[Batch],
+    options: Options,
+    engine: Engine,
+    lines_of: Callable[[ResultBlock], bytes] | None = None,
 ) -> Generator[ResultBlock, None, None]:
-    """Count boards in blocks, in their order."""
+    """Count boards in blocks, in their order.
+
+    ``lines_of`` makes the ``lines`` of results, in the threads that count them.
+    """
     contracts = options.method == "contraction"
     most = CONTRACTED_BOARDS if contracts else MIXED_BOARDS
+
+    def count(block: Batch, alone: bool) -> Generator[Any, None, None]:
+        for results in count_block(block, options, engine, alone=alone):
+            if lines_of is not None and isinstance(results, ResultBlock):
+                results = replace(results, lines=lines_of(results))
+            yield results
+
     return in_blocks(
         batches,
         engine.most_boards if only_searches(options) else most,
-        lambda block, alone: count_block(block, options, engine, alone=alone),
+        count,
         1 if contracts else engine.side_by_side,
     )
 

@@ -35,7 +35,7 @@ class CudaEngine:
     """
 
     name = device = "cuda"
-    most_boards = 1 << 20
+    most_boards = 1 << 18
     side_by_side = 4
     """While a block is searched, others are packed, which takes as long. Each search takes a half
     of the memory that is free, at most: more than four would be given little."""
