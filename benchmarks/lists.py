@@ -35,7 +35,7 @@ from script import THIS, Run, check, grouped, other_option, repeated, script, ta
 PUZZLES = 491_580
 CARD_SECONDS = 0.17
 """What an H200 took for so many puzzles, 207 launches and the copies between them included."""
-MULTIPROCESSORS, BLOCKS, THREADS = 132, 4, 128
+MULTIPROCESSORS, BLOCKS, THREADS = 132, 7, 128
 """Those of an H200, and the blocks of so many threads that one runs at once."""
 WARM = 16
 """The process does so many times fewer puzzles before it is timed."""
