@@ -5,6 +5,9 @@ their counts. What is made up is the card. Its memory is NumPy's, and a launch c
 of every puzzle in it. It takes as long as an H200 took for as many puzzles of 17 clues, or longer
 if the processor is slower, and launches follow each other as on one card.
 
+What the threads take on cores is measured. From it follows what a list takes where each thread has
+a core: the sum of all stages if one follows the other, the longest of them if they overlap.
+
     python benchmarks/lists.py                    a minute
     python benchmarks/lists.py list.txt           puzzles of yours, one a line
     python benchmarks/lists.py --other FOLDER     another version of the program, too, in turns
@@ -30,7 +33,7 @@ from unittest.mock import patch
 
 import click
 from machine import record, recorded
-from script import THIS, Run, check, grouped, other_option, repeated, script, table, trees_of, turns
+from script import Run, check, grouped, other_option, repeated, script, table, trees_of, turns
 
 PUZZLES = 491_580
 CARD_SECONDS = 0.17
@@ -41,11 +44,13 @@ WARM = 16
 """The process does so many times fewer puzzles before it is timed."""
 WAYS = {"file": "from file to file", "memory": "from array to array"}
 CLOCKS = {
-    "seconds": "s",
-    "reader": "s on a core of the thread that reads and writes",
-    "cores": "s on cores of all threads",
+    "seconds": "s here",
+    "reader": "the thread that reads and writes, s on a core",
+    "cores": "all threads, s on cores",
 }
 """What is measured, as it is recorded and as it is shown."""
+PACKERS = 3
+"""The threads besides the one that reads and writes."""
 
 
 class Card:
@@ -188,17 +193,18 @@ def main(path: Path, file: str | None, repeats: int, other: str | None) -> None:
 
 
 def show(path: Path) -> None:
-    """Print what lists take, and how many times as long another version takes."""
+    """Print what lists take here, and compute what they take where there are cores enough."""
     results = recorded(path)
     cases = grouped(results["runs"], "way", "version")
     rows = []
     for (way, version), runs in cases.items():
-        times = [f"{median(run[name] for run in runs):.3f}" for name in CLOCKS]
-        pairs = list(zip(cases[way, THIS], runs, strict=True))
-        ratios = [f"{median(run[name] / this[name] for this, run in pairs):.2f}" for name in CLOCKS]
-        rows.append([WAYS[way], version, *times, *ratios])
-    heads = [*CLOCKS.values(), *(f"{name}, over this version" for name in CLOCKS)]
-    table(["list", "version", *heads], rows, left=2)
+        times = {name: median(run[name] for run in runs) for name in CLOCKS}
+        others = (times["cores"] - times["reader"]) / PACKERS
+        times["in turn"] = times["cores"] + CARD_SECONDS
+        times["side by side"] = max(times["reader"], others, CARD_SECONDS)
+        rows.append([WAYS[way], version, *(f"{seconds:.2f}" for seconds in times.values())])
+    computed = ["computed: one stage after the other, s", "all side by side, s"]
+    table(["list", "version", *CLOCKS.values(), *computed], rows, left=2)
     print(f"\n{PUZZLES:,} puzzles: {results['machine']['puzzles']}. {repeated(cases.values())}")
 
 
