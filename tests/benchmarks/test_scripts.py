@@ -19,8 +19,8 @@ from gpusudoku.errors import InputError
 SHOWING = [
     *("batches", "by_number", "cancelling", "checkpoints", "contraction", "documents"),
     *("first_day", "fuzz", "gpu", "knowing", "listing", "lists", "making", "one_core"),
-    *("page", "peers", "reading", "scaling", "shares", "simulated", "speed", "streams", "techniques", "warp"),
-    *("waits", "writing"),
+    *("page", "peers", "reading", "scaling", "shares", "simulated", "speed", "streams"),
+    *("techniques", "warp", "waits", "writing"),
 ]
 """Scripts with the options --output and --show."""
 
