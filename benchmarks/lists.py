@@ -35,6 +35,8 @@ import click
 from machine import record, recorded
 from script import Run, check, grouped, other_option, repeated, script, table, trees_of, turns
 
+from gpusudoku.errors import MismatchError
+
 PUZZLES = 491_580
 CARD_SECONDS = 0.17
 """What an H200 took for so many puzzles, 207 launches and the copies between them included."""
@@ -75,7 +77,7 @@ class Card:
 
 
 def serve(way: str, *files: str) -> None:
-    """Do two lists of puzzles, in a process of its own, and print what the second takes."""
+    """Count lists of puzzles, in a process of its own, and print what the last takes."""
     from gpusudoku.engines.cuda import device
     from gpusudoku.kernels.search import cuda
 
@@ -128,9 +130,9 @@ def in_file(file: Path) -> tuple[dict[str, float], int]:
         cli.main([*words, "-o", str(answers)], standalone_mode=False)
     puzzles = file.read_bytes().splitlines()
     counts = answers.read_bytes().splitlines()
-    return times, [each.partition(b":")[0] for each in counts] == puzzles and sum(
-        int(each.partition(b":")[2]) for each in counts
-    )
+    if [line.partition(b":")[0] for line in counts] != puzzles:
+        raise MismatchError(f"{answers}: other puzzles than in {file}, or in another order")
+    return times, sum(int(line.partition(b":")[2]) for line in counts)
 
 
 def in_memory(file: Path) -> tuple[dict[str, float], int]:
@@ -152,8 +154,8 @@ def timed(tree: Path, way: str, files: list[Path], number: int) -> Run:
     folders = os.pathsep.join([str(tree), str(Path(__file__).parent)])
     environment = {**os.environ, "PYTHONPATH": folders, "NUMBA_ENABLE_CUDASIM": "1"}
     words = [sys.executable, "-c", code, way, *map(str, files)]
-    done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, check=True)
-    run: Run = json.loads(done.stdout)
+    process = subprocess.run(words, env=environment, stdout=subprocess.PIPE, check=True)
+    run: Run = json.loads(process.stdout)
     check(f"{number} puzzles {WAYS[way]}", run["counts"], number)
     return run
 
@@ -165,13 +167,14 @@ def written(folder: Path, given: str | None, number: int) -> list[Path]:
 
     from gpusudoku import formats
 
-    given_cells = searching.puzzles(Path(given)) if given else searching.own_puzzles()
-    cells = given_cells[np.arange(number) % len(given_cells)]
-    if not given:
-        cells = np.concatenate(list(searching.relabelled(given_cells, number)))
+    if given is None:
+        cells = np.concatenate(list(searching.relabelled(searching.own_puzzles(), number)))
+    else:
+        list_cells = searching.puzzles(Path(given))
+        cells = list_cells[np.arange(number) % len(list_cells)]
     files = [folder / "few.txt", folder / "puzzles.txt"]
-    for file, some in zip(files, (cells[: number // WARM], cells), strict=True):
-        file.write_bytes(formats.write_lines(some))
+    for file, puzzles in zip(files, (cells[: number // WARM], cells), strict=True):
+        file.write_bytes(formats.write_lines(puzzles))
     return files
 
 
