@@ -52,7 +52,7 @@ class Clock:
 
 def rate_of_h100() -> float:
     """Return the nodes a second of an H100 whose threads are all busy, as recorded."""
-    kernel = recorded(RESULTS / "gpu.json")["kernel"]
+    kernel = recorded(RESULTS / "gpu-h100.json")["kernel"]
     rate: float = min(run["nodes"] for run in kernel if "16x16" not in run["case"])
     return rate
 

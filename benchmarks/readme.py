@@ -2,7 +2,8 @@
 
 A table stands between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``, where NAME.py is
 the script in this folder whose function ``show`` prints it. With ``NAME.PART`` that is the function
-PART. Under what a script recorded stand the machine, the date, the commit and the command.
+PART; with ``NAME-OTHER``, ``show`` prints the results of NAME-OTHER.json. Under what a script
+recorded stand the machine, the date, the commit and the command.
 
     python benchmarks/readme.py           write
     python benchmarks/readme.py --check   write nothing; exit status 1 if a table is not current
@@ -26,13 +27,13 @@ PAGES = (
     *("README.md", "docs/results.md", "docs/more-results.md"),
     *("docs/long-runs.md", "docs/hostile-input.md", "docs/page.md", "docs/gpu.md"),
 )
-TABLE = re.compile(r"(<!-- ([\w.]+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
+TABLE = re.compile(r"(<!-- ([\w.-]+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 
 
 def shown(marker: str) -> str:
     """What a script prints of its recorded results, and where they are from."""
-    name, _, part = marker.partition(".")
-    path = RESULTS / f"{name}.json"
+    file, _, part = marker.partition(".")
+    name, path = file.partition("-")[0], RESULTS / f"{file}.json"
     printed = StringIO()
     with redirect_stdout(printed):
         getattr(importlib.import_module(name), part or "show")(path)

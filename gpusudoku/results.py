@@ -67,6 +67,12 @@ class SearchStats:
     """For every worker the share of the remaining time in which it worked."""
     launches: int = 0
     """Launches of the kernel on GPUs; 0 if the CPU searched."""
+    gpu: str = ""
+    """The name of the GPU, or the names of several; empty if the CPU searched."""
+    gpu_threads: int = 0
+    """The number of threads of a launch."""
+    gpu_busy: float = 0.0
+    """The share of these threads that had a board, on average over the time of all launches."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,8 @@ class ContractionStats:
     """For every worker the share of the sum's time in which it worked."""
     on_gpu: bool = False
     """True if GPUs summed; the CPU makes the lists and tensors in any case."""
+    gpu: str = ""
+    """The name of the GPU, or the names of several; empty if the CPU summed."""
 
 
 def numbers_of(counts: Sequence[int]) -> NDArray[Any]:

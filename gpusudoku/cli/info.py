@@ -236,6 +236,9 @@ def _show_table(heads: Sequence[str], *rows: Sequence[object]) -> None:
 def devices() -> None:
     """Show the CPU cores and GPUs that counting can use.
 
+    Below each GPU are what it and its driver can do, and the installed packages for CUDA. If it
+    cannot be used, its line says why, and what to do.
+
     \b
     Example:
       gpusudoku devices
@@ -250,8 +253,21 @@ def devices() -> None:
             import_packages()
         except DeviceError as error:
             reason = str(error)
-    for number, card in enumerate(availability.cards()):
-        why = availability.unusable_card(card) or reason
-        show(f"cuda  {number}: {card.name}" + (f" (not usable: {why})" if why else ""))
-    if reason and not availability.cards():
+    cards = availability.cards()
+    card_reasons = [availability.unusable_card(card) for card in cards]
+    for number, (card, card_reason) in enumerate(zip(cards, card_reasons, strict=True)):
+        of_all = reason is not None and reason not in card_reasons
+        _show_card(number, card, reason if of_all else card_reason)
+    if reason and not cards:
         show(f"cuda  not usable: {reason}")
+
+
+def _show_card(number: int, card: availability.Card, unusable: str | None) -> None:
+    """Print the name of a GPU, what it and its driver can do, and the packages for CUDA."""
+    show(f"cuda  {number}: {card.name}" + (f" (not usable: {unusable})" if unusable else ""))
+    major, minor = card.capability
+    memory = f"{card.memory / 2**30:.3g} GiB of memory"
+    newest = f"driver for CUDA up to {availability.newest_cuda()}"
+    show(f"      compute capability {major}.{minor}, {memory}, {newest}")
+    packages = ", ".join(availability.installed_packages()) or "none for CUDA"
+    show(f"      packages: {packages}" + ("" if unusable else "; they suit driver and GPU"))

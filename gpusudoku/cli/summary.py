@@ -179,6 +179,8 @@ class Totals:
         self._listed, self._listing_seconds = 0, 0.0
         """Boards that were listed by number."""
         self._deepest = 0
+        self._gpu = ""
+        """The name of the GPU that did some of it."""
 
     def add_listed(self, seconds: float) -> None:
         """Add a board that was listed by number."""
@@ -190,6 +192,7 @@ class Totals:
         self._boards[stats.method] += boards
         if continued:
             return
+        self._gpu = stats.gpu or self._gpu
         if isinstance(stats, SearchStats):
             for name in ("frontier_boards", "boards_explored", "nodes", "launches"):
                 self._searches[name] += getattr(stats, name)
@@ -215,7 +218,7 @@ class Totals:
                     "boards explored": f"{sums['boards_explored']:,}",
                     "nodes": f"{sums['nodes']:,}",
                     "deepest stack": f"{self._deepest}",
-                    **_on_gpu(sums["launches"]),
+                    **self._searched_by(int(sums["launches"])),
                     "seconds of blocks": f"{sums['seconds']:.6f} "
                     f"(expansion {sums['expansion_seconds']:.6f})",
                 }
@@ -238,11 +241,15 @@ class Totals:
                 }
             )
 
+    def _searched_by(self, launches: int) -> dict[str, str]:
+        """Tell what the GPU and the CPU did of the searches, if there was a GPU."""
+        return _searched_by(self._gpu, f"{launches:,} launches") if launches else {}
+
     def _summed_by(self, on_gpu: int) -> dict[str, str]:
         """Tell what the GPU and the CPU did of the contractions, if there was a GPU."""
         if on_gpu == 0 and self._engine.name == "cpu":
             return {}
-        gpu = f"the GPU for {several(on_gpu, 'board')}, else " if on_gpu else ""
+        gpu = f"the GPU ({self._gpu}) for {several(on_gpu, 'board')}, else " if on_gpu else ""
         return {"summed by": f"{gpu}the CPU"}
 
 
@@ -267,11 +274,11 @@ def _show(lines: dict[str, str]) -> None:
         tell(f"{label:>18}: {text}")
 
 
-def _on_gpu(launches: float) -> dict[str, str]:
-    """Tell what the GPU and the CPU did of a search, if there was a GPU."""
-    if not launches:
+def _searched_by(gpu: str, work: str) -> dict[str, str]:
+    """Tell what the GPU of this name and the CPU did of a search; nothing without a name."""
+    if not gpu:
         return {}
-    return {"searched by": f"the GPU, {launches:,} launches; the CPU made the frontier"}
+    return {"searched by": f"the GPU ({gpu}), {work}; the CPU made the frontier"}
 
 
 def show_search(board: Board, stats: SearchStats) -> None:
@@ -281,6 +288,7 @@ def show_search(board: Board, stats: SearchStats) -> None:
         cutoff += " empty cells"
     if not stats.cutoff_reached:
         cutoff += " (not reached: the frontier is as large as it may be)"
+    threads = f"{stats.gpu_threads:,} threads, busy {stats.gpu_busy:.0%} of the time"
     _show(
         {
             **_size(board),
@@ -291,7 +299,7 @@ def show_search(board: Board, stats: SearchStats) -> None:
             "boards explored": f"{stats.boards_explored:,}",
             "nodes": f"{stats.nodes:,}",
             "deepest stack": f"{stats.deepest}",
-            **_on_gpu(stats.launches),
+            **_searched_by(stats.gpu, f"{stats.launches:,} launches of {threads}"),
             "seconds": f"{stats.seconds:.6f} (expansion {stats.expansion_seconds:.6f})",
             "utilisation": _utilisation(stats),
         }
@@ -304,11 +312,14 @@ def show_listing(board: Board, order: str, seconds: float) -> None:
 
 
 def _show_contraction(board: Board, stats: ContractionStats) -> None:
+    summed_by = {}
+    if stats.gpu:
+        summed_by["summed by"] = f"the GPU ({stats.gpu}); the CPU made its tensors"
     _show(
         {
             **_size(board),
             "products": f"{stats.products:,}",
-            **({"summed by": "the GPU; the CPU made its tensors"} if stats.on_gpu else {}),
+            **summed_by,
             "seconds": f"{stats.seconds:.6f}",
             "utilisation": _utilisation(stats),
         }

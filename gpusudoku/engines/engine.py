@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 from warnings import warn
 
 from gpusudoku.board.geometry import Geometry
@@ -27,10 +27,16 @@ class WorkCounters:
     """The most boards that waited on one stack."""
     products: int = 0
     """Products of a contraction that were added up."""
+    gpus: list[str] = field(default_factory=list)
+    """The names of the GPUs that did it, sorted, each once; none if the CPU did."""
     launches: int = 0
     """Launches of a GPU's search; 0 if the CPU searched."""
-    on_gpu: bool = False
-    """True if GPUs added up the products."""
+    threads: int = 0
+    """Threads of such a launch, at most."""
+    thread_seconds: float = 0.0
+    """Seconds of each launch times its threads, added up."""
+    busy_seconds: float = 0.0
+    """The same with the threads that had a board: the mean of those before and after the launch."""
 
     def add(self, other: WorkCounters) -> None:
         """Add other work."""
@@ -38,8 +44,22 @@ class WorkCounters:
         self.guesses += other.guesses
         self.deepest = max(self.deepest, other.deepest)
         self.products += other.products
+        self.gpus = sorted({*self.gpus, *other.gpus})
         self.launches += other.launches
-        self.on_gpu |= other.on_gpu
+        self.threads = max(self.threads, other.threads)
+        self.thread_seconds += other.thread_seconds
+        self.busy_seconds += other.busy_seconds
+
+    @property
+    def gpu_search(self) -> dict[str, Any]:
+        """The fields of ``SearchStats`` that say what GPUs did."""
+        busy = self.busy_seconds / self.thread_seconds if self.thread_seconds else 0.0
+        return {
+            "launches": self.launches,
+            "gpu": ", ".join(self.gpus),
+            "gpu_threads": self.threads,
+            "gpu_busy": busy,
+        }
 
 
 Sums = list[tuple[range, int]]

@@ -98,7 +98,8 @@ class ContractionPlan(_InOneStep):
         """See ``Plan``."""
         listing_seconds = 0.0 if self._contraction is None else self._contraction.listing_seconds
         seconds += listing_seconds
-        return ContractionStats(tally.products, seconds, utilisation, tally.on_gpu)
+        gpu = ", ".join(tally.gpus)
+        return ContractionStats(tally.products, seconds, utilisation, bool(gpu), gpu)
 
     def _prepared(self, threads: int) -> int:
         if self._contraction is None:

@@ -235,5 +235,5 @@ class SearchPlan:
             seconds=seconds,
             expansion_seconds=0.0,
             utilisation=utilisation,
-            launches=tally.launches,
+            **tally.gpu_search,
         )

@@ -372,10 +372,11 @@ def merged(parts: list[PartRecord]) -> Count:
             facts["boards_explored"] += done.guesses
             facts["nodes"] += done.nodes
             facts["deepest"] = max(facts["deepest"], done.deepest)
-            facts["launches"] = done.launches
+            facts |= done.gpu_search
         else:
             facts["products"] += done.products
-            facts["on_gpu"] = done.on_gpu
+            facts["gpu"] = ", ".join(done.gpus)
+            facts["on_gpu"] = bool(done.gpus)
         return Count(
             board=board_of_identity(first.identity.boards),
             count=sum(cast("int", part.found) for part in parts),

@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 import searching
 from click.testing import CliRunner, Result
+from machine import RESULTS, recorded
 
 from gpusudoku.counting import count
 from gpusudoku.engines.cuda.device import SIMULATED, Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.engines.cuda.prices import SUM_SECONDS, Prices, prices_of
+from gpusudoku.engines.cuda.prices import MEASURED, SUM_SECONDS, Prices, prices_of
 from gpusudoku.engines.cuda.search import DeviceSearch
 from gpusudoku.errors import MismatchError
 from gpusudoku.kernels.search.shape import shape_of
@@ -216,6 +217,16 @@ def test_prices_are_computed_and_saved(path: Path, monkeypatch: pytest.MonkeyPat
     assert prices_of(SIMULATED) == Prices(run["nine"], run["larger"], run["sums"])
     contraction[1]["seconds"] = 100.0
     assert gpu_steps.prices_of_figures(results).sums == 1.0
+
+
+def test_usual_prices_are_of_the_recorded_run() -> None:
+    """But that of sums, which the run left out."""
+    results = recorded(RESULTS / "gpu.json")
+    sums = [{"device": "cuda", "estimate": 1.0, "seconds": 1.0}]
+    prices = gpu_steps.prices_of_figures({"kernel": results["kernel"], "contraction": sums})
+    usual = Prices()
+    assert (prices.nine, prices.larger) == pytest.approx((usual.nine, usual.larger), rel=0.01)
+    assert results["machine"]["gpus"] == [MEASURED.name]
 
 
 def test_batches_are_counted_on_both_and_fit_into_memory(

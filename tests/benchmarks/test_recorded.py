@@ -89,8 +89,8 @@ class TestPages:
         shown = set()
         for page in readme.PAGES:
             text = (ROOT / page).read_text("utf-8")
-            begun = re.findall(r"^<!-- ([\w.]+) -->$", text, re.MULTILINE)
-            assert begun == re.findall(r"^<!-- end of ([\w.]+) -->$", text, re.MULTILINE), page
+            begun = re.findall(r"^<!-- ([\w.-]+) -->$", text, re.MULTILINE)
+            assert begun == re.findall(r"^<!-- end of ([\w.-]+) -->$", text, re.MULTILINE), page
             for found in readme.TABLE.finditer(text):
                 shown.add(found[2].partition(".")[0])
                 assert page == "README.md" or SOURCE.search(found[0]), found[2]

@@ -30,6 +30,8 @@ class Card(NamedTuple):
     """The highest clock rate."""
     capability: tuple[int, int]
     """The compute capability."""
+    memory: int = 0
+    """Bytes of memory."""
 
 
 class Driver(NamedTuple):
@@ -48,6 +50,11 @@ def simulated() -> bool:
 def cards() -> tuple[Card, ...]:
     """Return the GPUs that the driver shows, in its order; none without a driver."""
     return _asked().cards
+
+
+def newest_cuda() -> str:
+    """Return the newest version of CUDA that the driver serves."""
+    return _dotted(_asked().version)
 
 
 @cache
@@ -77,7 +84,10 @@ def _asked() -> Driver:
             values[attribute] = value.value
         title = name.value.decode(errors="replace")
         capability = values[_CAPABILITY_MAJOR], values[_CAPABILITY_MINOR]
-        found.append(Card(title, values[_MULTIPROCESSORS], 1e3 * values[_KILOHERTZ], capability))
+        memory = ctypes.c_size_t()
+        driver.cuDeviceTotalMem_v2(ctypes.byref(memory), device)
+        hertz = 1e3 * values[_KILOHERTZ]
+        found.append(Card(title, values[_MULTIPROCESSORS], hertz, capability, memory.value))
     hidden = f"the CUDA driver shows no GPU (CUDA_VISIBLE_DEVICES can hide it); {_CPU}"
     version = ctypes.c_int()
     driver.cuDriverGetVersion(ctypes.byref(version))  # 12080 is 12.8
@@ -130,6 +140,17 @@ def _installed_cuda() -> int | None:
             version(f"cupy-cuda{cuda}x")
             return cuda
     return None
+
+
+def installed_packages() -> list[str]:
+    """Return the names and versions of the installed packages for CUDA."""
+    from importlib.metadata import PackageNotFoundError, version  # imported lazily: it is slow
+
+    packages = []
+    for name in ("cupy-cuda12x", "cupy-cuda13x", "numba-cuda", "cuda-toolkit"):
+        with suppress(PackageNotFoundError):
+            packages.append(f"{name} {version(name)}")
+    return packages
 
 
 @cache

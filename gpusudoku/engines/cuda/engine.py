@@ -128,7 +128,8 @@ class CudaEngine:
         # No more than the smallest takes at once, or it would not end together with the others.
         at_once = SUM_TASKS * min(gpu.card.multiprocessors for gpu in self.gpus)
         job.run(group_tasks(tasks, -(-sum(map(len, tasks)) // at_once)), workers)
-        return WorkCounters(products=sum(worker.products for worker in workers), on_gpu=True)
+        names = sorted({gpu.card.name for gpu in self.gpus})
+        return WorkCounters(products=sum(worker.products for worker in workers), gpus=names)
 
     def _lose(self, gpu: Gpu, error: DeviceError) -> None:
         """Leave out a GPU from now on, and tell which go on; without any, the job tells."""

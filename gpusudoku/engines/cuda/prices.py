@@ -19,23 +19,24 @@ from gpusudoku.engines.cuda.availability import Card
 
 SEARCH_SECONDS, SUM_SECONDS = 12e-3, 4e-3
 """What comes on top: of a search some thirty launches, most of which make boards for all threads
-or share the last ones (computed: benchmarks/pipeline.py); of a sum the CPU's part, its tensors."""
-START_SECONDS = 3.0
-"""What it takes to import CuPy and Numba, and to load kernels: 1.7 s beside an H100, and more where
-something is to be compiled."""
+or share the last ones (an H200 took 20 ms for @1f, of which its nodes are 7); of a sum the CPU's
+part, its tensors."""
+START_SECONDS = 1.5
+"""What it takes to import CuPy and Numba, and to load kernels: 1.3 to 1.5 s beside an H200. The
+first search of a shape of boards takes 4 to 6 s more, to compile its kernel."""
 
 
 @dataclass(frozen=True)
 class Prices:
     """How many cores do the work of a GPU."""
 
-    nine: float = 113.0
-    """When 9x9 boards are searched: an H100 looks at 4.6e9 nodes a second."""
-    larger: float = 4.3
-    """When other boards are: an H100 looked at 37e6 nodes of a 16x16 board a second, with 4% of
-    its threads busy."""
+    nine: float = 118.0
+    """When 9x9 boards are searched: an H200 looks at 4.8e9 nodes a second."""
+    larger: float = 70.0
+    """When other boards are: an H200 looks at 610e6 nodes of a 16x16 board a second. Other sizes
+    were not measured."""
     sums: float = 3.0
-    """When a contraction of a 9x9 board is summed."""
+    """When a contraction of a 9x9 board is summed, measured on an H100."""
 
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         """Return the expected seconds; a contraction is one of a 9x9 board."""
@@ -44,8 +45,8 @@ class Prices:
         return SEARCH_SECONDS + core_seconds / (self.nine if geometry == NINE else self.larger)
 
 
-MEASURED = Card("NVIDIA H100 80GB HBM3", 132, 1.98e9, (9, 0))
-"""The GPU on which the values of ``Prices`` were measured: benchmarks/results/gpu.json."""
+MEASURED = Card("NVIDIA H200", 132, 1.98e9, (9, 0))
+"""The GPU on which searches were measured for ``Prices``: benchmarks/results/gpu.json."""
 
 
 def prices_of(card: Card) -> Prices:

@@ -129,7 +129,7 @@ class DeviceSearch:
         self._kernel = gpu.configured(compiled, -(-self.threads // block), block)
         self._taken, self._filled, self._busy = 0, boards, 0
         self._rounds, self._least, self._limit = FIRST_ROUNDS, inf, limit_of(job.limit)
-        self._launches = 0
+        self._work = WorkCounters()
         self._solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
         self._hauled = np.zeros(len(job.numbers), np.uint64)
         # It takes much the same time to bring boards there and to bring them back. But a listing
@@ -176,7 +176,9 @@ class DeviceSearch:
             self._take_solutions()
         now = time.perf_counter()
         self._pace(now - begin, now - self._start, before)
-        self._launches += 1
+        self._work.launches += 1
+        self._work.thread_seconds += (now - begin) * self.threads
+        self._work.busy_seconds += (now - begin) * (min(before, self.threads) + self._busy) / 2
         return has_gone_on
 
     def _pace(self, seconds: float, elapsed: float, before: int) -> None:
@@ -212,10 +214,12 @@ class DeviceSearch:
         start = time.perf_counter()
         counts, tally = self.gpu.host(self.found.counts), self.gpu.host(self.stacks.tally)
         nodes, guesses = tally[[NODES, GUESSES]].sum(axis=1).tolist()
-        work = WorkCounters(nodes, guesses, int(tally[DEEPEST].max()), launches=self._launches)
+        work, self._work = self._work, WorkCounters()
+        work.nodes, work.guesses, work.deepest = nodes, guesses, int(tally[DEEPEST].max())
+        work.gpus, work.threads = [self.gpu.card.name], self.threads
         haul = Haul(counts - self._hauled, self._solutions, work, self._left())
         self.gpu.write(self.stacks.tally, np.zeros_like(tally))
-        self._hauled, self._solutions, self._launches = counts, [], 0
+        self._hauled, self._solutions = counts, []
         self._last_haul = time.perf_counter()
         self._haul_seconds = self._last_haul - start
         return haul

@@ -37,6 +37,7 @@ class Driver:
             name
         )
         self.cuDriverGetVersion = set_to(version)
+        self.cuDeviceTotalMem_v2 = set_to(80 << 30)
 
         def attribute(value: Any, code: int, device: Any) -> None:
             major, minor = capabilities[device.value - 7]
@@ -107,7 +108,8 @@ def test_gpus_in_the_order_of_the_driver(insert: Any) -> None:
     """A slice of a GPU is one of its own."""
     insert(Driver("H100 MIG 1g.10gb", "Another"))
     names = ("H100 MIG 1g.10gb", "Another")
-    assert availability.cards() == tuple(Card(name, 160, 130_000.0, (9, 0)) for name in names)
+    cards = [Card(name, 160, 130_000.0, (9, 0), 80 << 30) for name in names]
+    assert availability.cards() == tuple(cards)
     assert availability.unusable_because() is None
 
 
@@ -191,3 +193,47 @@ def test_one_gpu_of_two_that_is_too_old(insert: Any) -> None:
     assert availability.unusable_card(new) is None
     reason = "compute capability 6.1 is too old, CUDA 13 needs 7.5"
     assert availability.unusable_card(old) == reason
+
+
+PACKAGES = {"numba-cuda": "0.30.4", "cuda-toolkit": "13.0.2"}
+SHOWN = "numba-cuda 0.30.4, cuda-toolkit 13.0.2"
+
+
+@pytest.mark.parametrize(
+    ("driver", "cupy", "shown"),
+    [
+        (
+            Driver("H100", "V100", capabilities=[(9, 0), (7, 0)]),
+            {"cupy-cuda13x": "14.2.0"},
+            "cuda  0: H100\n"
+            "      compute capability 9.0, 80 GiB of memory, driver for CUDA up to 13.0\n"
+            f"      packages: cupy-cuda13x 14.2.0, {SHOWN}; they suit driver and GPU\n"
+            "cuda  1: V100 (not usable: compute capability 7.0 is too old, CUDA 13 needs 7.5)\n"
+            "      compute capability 7.0, 80 GiB of memory, driver for CUDA up to 13.0\n"
+            f"      packages: cupy-cuda13x 14.2.0, {SHOWN}\n",
+        ),
+        (
+            Driver("V100", version=12080, capabilities=[(7, 0)]),
+            {"cupy-cuda13x": "14.2.0"},
+            "cuda  0: V100 (not usable: cupy-cuda13x needs CUDA 13, and the driver and GPU serve"
+            f" CUDA 12: pip uninstall cupy-cuda13x, then {INSTALL_12})\n"
+            "      compute capability 7.0, 80 GiB of memory, driver for CUDA up to 12.8\n"
+            f"      packages: cupy-cuda13x 14.2.0, {SHOWN}\n",
+        ),
+    ],
+)
+def test_the_command_devices(
+    driver: Driver,
+    cupy: dict[str, str],
+    shown: str,
+    insert: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Any,
+) -> None:
+    """A line for each GPU as scripts read it; below it what fits, above the command that mends."""
+    insert(driver)
+    install(monkeypatch, {**PACKAGES, **cupy})
+    monkeypatch.setattr("gpusudoku.cli.info.import_packages", lambda: None)
+    status, out, err = run("devices")
+    assert (status, err) == (0, "")
+    assert out.split("\n", 1)[1] == shown

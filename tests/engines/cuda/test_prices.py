@@ -62,7 +62,7 @@ def test_seconds_of_work() -> None:
 
 
 @pytest.fixture
-def h100(monkeypatch: pytest.MonkeyPatch) -> CudaEngine:
+def measured(monkeypatch: pytest.MonkeyPatch) -> CudaEngine:
     """The simulator, which says that it is one."""
     engine = CudaEngine()
     engine.gpus[0].card = MEASURED
@@ -82,28 +82,39 @@ def h100(monkeypatch: pytest.MonkeyPatch) -> CudaEngine:
     ],
 )
 def test_a_gpu_that_is_asked_for_searches(
-    name: str, on_cpu: str, on_gpu: str, h100: CudaEngine
+    name: str, on_cpu: str, on_gpu: str, measured: CudaEngine
 ) -> None:
     """Unless a contraction takes a small part of the time; without an engine nothing changes."""
     board = collection.load(name)
-    for engine, method in (None, on_cpu), (CpuEngine(2), on_cpu), (h100, on_gpu):
+    for engine, method in (None, on_cpu), (CpuEngine(2), on_cpu), (measured, on_gpu):
         assert choose(board, Options(), engine=engine).method == method, engine
 
 
-def test_auto_takes_what_is_quicker(h100: CudaEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = iter([h100])  # only once
+def test_auto_takes_what_is_quicker(measured: CudaEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = iter([measured])  # only once
     monkeypatch.setattr("gpusudoku.engines.cuda.engine.CudaEngine", lambda on_loss: next(made))
     engine = AutoEngine(4)
     for seconds, method, geometry in [
         (1.0, "search", NINE),  # a GPU is not started for that
-        (60.0, "search", LARGE),
+        (5.0, "search", LARGE),
         (1e6, "contraction", LARGE),  # which GPUs cannot do
     ]:
         assert engine.best(Work(seconds, method), geometry) is engine
         assert engine.seconds(seconds, method, geometry) == seconds / 4
-    assert engine.best(Work(60.0, "search"), NINE) is h100
-    assert engine.best(Work(1.0, "search"), NINE) is h100  # it is there now
-    assert engine.best(Work(1e-3, "search"), NINE) is engine
+    assert engine.best(Work(60.0, "search"), LARGE) is measured
+    for geometry in NINE, LARGE:  # the GPU is there now
+        assert engine.best(Work(1.0, "search"), geometry) is measured
+        assert engine.best(Work(1e-3, "search"), geometry) is engine
+
+
+@pytest.mark.parametrize(("cores", "seconds"), [(4, 8.0), (16, 40.0), (64, 1200.0)])
+def test_the_gpu_is_started_for_long_searches_of_16x16_boards(
+    cores: int, seconds: float, measured: CudaEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpusudoku.engines.cuda.engine.CudaEngine", lambda on_loss: measured)
+    engine = AutoEngine(cores)
+    assert engine.best(Work(seconds / 2, "search"), LARGE) is engine
+    assert engine.best(Work(seconds, "search"), LARGE) is measured
 
 
 @pytest.mark.usefixtures("uncompiled")

@@ -10,6 +10,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
 from gpusudoku.engines.cuda import search
+from gpusudoku.engines.cuda.device import SIMULATED_BLOCKS, SIMULATED_THREADS
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.job import Job, Task
@@ -75,10 +76,20 @@ def test_statistics() -> None:
     plain = count(MANY, device="cpu", method="search", jobs=1, cutoff=1000).stats
     assert stats.boards_explored == plain.boards_explored
     assert 0 < stats.deepest <= 36
+    assert (stats.gpu, stats.gpu_threads) == ("simulator", SIMULATED_BLOCKS * SIMULATED_THREADS)
     assert stats.launches > 1
-    assert plain.launches == 0
+    assert 0 < stats.gpu_busy <= 1
+    assert (plain.gpu, plain.launches, plain.gpu_busy) == ("", 0, 0)
     [share] = stats.utilisation
     assert 0 <= share <= 1.05
+
+
+def test_statistics_of_a_contraction() -> None:
+    board = puzzle("3x3", 40, 0)
+    on_gpu = count(board, device="cuda", method="contraction").stats
+    on_cpu = count(board, device="cpu", method="contraction").stats
+    assert (on_gpu.on_gpu, on_gpu.gpu) == (True, "simulator")
+    assert (on_cpu.on_gpu, on_cpu.gpu) == (False, "")
 
 
 def test_several_roots() -> None:

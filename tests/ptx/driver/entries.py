@@ -145,6 +145,11 @@ def cuDeviceGetUuid(uuid: int, device: int) -> None:
     memmove(uuid, device.to_bytes(16), 16)
 
 
+@entry(Sizes, c_int)
+def cuDeviceTotalMem_v2(size: Any, device: int) -> None:
+    size[0] = machine.device(device).memory
+
+
 @entry(Numbers, c_int, c_int)
 def cuDeviceGetAttribute(value: Any, attribute: int, device: int) -> None:
     try:
