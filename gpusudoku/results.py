@@ -366,6 +366,8 @@ class ResultBlock:
     """object (B, n * n, n): the number of solutions with each digit in each cell."""
     errors: NDArray[Any] | None = None
     """object (B): a ``TooExpensive`` for each board whose shares are, and are 0; else None."""
+    lines: bytes | None = None
+    """What a command writes, a line for each board, if the thread that counted them made it."""
 
     @classmethod
     def of(cls, board: Batch, count: Count, limit: int | None) -> ResultBlock:
@@ -416,8 +418,9 @@ class ResultBlock:
         )
         numbers = self.numbers[which]
         return replace(
-            self, boards=boards, numbers=numbers, solutions=solutions, shares=shares, errors=errors
-        )
+            self, boards=boards, numbers=numbers, solutions=solutions, shares=shares,
+            errors=errors, lines=None,
+        )  # fmt: skip
 
     def is_exact(self, count: int) -> bool:
         """Tell whether one of the counts is exact."""

@@ -14,7 +14,6 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import Deferred, in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for, refuse_both
 from gpusudoku.errors import InputError
@@ -144,7 +143,8 @@ def solve_batches(
     """Solve boards in blocks, in their order; the limit is as for ``solve_board``."""
 
     def solve(block: Batch, alone: bool) -> Generator[Any, None, None]:
-        solved, slow = _solve(block, together(options), CpuEngine(1) if alone else engine)
+        searcher = engine.for_block if alone else engine
+        solved, slow = _solve(block, together(options), searcher)
         others = (solve_block(block.part(index, index + 1), options, engine) for index in slow)
         results = in_turn(solved, slow, others)
         if alone and slow:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,13 @@ class Origin(NamedTuple):
     """As messages call it."""
     columns: tuple[str, ...] = ()
     """The names of the texts beside each of its boards."""
+
+
+def _no_texts(boards: int) -> NDArray[np.object_]:
+    """Return an empty tuple for each board, object (boards), all of which share one place."""
+    shared = np.empty(1, object)
+    shared[0] = ()
+    return np.broadcast_to(shared, boards)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +52,7 @@ class Places:
     ) -> Places:
         """Return the places of boards of one origin, with the texts in its columns, if any."""
         boards = len(lines)
-        beside = np.fromiter(repeat(()) if others is None else others, object, boards)
+        beside = _no_texts(boards) if others is None else np.fromiter(others, object, boards)
         return cls((origin,), np.zeros(boards, np.intp), np.array(lines, np.int64), beside)
 
     @classmethod
@@ -54,9 +60,15 @@ class Places:
         """Return the places of all boards of some batches."""
         origins = tuple(dict.fromkeys(origin for each in places for origin in each.origins))
         index = {origin: place for place, origin in enumerate(origins)}
-        origin_of = [np.array([index[o] for o in each.origins])[each.origin_of] for each in places]
-        lines, others = [each.lines for each in places], [each.others for each in places]
-        return cls(origins, *map(np.concatenate, (origin_of, lines, others)))
+        lines = np.concatenate([each.lines for each in places])
+        origin_of, others = np.zeros(len(lines), np.intp), _no_texts(len(lines))
+        if len(origins) > 1:
+            origin_of = np.concatenate([
+                np.array([index[o] for o in each.origins])[each.origin_of] for each in places
+            ])  # fmt: skip
+        if any(origin.columns for origin in origins):
+            others = np.concatenate([each.others for each in places])
+        return cls(origins, origin_of, lines, others)
 
     def only(self, which: Any) -> Places:
         """Return the places of some boards: a slice, or a mask, bool (B)."""

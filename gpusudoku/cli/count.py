@@ -160,6 +160,8 @@ def count(
         writer: AnswerWriter = PlainCounts(source.single, only=only is not None)
         if asked.form is not None:
             writer = AnswerRecords.of(asked, source.origin, single=source.single)
+        elif not each and cluster is None and only is None:
+            work = partial(work, lines_of=writer.text)
         with (
             open_answer_sink(
                 source, machine, asked, writer, "counted",

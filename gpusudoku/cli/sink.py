@@ -175,9 +175,10 @@ class AnswerSink:
             assert entry is not None  # whatever a command reads has one
             text = self._writer.bad(entry)
             logged = b"" if self._log is None else self._records.bad(entry)
+            lines = line_ends(text)
             with held_interrupts():  # so that output, log and tally agree
-                self._put(text)
-                if self._lines_put == line_ends(text):  # else a checkpoint resumes before it
+                self._put(text, lines)
+                if self._lines_put == lines:  # else a checkpoint resumes before it
                     self._log_lines(logged)
                     self.notes[_BAD_BOARDS] = self.notes.get(_BAD_BOARDS, 0) + 1
                     self._checkpoint.advance(share=self._source.share_of(self.tally.boards))
@@ -187,16 +188,21 @@ class AnswerSink:
             note(f"{self._source.place(found.boards)}{verdict(found)}")
             keep = None if keep is None else np.zeros(len(found), bool)
         shown = found if keep is None else found.chosen(keep)
-        text = self._writer.text(shown)
+        if shown.lines is None:
+            text = self._writer.text(shown)
+            lines = line_ends(text)
+        else:
+            text = shown.lines
+            lines = len(shown)
         logged = b"" if self._log is None else self._records.text(found)
         self._source.warn_conflicts(found.boards.chosen(found.numbers == 0))
         whole = found
         with held_interrupts():
             try:
-                self._put(text)
+                self._put(text, lines)
             finally:  # after an error, too, log and tally have the boards that are written
-                if self._lines_put < line_ends(text):
-                    boards = self._boards_in(shown, line_ends(text))
+                if self._lines_put < lines:
+                    boards = self._boards_in(shown, lines)
                     if keep is not None:  # all before the first that should have been written
                         boards = int(np.append(np.flatnonzero(keep), len(keep))[boards])
                     whole = found.part(0, boards)
@@ -211,14 +217,14 @@ class AnswerSink:
         if not self._source.single:
             self._line.boards(self.tally.boards, self._source.share_of(self.tally.boards))
 
-    def _put(self, text: bytes) -> None:
-        """Write a text behind the header or a separator, at once: a signal can lose neither."""
+    def _put(self, text: bytes, lines: int) -> None:
+        """Write some lines behind the header or a separator, at once: a signal can lose neither."""
         lead = b""
         if text:
             lead = self._writer.between if self.begun else self._writer.header()
             self.begun = True
         self._before = self._checkpoint.output.lines + line_ends(lead)
-        self._checkpoint.output.write(lead + text)
+        self._checkpoint.output.write(lead + text, line_ends(lead) + lines)
 
     @property
     def _lines_put(self) -> int:

@@ -85,6 +85,10 @@ class CpuEngine:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.workers} thread{'' if self.workers == 1 else 's'}>"
 
+    @property
+    def for_block(self) -> Engine:
+        return CpuEngine(1)
+
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         return core_seconds / self.workers
 

@@ -95,12 +95,15 @@ class Engine(Protocol):
     most_boards: int
     """The most boards of a batch that are worth searching together."""
     side_by_side: int
-    """The number of such blocks that are searched at a time, each in a thread of its own, by a plan
-    with ``CpuEngine(1)``; 1 if they are searched one after the other."""
+    """The number of such blocks that are worked on at a time, each in a thread of its own."""
 
     @property
     def workers(self) -> int:
         """The number of workers that run at once: GPUs may be lost."""
+
+    @property
+    def for_block(self) -> Engine:
+        """The engine that searches one of the blocks that are worked on at a time."""
 
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         """Return the expected seconds of work that takes one core of 2024 so many."""

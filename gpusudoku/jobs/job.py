@@ -42,6 +42,8 @@ MAX_DONE = 0.99
 """The largest share that is reported while any work is in doubt: more of it may remain."""
 MAX_DOUBT = 0.25
 """The share of the whole work that may be in doubt while progress is reported."""
+MAX_GROWTH = 8
+"""The growth of a size after a piece of work that took hardly any time."""
 POLL_SECONDS = 0.05
 """Time after which the thread that waits for the workers wakes, and can be interrupted."""
 
@@ -452,7 +454,10 @@ def part_of(whole: int, number: int, parts: int) -> range:
 
 
 class Pace:
-    """A size of pieces of work that should each take so many seconds, or half or twice as long."""
+    """A size of pieces of work that should each take so many seconds, or half or twice as long.
+
+    It grows to the size that would take so long, but to no more than MAX_GROWTH times as much.
+    """
 
     def __init__(self, size: int, seconds: float, most: int | None = None) -> None:
         self.size = size if most is None else min(size, most)
@@ -461,7 +466,8 @@ class Pace:
     def took(self, seconds: float, *, full: bool) -> None:
         """Set the next size by the time of the last piece; ``full`` if it had the full size."""
         if full and seconds < self._seconds / 2:
-            self.size = 2 * self.size if self._most is None else min(2 * self.size, self._most)
+            self.size *= int(self._seconds / max(seconds, self._seconds / MAX_GROWTH))
+            self.size = self.size if self._most is None else min(self.size, self._most)
         elif seconds > self._seconds * 2:
             self.size = max(1, self.size // 2)
 

@@ -8,11 +8,12 @@ others planned.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,6 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import Deferred, in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import is_nine
-from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Cancelled, Interrupted, TooExpensive
 from gpusudoku.jobs.cancel import Deadline, any_cancelled, cancelling
@@ -57,15 +57,28 @@ seldom take that long, and a board that takes longer than its time keeps its blo
 
 
 def count_batches(
-    batches: Iterable[Batch], options: Options, engine: Engine
+    batches: Iterable[Batch],
+    options: Options,
+    engine: Engine,
+    lines_of: Callable[[ResultBlock], bytes] | None = None,
 ) -> Generator[ResultBlock, None, None]:
-    """Count boards in blocks, in their order."""
+    """Count boards in blocks, in their order.
+
+    ``lines_of`` makes the ``lines`` of results, in the threads that count them.
+    """
     contracts = options.method == "contraction"
     most = CONTRACTED_BOARDS if contracts else MIXED_BOARDS
+
+    def count(block: Batch, alone: bool) -> Generator[Any, None, None]:
+        for results in count_block(block, options, engine, alone=alone):
+            if lines_of is not None and isinstance(results, ResultBlock):
+                results = replace(results, lines=lines_of(results))
+            yield results
+
     return in_blocks(
         batches,
         engine.most_boards if only_searches(options) else most,
-        lambda block, alone: count_block(block, options, engine, CpuEngine(1) if alone else engine),
+        count,
         1 if contracts else engine.side_by_side,
     )
 
@@ -83,15 +96,15 @@ def count_block(
     block: Batch,
     options: Options,
     engine: Engine,
-    searcher: Engine | None = None,
     most_seconds: float = inf,
+    *,
+    alone: bool = False,
 ) -> Generator[ResultBlock | Deferred[ResultBlock], None, None]:
     """Count boards of one geometry; those that take long one by one, as they are asked for.
 
-    If another engine is to search them together, those that take long are deferred. A TooExpensive
-    as of ``count_board``.
+    If the block is searched ``alone``, beside others, those that take long are deferred. A
+    TooExpensive as of ``count_board``.
     """
-    searcher = searcher or engine
     if options.method == "contraction":
         for index, count in enumerate(_contracted(block, options, engine, most_seconds)):
             yield ResultBlock.of(block.part(index, index + 1), count, options.limit)
@@ -101,11 +114,12 @@ def count_block(
         few = FEW_SOLUTIONS if visits else SEARCHED_SOLUTIONS
         has_low_limit = options.limit is not None and options.limit <= FEW_SOLUTIONS
         limited = options if has_low_limit else replace(options, limit=few)
+        searcher = engine.for_block if alone else engine
         searched = search_block(block, together(limited), searcher)
         many = (searched.numbers >= few) & (not has_low_limit)
         many[list(searched.unfinished)] = True
         rest = _mixed(block, searched, many, options, engine, most_seconds)
-        if searcher is not engine and many.any():
+        if alone and many.any():
             yield Deferred(rest)
         else:
             yield from rest

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch, sort_keys
 from gpusudoku.board.blocks import Deferred, in_blocks
 from gpusudoku.board.board import Board
-from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.jobs.cancel import ASK_SECONDS, CancelToken, cancelling, check_cancelled, tokens
@@ -170,7 +169,7 @@ def list_batches(
     return in_blocks(
         batches,
         LISTED_BOARDS,
-        lambda block, alone: _list(block, options, CpuEngine(1) if alone else engine, alone),
+        lambda block, alone: _list(block, options, engine.for_block if alone else engine, alone),
         engine.side_by_side,
     )
 

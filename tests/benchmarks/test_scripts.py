@@ -18,9 +18,9 @@ from gpusudoku.errors import InputError
 
 SHOWING = [
     *("batches", "by_number", "cancelling", "checkpoints", "contraction", "documents"),
-    *("first_day", "fuzz", "gpu", "knowing", "listing", "making", "one_core", "page", "peers"),
-    *("reading", "scaling", "shares", "simulated", "speed", "streams", "techniques", "warp"),
-    *("waits", "writing"),
+    *("first_day", "fuzz", "gpu", "knowing", "listing", "lists", "making", "one_core"),
+    *("page", "peers", "reading", "scaling", "shares", "simulated", "speed", "streams"),
+    *("techniques", "warp", "waits", "writing"),
 ]
 """Scripts with the options --output and --show."""
 

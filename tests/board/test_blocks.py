@@ -133,7 +133,7 @@ def test_the_time_of_the_caller_does_not_count(clock: Clock) -> None:
     for size in in_blocks(batches_of(112), MANY, worked):
         found.append(size)
         clock.now += BLOCK_SECONDS * 100
-    assert found == [16] * 4 + [32] * 4 + [64] * 4
+    assert found == [16] * 4 + [96] * 4
     seconds = BLOCK_SECONDS
     found = list(in_blocks(batches_of(28), MANY, worked))
     assert found == [16] * 4 + [8] * 4 + [4] * 4

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from gpusudoku import collection
+from tests.boards import puzzle
 from tests.compiler import COMPILING_SECONDS
 from tests.ptx.driver.computer import NOTHING_COMPILED, Answer, Computer
 
@@ -68,6 +69,16 @@ ANYTHING = [
 ]
 """What goes wrong on the only card, at any moment; some so late that all is done before."""
 ONE = [*SEARCH, "--gpu", "1"]
+
+
+SMALL_BLOCKS = """
+from gpusudoku.board import blocks
+from gpusudoku.engines.cuda.engine import CudaEngine
+
+CudaEngine.most_boards = 4
+blocks.QUICK_SECONDS, blocks.SMALL_SECONDS = 1000.0, 0.0
+"""
+"""Lets a list have many blocks, which are counted side by side."""
 
 
 class Answers(NamedTuple):
@@ -130,6 +141,26 @@ def test_commands(computer: Computer) -> None:
     assert unknown == (2, "", "gpusudoku: no GPU 2: GPUs are numbered from 0 to 1\n")
     assert lost[:2] == (0, COUNT)
     assert lost.err.endswith((" 0 goes on\n", " 1 goes on\n"))
+
+
+@pytest.mark.usefixtures("compiled")
+def test_blocks_side_by_side(computer: Computer, tmp_path: Path) -> None:
+    """The same lines as the CPU writes, also if a card is lost meanwhile."""
+    file = tmp_path / "list.txt"
+    boards = [puzzle("3x3", 30 + seed % 5, seed) for seed in range(40)]
+    file.write_text("".join(f"{board}\n" for board in boards))
+    words = ["count", str(file), "--method", "search"]
+    failures = {"kernel": [0] * 15 + [700]}
+    commands: list[Any] = [([*words, "--device", "cpu"], {}), ([*words, *CUDA], {})]
+    commands += [([*words, *CUDA], failures), ([*words, *CUDA, "--gpu", "0"], failures)]
+    cpu, both, lost, none = computer.session(commands, NOTHING_COMPILED + SMALL_BLOCKS, **TWO)
+    assert both[:2] == lost[:2] == cpu[:2]
+    assert len(cpu.out.splitlines()) == len(boards)
+    assert both.err.splitlines()[-1].startswith("gpusudoku: 40 boards: ")
+    told = [line for line in lost.err.splitlines() if "cannot be used" in line]
+    assert [line.endswith("goes on") for line in told] == [True]
+    assert (none.status, "cannot be used" in none.err) == (1, True)
+    assert cpu.out.startswith(none.out)
 
 
 @pytest.mark.slow

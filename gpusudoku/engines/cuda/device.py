@@ -5,6 +5,7 @@ CuPy holds the memory; in the simulator, NumPy does.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
@@ -29,6 +30,8 @@ MOST_TOLD = 200
 
 TRIAL = 9
 """What the trial kernel writes."""
+_SIMULATING = threading.Lock()
+"""Held while the simulator runs a kernel."""
 
 
 @contextmanager
@@ -54,6 +57,12 @@ def import_packages(compiler: bool = True) -> None:
         import_module(f"gpusudoku.kernels.{'cuda_jit' if compiler else 'cuda_driver'}")
 
 
+def _simulate(launch: Any, *arguments: Any) -> None:
+    """Launch a kernel in the simulator, which runs one at a time."""
+    with _SIMULATING:
+        launch(*arguments)
+
+
 class Gpu:
     """One GPU."""
 
@@ -63,6 +72,8 @@ class Gpu:
         """``warp`` is the number of threads that go in step."""
         self.xp: Any = np
         """The array module."""
+        self.taking_memory = threading.Lock()
+        """Held from asking for the free memory until it is taken: searches run side by side."""
         self.simulated = availability.simulated()
         if not self.simulated:
             import cupy
@@ -136,7 +147,7 @@ class Gpu:
         All its launches have the first arguments, ``arrays``, in common.
         """
         if self.simulated:
-            return partial(kernel[blocks, threads], *arrays)
+            return partial(_simulate, kernel[blocks, threads], *arrays)
         return kernel.configured(blocks, threads, *arrays)
 
     def set_bytes(self, array: Any, value: int) -> None:

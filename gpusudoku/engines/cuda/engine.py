@@ -36,8 +36,10 @@ class CudaEngine:
     """
 
     name = device = "cuda"
-    most_boards = 1 << 20
-    side_by_side = 1
+    most_boards = 1 << 18
+    side_by_side = 4
+    """While a block is searched, others are packed, which takes as long. Each search takes a half
+    of the memory that is free, at most: more than four would be given little."""
 
     def __init__(
         self,
@@ -75,6 +77,10 @@ class CudaEngine:
     def __repr__(self) -> str:
         return f"<CudaEngine: {len(self.gpus)} GPU{'' if len(self.gpus) == 1 else 's'}>"
 
+    @property
+    def for_block(self) -> Engine:
+        return self
+
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         if method == "contraction" and geometry != NINE:
             return core_seconds / self.threads
@@ -85,8 +91,13 @@ class CudaEngine:
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         for gpu in self.gpus:
-            with gpu.current(), gpu.errors():
-                load_kernel(gpu, frontier.shape, settings)
+            try:
+                with gpu.current(), gpu.errors():
+                    load_kernel(gpu, frontier.shape, settings)
+            except DeviceError as error:  # it may be lost to a search beside this one
+                self._lose(gpu, error)
+                if gpu in self.gpus:  # there is no other
+                    raise
         return WIDTH * len(self.gpus)
 
     def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:
@@ -120,6 +131,8 @@ class CudaEngine:
     def _lose(self, gpu: Gpu, error: DeviceError) -> None:
         """Leave out a GPU from now on, and tell which go on; without any, the job tells."""
         with self._losing:
+            if gpu not in self.gpus:  # a search beside this one has told
+                return
             others = [other for other in self.gpus if other is not gpu]
             if not others:
                 self.is_lost = True

@@ -79,7 +79,7 @@ class GpuWorker(Worker):
     def _explore(self, task: Task, job: Job) -> None:
         """Launch until nothing is left, or others wait for boards, or the job ends."""
         over = False
-        with self.gpu.errors():
+        with self.gpu.errors(), self.gpu.taking_memory:
             search = DeviceSearch(self.gpu, task.payload, self._settings, job)
         while not over:
             with self.gpu.errors():

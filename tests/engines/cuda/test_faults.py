@@ -10,12 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpusudoku.board import blocks
 from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.nine.sum import Nine
-from gpusudoku.counting import count
+from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cuda import search
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.errors import DeviceError
+from gpusudoku.errors import Cancelled, DeviceError
+from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.options import Options
 from gpusudoku.planning.streaming import Stream
 from gpusudoku.runs.counting import resume
@@ -24,6 +27,7 @@ from tests.boards import puzzle, searched, spoilt
 from tests.contraction.nine.counted import candidates_of, summed
 from tests.engines.cuda.faulty import LOST, Faulty
 from tests.engines.cuda.simulator import MANY, ON_SIMULATOR, short_launches
+from tests.waiting import until
 
 pytestmark = ON_SIMULATOR
 
@@ -128,6 +132,52 @@ def test_a_batch_goes_on() -> None:
     wanted = [naive.count(board) for board in boards]
     for call in calls_of(lambda engine: searched(boards, engine), 2)[5::13]:
         assert searched(boards, Gpus(Faulty(0, call), Faulty(1))).counts == wanted, call
+
+
+@pytest.fixture
+def beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of a list have two boards, and are counted side by side."""
+    monkeypatch.setattr(CudaEngine, "most_boards", 2)
+    monkeypatch.setattr(blocks, "QUICK_SECONDS", 1000.0)
+    monkeypatch.setattr(blocks, "SMALL_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("beside")
+def test_lists_go_on() -> None:
+    """Blocks that are side by side tell once that a GPU is lost, and keep their order."""
+    boards = [puzzle("2x2", 3 + seed % 5, seed) for seed in range(24)]
+    wanted = [naive.count(board) for board in boards]
+
+    def counted_together(engine: CudaEngine) -> list[int]:
+        found: list[int] = count_many(boards, engine=engine, method="search").numbers().tolist()
+        return found
+
+    lost = 0
+    for call in calls_of(counted_together, 2)[5::61]:
+        engine = Gpus(Faulty(0, call), Faulty(1))
+        assert counted_together(engine) == wanted, call
+        assert engine.warnings in ([], [f"{TOLD}; GPU 1 goes on"])
+        lost += len(engine.warnings)
+    assert lost > 0
+    told = []
+    for call in calls_of(counted_together)[40::200]:
+        with pytest.raises(DeviceError) as caught:
+            counted_together(Gpus(Faulty(0, call)))
+        told.append(str(caught.value))
+    assert {*told} == {TOLD}
+
+
+@pytest.mark.usefixtures("beside")
+def test_a_list_is_cancelled() -> None:
+    """All of the blocks that are side by side end."""
+    boards = [SMALL] * 4 + [Board.empty(Geometry(2, 3))] * 12
+    before, cancel = threading.active_count(), CancelToken()
+    results = count_many(boards, device="cuda", method="search", cancel=cancel)
+    assert [next(results) for _ in range(4)] == [naive.count(SMALL)] * 4
+    threading.Timer(0.3, cancel.cancel).start()
+    with pytest.raises(Cancelled):
+        next(results)
+    until(lambda: threading.active_count() <= before)
 
 
 def test_a_checkpoint_outlives_the_gpu(tmp_path: Path) -> None:
