@@ -120,7 +120,7 @@ def compiled(shape: Shape) -> Code:
     """Return the machine code of the search."""
     function, types = cuda.build_kernel(shape, SETTINGS), cuda.signature(shape)
     listing, figures = compiling.build(ARCHITECTURE, function, types)
-    return Code(listing, figures["local bytes"])
+    return Code(listing, figures["local bytes"], figures["shared bytes"])
 
 
 def counted(code: Code, counts: NDArray[np.int64]) -> Run:

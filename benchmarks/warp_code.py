@@ -1,4 +1,6 @@
-"""Machine code (SASS) of compute capability 9.0: a listing of nvdisasm, made into rows of numbers.
+"""Machine code (SASS) of compute capability 8.0 to 9.0: a listing made into rows of numbers.
+
+The listing is nvdisasm's.
 
 NVIDIA documents no more than the names of these instructions. Their meaning is known from what the
 assembler makes of PTX, which is documented, and is checked by counts of whole boards. Code with an
@@ -13,8 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -24,14 +27,21 @@ from gpusudoku.errors import GpusudokuError
 
 THREADS = 32
 EVERYONE = WORD = (1 << 32) - 1
+SIGN = -(1 << 63)
 POISON = 0xA5
-"""What registers and local memory hold before they are written."""
+"""What registers, shared and local memory hold before they are written."""
 SECTOR = 32
-"""The fewest bytes of global memory that are moved at once."""
+"""The fewest bytes of global or local memory that are moved at once."""
+BANKS = 32
+"""The banks of shared memory. A bank gives one word of 32 bits in a pass."""
 
 # Rows of the table of values. RZ, and what is written to it, may stand for up to four words.
-ZERO, UNIFORM, NOWHERE, LITERALS = 255, 259, 327, 331
-SPECIALS = {"SR_TID.X": 323, "SR_CTAID.X": 324, "SR_LANEID": 325, "SR_LTMASK": 326}
+ZERO, UNIFORM, NOWHERE, LITERALS = 255, 259, 328, 332
+SPECIALS = {
+    **{"SR_TID.X": 323, "SR_CTAID.X": 324, "SR_LANEID": 325, "SR_LTMASK": 326},
+    "SR_CgaCtaId": 327,
+}
+"""The special registers. The last one is the number of a block in its cluster: 0."""
 SIGNS = {"~": (1 << 16, r"U?(IADD3|IMAD)\.X"), "-": (3 << 16, r"U?(IADD3|IMAD(\.MOV)?|LEA)")}
 """What is added to the row of a source with a sign, and the instructions that may have some."""
 
@@ -39,13 +49,28 @@ TRUE, FALSE, NOT = 7, 7 + 16, 16
 """PT, its opposite, and what is added to a predicate that is negated. P0 to PT are 0 to 7, UP0 to
 UPT 8 to 15; each is a bit a thread."""
 
+GLOBAL, LOCAL, SHARED = range(3)
+"""The spaces of memory, by the letter behind LD and ST: L, S, and any other."""
+
+
+class Layout(NamedTuple):
+    """Where an architecture has things."""
+
+    parameters: int
+    """The first byte of the kernel's parameters in the constant bank."""
+    shared: int
+    """The first byte of shared memory that a kernel may use."""
+
+
+LAYOUTS = {"80": Layout(0x160, 0), "89": Layout(0x160, 0), "90": Layout(0x210, 0x400)}
+
 CONTROL, LOAD, STORE, ADD = range(4)
 FORMS = {
     r"NOP|YIELD": ("", "0"),
     r"LOP3\.LUT": ("Pdabc#p", "tested(logic({n}, a, b, c), p)"),
     r"IADD3(\.X)?|VIADD": ("dPQabcpq", "a + b + c + p + q"),
     r"IMAD(\.X|\.IADD|(\.MOV|\.SHL)?\.U32|\.MOV)?": ("dabcp", "a * b + c + p"),
-    r"IMAD\.WIDE\.U32": ("DabC", "a * b + c"),
+    r"IMAD\.WIDE\.U32(\.X)?": ("DPabCp", "a * b + c + p"),
     r"IMAD\.WIDE": ("DabC", "signed(a) * signed(b) + c"),
     r"IMAD\.HI\.U32": ("dabc", "(a * b >> 32 & WORD) + c"),
     r"SHF\.L\.U32": ("dabc", "(c << 32 | a) << b if b < 64 else 0"),
@@ -65,23 +90,27 @@ FORMS = {
     r"MOV|LDC|S2R|S2UR": ("dc", "c"),
     r"LDC\.64|CS2R": ("DC", "c"),
     r"HFMA2\.MMA": ("dc", "c"),  # of zeros and two halves of a constant
+    r"P2R": ("d__s", "{n} * p"),
     r"PLOP3\.LUT": ("Ptpqr#_", "({n} >> 4 * p + 2 * q + r & 1) << 32"),
     r"VOTEU?\.ANY": ("dPp", "tested(ballot, 0)"),
     r"SHFL\.IDX": ("tdab*", "given[0, b & 31]"),
-    r"LD[GL]?(\.E)?(\.U8|\.64|\.128)?": ("dm", LOAD),
-    r"ST[GL]?(\.E)?(\.U8|\.64|\.128)?": ("mc", STORE),
+    r"LD[GLS]?(\.E)?(\.U8|\.64|\.128)?": ("dm", LOAD),
+    r"ST[GLS]?(\.E)?(\.U8|\.64|\.128)?": ("mc", STORE),
     r"ATOMG\.E\.ADD\.64\.STRONG\.GPU": ("tdmc", ADD),
     r"BRA(\.DIV)?|BSSY|BSYNC|BREAK|EXIT|WARPSYNC\.COLLECTIVE|ENDCOLLECTIVE": ("", CONTROL),
+    r"CALL\.(REL|ABS)\.NOINC": ("", CONTROL),
 }
 """For names of instructions, with all their modifiers: the operands, in order, and the value.
 
 d is the destination; a, b and c are sources, m one in memory; D and C are of two words. P and Q are
-predicates to write, p, q and r to read, t is PT; # is a number, _ one without effect, * the whole
-warp. Predicates tell themselves from the rest, so any that is not there is passed over.
+predicates to write, p, q and r to read, t is PT; # is a number, _ an operand without effect, * the
+whole warp; s is a number whose only bit selects a predicate to read. Predicates tell themselves
+from the rest, so any that is not there is passed over.
 
 The value is that of a thread, from its words a, b, c, its bits p, q, r, the number n, the ballot
 of the threads for which p holds, and what is given to others. P is set if it is above a word, Q if
-it is above two. Of branches, and of what is done in memory, it is the number of an operation.
+it is above two; of a value of two words, P is the carry. Of branches, and of what is done in
+memory, it is the number of an operation.
 """
 COMPARISONS = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
 for (name, sign), (way, join) in product(COMPARISONS.items(), {"AND": "&", "OR": "|"}.items()):
@@ -93,20 +122,27 @@ FIXED = {"t": ("PT", "UPT"), "*": ("0x1f",)}
 SIZES = {".U8": 0, ".64": 2, ".128": 4}
 """Words in memory, if not one. Bytes are solutions, which are not written here."""
 FIELDS = {
-    **dict.fromkeys(("op", "uniform", "local", "n", "size"), 0),
+    **dict.fromkeys(("op", "uniform", "space", "n", "size", "shift"), 0),
     **dict.fromkeys("de", NOWHERE),  # e is the upper word of d
-    **dict.fromkeys("abch", ZERO),  # h is the upper word of c
+    **dict.fromkeys("abchu", ZERO),  # h is the upper word of c; u is added to an address
     **dict.fromkeys("pqr", FALSE),
     **dict.fromkeys(("guard", "P", "Q"), TRUE),  # PT is not written
 }
 """The fields of an instruction as a row of numbers, with their defaults."""
 
+TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)", re.MULTILINE)
+KERNEL = re.compile(r"\n//-+ \.text\.(?:(?!\n//-).)*STO_CUDA_ENTRY(?:(?!\n//-).)*", re.DOTALL)
+"""The section of a kernel: functions that it calls have sections of their own."""
+FUNCTION = re.compile(r"32@(lo|hi)\(\(.*\)\)")
+"""Half of an address of code, for a call."""
 LINE = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z][\w.]*)\s*([^;]*);")
 LABEL = re.compile(r"^\s*(\.L_x_\d+):")
 PREDICATE = re.compile(r"(!?)(U?)P(\d|T)")
 WHOLE = re.compile(r"-?(0x[0-9a-f]+|\d+)")
 REGISTER = re.compile(r"([US]?)R(\d+|Z)")
-ADDRESS = re.compile(r"(?:desc\[UR\d+\])?\[(R\w+)(\.64)?(?:\+(-?0x[0-9a-f]+))?\]")
+ADDRESS = re.compile(
+    r"(?:desc\[UR\d+\])?\[(?:(R\w+?)(\.64)?(?:\.X(\d+))?)?(?:\+?(UR\w+))?(?:\+?(-?0x[0-9a-f]+))?\]"
+)
 CONSTANT = re.compile(r"c\[0x0\]\[(?:(0x[0-9a-f]+)|RZ)\]")
 
 
@@ -120,17 +156,48 @@ def predicate(text: str) -> int:
     return NOT * bool(negated) + 8 * bool(uniform) + (7 if number == "T" else int(number))
 
 
+EXPRESSIONS: dict[str, int] = {}
+"""The values of the instructions of all kernels so far, and the numbers of their operations."""
+
+
+@cache
+def calculator(expressions: int) -> Callable[..., None]:
+    """Compile a function that writes the values of an operation below its operands.
+
+    It has the first so many EXPRESSIONS. Compiling takes long, so all kernels share it, if they are
+    all there before the first of them runs.
+    """
+    lines = ["def calculate(op, given, ballot):"]
+    for text, number in list(EXPRESSIONS.items())[:expressions]:
+        lines += [f"    if op == {number}:", "        for i in range(THREADS):"]
+        lines += ["            a, b, c = given[0, i], given[1, i], given[2, i]"]
+        lines += ["            p, q, r = given[3, i], given[4, i], given[5, i]"]
+        lines += [f"            given[6, i] = {text}"]
+    space: dict[str, Any] = dict(globals())
+    exec("\n".join(lines), space)
+    compiled: Callable[..., None] = numba.njit(space["calculate"])
+    return compiled
+
+
 class Code:
     """A kernel as rows of numbers; CodeError is raised if it has an unknown instruction."""
 
-    def __init__(self, listing: str, frame: int) -> None:
+    def __init__(self, listing: str, frame: int, shared: int = 0) -> None:
         self.frame = -(-frame // 16) * 16
         """Bytes of local memory of a thread."""
+        self.shared = -(-shared // 16) * 16
+        """Bytes of shared memory of a block."""
+        target = TARGET.search(listing)
+        architecture = target[1] if target else "90"
+        if architecture not in LAYOUTS:
+            raise CodeError(f"unknown architecture: sm_{architecture}")
+        self.layout = LAYOUTS[architecture]
+        if kernel := KERNEL.search(listing):
+            listing = kernel[0]
         self.instructions: list[tuple[str, str, list[str]]] = []
         """Their guards, which are predicates, names with modifiers, and operands, as written."""
         self.labels: dict[str, int] = {}
         """The number of the instruction at each."""
-        self._expressions: dict[str, int] = {}
         self._literals: dict[tuple[str, int], int] = {}
         """The row of every immediate, ("", value), and word of the constant bank, ("c", offset)."""
         rows = []
@@ -138,7 +205,8 @@ class Code:
             if label := LABEL.match(line):
                 self.labels[label[1]] = len(rows)
             elif found := LINE.match(line):
-                operands = re.findall(r"[^,\s][^,]*", found[3].replace(".reuse", "").strip())
+                text = FUNCTION.sub("0x0", found[3].replace(".reuse", "").strip())
+                operands = re.findall(r"[^,\s][^,]*", text)
                 self.instructions.append((found[1] or "PT", found[2], operands))
                 try:
                     rows.append(tuple(self._decoded(*self.instructions[-1]).values()))
@@ -150,23 +218,18 @@ class Code:
         """Where the instructions end that are taken together, from each that is no branch."""
         for at in reversed(np.flatnonzero(self.rows["op"] != CONTROL).tolist()):
             self.ends[at] = self.ends[at + 1]
-        lines = ["def calculate(op, given, ballot):"]
-        for text, number in self._expressions.items():
-            lines += [f"    if op == {number}:", "        for i in range(THREADS):"]
-            lines += ["            a, b, c = given[0, i], given[1, i], given[2, i]"]
-            lines += ["            p, q, r = given[3, i], given[4, i], given[5, i]"]
-            lines += [f"            given[6, i] = {text}"]
-        space: dict[str, Any] = dict(globals())
-        exec("\n".join(lines), space)
-        self.calculate: Callable[..., None] = numba.njit(space["calculate"])
-        """Writes the values of an operation below its operands, compiled."""
+
+    @property
+    def calculate(self) -> Callable[..., None]:
+        """The compiled function of all values."""
+        return calculator(len(EXPRESSIONS))
 
     def table(self, bank: NDArray[np.uint32], block: int) -> NDArray[np.int64]:
         """Make the table of values, of a warp that is a block, with words of the constant bank."""
         values = np.full((LITERALS + 2 * len(self._literals), THREADS), POISON, np.int64)
         lanes = np.arange(THREADS)
         values[ZERO:UNIFORM] = 0
-        for name, value in zip(SPECIALS, (lanes, block, lanes, (1 << lanes) - 1), strict=True):
+        for name, value in zip(SPECIALS, (lanes, block, lanes, (1 << lanes) - 1, 0), strict=True):
             values[SPECIALS[name]] = value
         for (kind, number), row in self._literals.items():
             pair = bank[number // 4 :] if kind else (number & WORD, number >> 32 & WORD)
@@ -180,7 +243,7 @@ class Code:
         row = FIELDS | {"guard": predicate(guard)}
         row["uniform"] = int(bool(operands) and operands[0].startswith("U"))
         row["size"] = next((SIZES[each] for each in SIZES if each in name), 1)
-        row["local"] = int(name.startswith(("LDL", "STL")))
+        row["space"] = {"L": LOCAL, "S": SHARED}.get(name.split(".")[0][2:], GLOBAL)
         given = list(operands) if value != CONTROL else []
         if name == "HFMA2.MMA":
             halves = np.array(given[:2:-1], float).astype(np.float16)
@@ -195,7 +258,7 @@ class Code:
         row["h"] = row["c"] + 1 if "C" in roles else ZERO
         if isinstance(value, str):
             text = value.format(n=row["n"])
-            value = self._expressions.setdefault(text, ADD + 1 + len(self._expressions))
+            value = EXPRESSIONS.setdefault(text, ADD + 1 + len(EXPRESSIONS))
         row["op"] = value
         return row
 
@@ -204,11 +267,18 @@ class Code:
         if role in "PQpqr":
             row[role] = predicate(text)
         elif role == "m":
-            register, wide, offset = ADDRESS.fullmatch(text).groups()
-            row["a"], row["n"] = self._row(register, name), int(offset or "0", 16)
+            register, wide, scale, uniform, offset = ADDRESS.fullmatch(text).groups()
+            row["a"], row["n"] = self._row(register or "RZ", name), int(offset or "0", 16)
             row["b"] = row["a"] + 1 if wide else ZERO
-        elif role == "#":
+            row["u"] = self._row(uniform or "RZ", name)
+            row["shift"] = int(scale or "1").bit_length() - 1
+            if wide and uniform:
+                raise ValueError
+        elif role in "#s":
             row["n"] = int(text, 0)
+            if role == "s":
+                row["p"] = (row["n"] & -row["n"]).bit_length() - 1
+                [0].index(row["n"] & row["n"] - 1)
         elif role in FIXED:
             FIXED[role].index(text)
         elif role != "_":
@@ -297,29 +367,57 @@ def word(values, source, lane):  # type: ignore[no-untyped-def]
 
 
 @numba.njit
-def transfer(row, values, memory, spaces, threads):  # type: ignore[no-untyped-def]
-    """Let some threads load or store; return the sectors of global memory, -1 if one may not."""
-    first, size, start, frame = spaces[row.local]
-    seen, sectors = np.empty(THREADS, np.int64), 0
+def transfer(row, values, memory, spaces, threads, banks):  # type: ignore[no-untyped-def]
+    """Let some threads load or store; return what it takes, -1 if one may not.
+
+    In global and local memory that is the sectors. Threads have the same word of local memory side
+    by side. In shared memory it is the passes: threads whose words are all the same, or in
+    different banks, need one. Of larger words, those that make 32 words of 32 bits go together.
+    ``banks`` has the different words, or sectors, of each bank, behind their number.
+    """
+    first, size, start, frame = spaces[row.space]
+    together = THREADS // max(1, row.size) if row.space == SHARED else THREADS
+    taken = 0
     for lane in range(THREADS):
-        if threads >> lane & 1 == 0:
-            continue
-        offset = (values[row.a, lane] | values[row.b, lane] << 32) + row.n - first
-        if row.size == 0 or offset < 0 or offset + 4 * row.size > size or offset % (4 * row.size):
-            return -1
-        place = start + (lane * frame + offset) // 4
-        given = values[row.c, lane] | values[row.c + 1, lane] << 32
-        for k in range(row.size):
-            if row.op == STORE:
-                memory[place + k] = values[row.c + k, lane]
+        if lane % together == 0:
+            banks[:, 0] = 0
+        if threads >> lane & 1:
+            address = (values[row.a, lane] << row.shift) + values[row.u, lane] + row.n
+            if row.space == GLOBAL:
+                address += values[row.b, lane] << 32
             else:
-                values[row.d + k, lane] = memory[place + k]
-        if row.op == ADD:
-            memory[place : place + 2].view(np.int64)[0] += given
-        if not row.local and place // 8 not in seen[:sectors]:
-            seen[sectors] = place // 8
-            sectors += 1
-    return sectors
+                address &= WORD  # a sum of 32 bits
+            at = address - first
+            if row.size == 0 or at < 0 or at + 4 * row.size > size or at % (4 * row.size):
+                return -1
+            place = start + (lane * frame + at) // 4
+            given = values[row.c, lane] | values[row.c + 1, lane] << 32
+            for k in range(row.size):
+                if row.op == STORE:
+                    memory[place + k] = values[row.c + k, lane]
+                else:
+                    values[row.d + k, lane] = memory[place + k]
+                unit = place + k
+                if row.space == LOCAL:
+                    unit = (at // 4 + k) * THREADS + lane
+                if row.space != SHARED:
+                    unit //= SECTOR // 4
+                note(banks[unit % BANKS], unit)
+            if row.op == ADD:
+                memory[place : place + 2].view(np.int64)[0] += given
+        if (lane + 1) % together == 0:
+            taken += banks[:, 0].max() if row.space == SHARED else banks[:, 0].sum()
+    return taken
+
+
+@numba.njit
+def note(bank, unit):  # type: ignore[no-untyped-def]
+    """Add a word or sector to those of a bank, unless it is one of them."""
+    for i in range(bank[0]):
+        if bank[i + 1] == unit:
+            return
+    bank[0] += 1
+    bank[bank[0]] = unit
 
 
 @numba.njit
@@ -327,6 +425,7 @@ def execute(calculate, rows, state, start, end, party):  # type: ignore[no-untyp
     """Let a party of threads take some instructions; return where one went wrong, or ``end``."""
     values, predicates, memory, spaces, counts = state
     given = np.empty((7, THREADS), np.int64)
+    banks = np.empty((BANKS, 1 + 4 * THREADS), np.int64)
     for at in range(start, end):
         row = rows[at]
         guard = mask_of(predicates, row.guard)
@@ -336,10 +435,10 @@ def execute(calculate, rows, state, start, end, party):  # type: ignore[no-untyp
         if threads == 0:
             continue
         if row.op == LOAD or row.op == STORE or row.op == ADD:
-            sectors = transfer(row, values, memory, spaces, threads)
-            if sectors < 0:
+            taken = transfer(row, values, memory, spaces, threads, banks)
+            if taken < 0:
                 return at
-            counts[at, 2] += sectors
+            counts[at, 2] += taken
             continue
         a, b, c, h = row.a, row.b, row.c, row.h
         p, q = mask_of(predicates, row.p), mask_of(predicates, row.q)
@@ -354,7 +453,10 @@ def execute(calculate, rows, state, start, end, party):  # type: ignore[no-untyp
             if threads >> i & 1:
                 found = given[6, i]
                 values[row.d, i], values[row.e, i] = found & WORD, found >> 32 & WORD
-                one |= int(found >> 32 > 0) << i
+                if row.e == NOWHERE:
+                    one |= int(found >> 32 > 0) << i
+                else:  # without signs, the sum of two words is less than what was added
+                    one |= int((found ^ SIGN) < (given[2, i] ^ SIGN)) << i
                 two |= int(found >> 32 > 1) << i
         for number, mask in ((row.P, one), (row.Q, two)):
             if number & 7 != TRUE:

@@ -13,14 +13,27 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from warp_code import EVERYONE, POISON, THREADS, TRUE, Code, CodeError, execute, mask_of, predicate
+from warp_code import (
+    EVERYONE,
+    GLOBAL,
+    LOCAL,
+    POISON,
+    SHARED,
+    THREADS,
+    TRUE,
+    Code,
+    CodeError,
+    execute,
+    mask_of,
+    predicate,
+)
 
 WARPS = 2
 FIRST_ADDRESS = 1 << 40
 """Of global memory."""
-SIZES, FRAME, PARAMETERS = 0x0 // 4, 0x28 // 4, 0x210 // 4
+SIZES, FRAME = 0x0 // 4, 0x28 // 4
 """The words of the constant bank that have the size of a block and of the grid, in three axes each,
-the size of a thread's local memory, and the first parameter."""
+and the size of a thread's local memory. Others have the parameters: see ``Layout``."""
 
 
 @dataclass
@@ -67,7 +80,7 @@ class Warp:
 
     def _control(self, name: str, threads: int, *operands: str) -> None:
         """Let some threads of the party branch, meet or leave."""
-        if name == "BRA":
+        if name in ("BRA", "CALL.REL.NOINC"):
             for condition in operands[:-1]:
                 threads &= self._mask(condition)
             ways = [(self._party & ~threads, self._at)]
@@ -118,10 +131,11 @@ def launch(
     Returns
     -------
     int64 (instructions, 3): how often each was taken by a warp, by how many threads in all, and
-    how many sectors of global memory it moved
+    the sectors of global or local memory that it moved, or its passes over shared memory
     """
     frame = code.frame
-    *places, local = np.cumsum([0, *(-(-array.nbytes // 256) * 256 for array in arrays)]).tolist()
+    *places, shared = np.cumsum([0, *(-(-array.nbytes // 256) * 256 for array in arrays)]).tolist()
+    local, layout = shared + code.shared, code.layout
     memory = np.zeros((local + THREADS * frame) // 4, np.uint32)
     raw = memory.view(np.uint8)
     parameters: list[int] = []
@@ -131,13 +145,18 @@ def launch(
         parameters += [0, 0, array.size, array.itemsize, FIRST_ADDRESS + place]
         parameters += [*array.shape, *array.strides]
     words = np.array([*parameters, *numbers], np.uint64).view(np.uint32)
-    bank = np.zeros(PARAMETERS + len(words) + 1, np.uint32)
+    bank = np.zeros(layout.parameters // 4 + len(words) + 1, np.uint32)
     bank[SIZES : SIZES + 6], bank[FRAME] = (THREADS, 1, 1, WARPS, 1, 1), frame
-    bank[PARAMETERS:-1] = words
-    spaces = np.array([[FIRST_ADDRESS, local, 0, 0], [0, frame, local // 4, frame]])
+    bank[layout.parameters // 4 : -1] = words
+    # In order of the spaces' numbers: the first address, bytes, place in ``memory``, and bytes of
+    # each thread if it has its own.
+    spaces = np.zeros((3, 4), np.int64)
+    spaces[GLOBAL] = FIRST_ADDRESS, shared, 0, 0
+    spaces[LOCAL] = 0, frame, local // 4, frame
+    spaces[SHARED] = layout.shared, code.shared, shared // 4, 0
     counts = np.zeros((len(code.rows), 3), np.int64)
     for block in range(WARPS):
-        memory[local // 4 :] = POISON
+        memory[shared // 4 :] = POISON
         predicates = np.zeros(16, np.int64)
         predicates[[TRUE, TRUE + 8]] = EVERYONE
         state = code.table(bank, block), predicates, memory, spaces, counts
