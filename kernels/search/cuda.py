@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import config, cuda, typeof, types
@@ -25,6 +25,23 @@ from gpusudoku.kernels.search.shape import Shape
 if not config.ENABLE_CUDASIM:
     bits.register_cuda()
     thread.register_cuda()
+
+
+class LaunchSettings(NamedTuple):
+    """How a kernel uses a multiprocessor."""
+
+    is_shared: bool
+    """Whether boards are in shared memory; else in local memory."""
+    block: int
+    """Threads of a block."""
+    registers: int | None
+    """The most registers that a thread may have."""
+
+
+def launch_settings(shape: Shape, capability: tuple[int, int]) -> LaunchSettings:
+    """Return the launch settings that are best for a shape on GPUs of a compute capability."""
+    return LaunchSettings(False, 128, None)
+
 
 WHOLE_WARP = 0xFFFFFFFF
 """All 32 threads of a warp, as bits."""
@@ -63,7 +80,9 @@ def signature(shape: Shape) -> tuple[Any, ...]:
     return *map(typeof, groups), types.int64, types.int64, types.uint64
 
 
-def build_kernel(shape: Shape, settings: SearchSettings) -> Callable[..., None]:
+def build_kernel(
+    shape: Shape, settings: SearchSettings, launch: LaunchSettings | None = None
+) -> Callable[..., None]:
     """Make the plain function ``kernel(pool, stacks, found, budget, gives, limit)``.
 
     ``arguments`` describes the groups and ``thread.build_run`` the rest. ``stacks`` is a ``Stack``
@@ -90,8 +109,10 @@ def build_kernel(shape: Shape, settings: SearchSettings) -> Callable[..., None]:
 
 
 @cache
-def kernel(shape: Shape, settings: SearchSettings) -> Any:
+def kernel(shape: Shape, settings: SearchSettings, launch: LaunchSettings | None = None) -> Any:
     """The kernel, compiled, to be launched as ``kernel[blocks, threads_per_block](...)``."""
     name = f"search.cuda-{shape.box_rows}x{shape.box_columns}"
     name += f"-t{settings.techniques}-s{settings.strategy}"
-    return cuda_jit.kernel(name, build_kernel(shape, settings), signature(shape))
+    options = {"max_registers": launch.registers} if launch and launch.registers else {}
+    function = build_kernel(shape, settings, launch)
+    return cuda_jit.kernel(name, function, signature(shape), **options)
