@@ -64,9 +64,6 @@ CHECKED = {
     Shape(5, 5): {"25x25-few": True},
 }
 """Boards that are counted to the end, and whether those that jump go first where threads part."""
-SHORT = {Shape(3, 3): "1b", Shape(4, 4): "16x16-few", Shape(3, 4): "box3x4-many",
-         Shape(5, 5): "25x25-few"}  # fmt: skip
-"""Boards that are counted by the code of every architecture that can be run."""
 CELLS = 20_000
 """Cells that a thread looks at before and while the instructions of a node are counted, in rounds
 of a board each."""
@@ -265,8 +262,11 @@ def occupancy(architecture: str, figures: dict[str, int], blocks: Sequence[int])
     return {"threads of a block": block, "blocks": number, "warps": warps, "occupancy": share}
 
 
-def search_figures(board: str, clues: int, architecture: str) -> Run:
-    """Give the figures of the search of a board without its last clues, and what a node takes."""
+def search_figures(board: str, clues: int, small: str, architecture: str) -> Run:
+    """Give the figures of the search of a board without its last clues, and what a node takes.
+
+    Before, the same code counts a small board.
+    """
     frontier = Frontier.of([thinned(board, clues)])
     shape = frontier.shape
     listing, figures, block = built(shape, SETTINGS, architecture)
@@ -280,7 +280,7 @@ def search_figures(board: str, clues: int, architecture: str) -> Run:
         "local in loop": sum("LDL" in line or "STL" in line for line in loop),
     }
     if is_known(architecture):
-        check_count(SHORT[shape], True, architecture)
+        check_count(small, True, architecture)
         click.echo(f"measuring @{board} without {clues} clues, for {architecture}", err=True)
         search = Search(frontier.expanded(SETTINGS, FEW), architecture=architecture)
         rounds = CELLS // shape.n**2
@@ -383,7 +383,7 @@ def main(path: Path, boards: tuple[str, ...], puzzles: str | None, others: tuple
         raise DeviceError(reason)
     architectures = list(dict.fromkeys([*ARCHITECTURES, *others]))
     # Machine code is compiled and decoded before any is run: see ``warp_code.calculator``.
-    for architecture, shape in product(architectures, SHORT):
+    for architecture, shape in product(architectures, CHECKED):
         click.echo(f"compiling {shape.n}x{shape.n}, for {architecture}", err=True)
         built(shape, SETTINGS, architecture)
         if is_known(architecture):
