@@ -45,8 +45,12 @@ MULTIPROCESSORS = {
     "8.9": Multiprocessor(threads=1536, blocks=24, shared=100 * KIB, reserved=KIB),
     "9.0": Multiprocessor(threads=2048, blocks=32, shared=228 * KIB, reserved=KIB),
     "10.0": Multiprocessor(threads=2048, blocks=32, shared=228 * KIB, reserved=KIB),
+    "12.0": Multiprocessor(threads=1536, blocks=24, shared=100 * KIB, reserved=KIB),
 }
-"""By compute capability, from the table of technical specifications in the CUDA C++ guide."""
+"""By compute capability, from the table of technical specifications in the CUDA C++ guide; those of
+12.0 are also in NVIDIA's header cuda_occupancy.h."""
+COUNTS_RESERVED = ("9.0", "10.0")
+"""For these the assembler counts what is reserved, if a block has any shared memory of its own."""
 PACKAGES = {"numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink", "nvidia-cuda-nvdisasm"}
 FIGURES = {
     "registers": r"used (\d+) registers",
@@ -102,6 +106,8 @@ def build(
     for name, pattern in FIGURES.items():
         # Of the kernel, if it calls functions.
         figures[name] = max(map(int, re.findall(pattern, log, re.IGNORECASE)), default=0)
+    if architecture in COUNTS_RESERVED and figures["shared bytes"]:
+        figures["shared bytes"] -= MULTIPROCESSORS[architecture].reserved
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(code)
         file.flush()

@@ -15,11 +15,13 @@ not fit into the time are left out, and listed. Without a usable GPU the script 
     python benchmarks/gpu.py --part kernel          only this part, and what else was recorded
     python benchmarks/gpu.py --puzzles puzzles.txt  the batch is made from these puzzles
     python benchmarks/gpu.py --show                 the tables of what was recorded before
+    python benchmarks/gpu.py --sweep --minutes 3    only which launch settings are best
     python benchmarks/gpu.py --rehearse --output trial.json   everything, tiny; needs no GPU
 """
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
@@ -31,6 +33,7 @@ from typing import Any
 import click
 import gpu_steps
 from gpu_steps import CHECKS, DEVICES, Bench, OutOfTime, Steps
+from gpu_sweep import SWEEP, show_sweep, sweeps
 from machine import RESULTS, machine, recorded, write
 from script import Run, script, table
 
@@ -80,7 +83,8 @@ def take(steps: Steps, bench: Bench, record: Record, end: float, checks_end: flo
     for number, (part, name, function, *arguments) in enumerate(steps, 1):
         tell(f"{number}/{len(steps)} {name}")
         most = checks_end if part == CHECKS else end
-        bench.end = min(most, time.perf_counter() + STEP_SECONDS)
+        seconds = math.inf if part == SWEEP else STEP_SECONDS  # it divides its time itself
+        bench.end = min(most, time.perf_counter() + seconds)
         said = ""
         try:
             bench.look()
@@ -127,6 +131,8 @@ def show(path: Path) -> None:
         print(f"{done} checks, and all counts right.\n" if done else "No count was checked.\n")
     if runs := results.get("kernel"):
         show_kernel(runs, described["gpu"])
+    if runs := results.get(SWEEP):
+        show_sweep(runs)
     for head, parts in {
         "from board to count": ("search", "puzzles"),
         "contraction, batch, or process": ("contraction", "few clues", "start-up"),
@@ -200,9 +206,10 @@ def show_devices(head: str, runs: list[Run]) -> None:
 @click.option("--part", type=click.Choice(PARTS), multiple=True, help="By default all.")
 @click.option("--puzzles", metavar="FILE", help="9x9 puzzles; by default the program's own.")
 @click.option("--profile", metavar="FILE", help="Second file; by default OUTPUT-profile.json.")
+@click.option("--sweep", is_flag=True, help="Only try launch settings of the search kernel.")
 @click.option("--rehearse", is_flag=True, help="Do all with tiny boards, without a GPU, too.")
 def main(path: Path, minutes: float, part: tuple[str, ...], puzzles: str | None,
-         profile: str | None, rehearse: bool) -> None:  # fmt: skip
+         profile: str | None, sweep: bool, rehearse: bool) -> None:  # fmt: skip
     """Check GPUs, then time them beside the CPU's cores."""
     start, seconds = time.perf_counter(), 60 * minutes
     simulated = availability.simulated()
@@ -217,10 +224,11 @@ def main(path: Path, minutes: float, part: tuple[str, ...], puzzles: str | None,
     # Errors in what was given are found before there is anything to lose.
     bench = Bench(gpu_steps.REHEARSAL if rehearse else gpu_steps.FULL, puzzles)
     about = {**machine(), "gpus": [gpu.card.name for gpu in bench.gpus], "rehearsal": rehearse}
-    parts = [name for name in PARTS if name in (part or PARTS)]
+    parts = [SWEEP] if sweep else [name for name in PARTS if name in (part or PARTS)]
     record = Record(path, parts, {**about, "gpu": gpu_steps.described(bench.gpus[0])})
     second = Path(profile) if profile else path.with_name(f"{path.stem}-profile.json")
     steps = [*gpu_steps.checks(bench), *gpu_steps.figures(bench, record.results, second)]
+    steps += sweeps(bench)
     steps = [step for step in steps if step[0] in parts]
     share = 1.0 if parts == [CHECKS] else CHECKS_SHARE
     timer = threading.Timer(seconds + GRACE, give_up, [path])

@@ -89,13 +89,17 @@ FULL: dict[str, Any] = {
     # that are expensive to contract; what is searched launch by launch, and by new processes:
     "batch": 8_000_000, "few": (8, 16), "expensive": (2, 4), "profiled": "2f", "started": "1c",
     "saves": True,
+    # What a sweep tries, the most promising first, and for how long:
+    "swept": searching.BUSY_BOARDS, "blocks": (128, 64, 256, 32),
+    "registers": (None, 96, 80, 72, 128, 64, 168), "sweep_seconds": 0.8,
 }  # fmt: skip
 REHEARSAL = FULL | {
     "searched": ("box2x2-empty", "no-place"), "last": ("box1x5-few",), "nine": "1a",
     "other": "box2x2-many", "techniques": ("none",), "contracted": ("1a",), "clues": (40,),
     "many": 2, "steady": (("1a", 0), ("box2x2-empty", 0)), "long": (("box2x2-few", 0, 3),),
     "batch": 2, "few": (60, 2), "expensive": (), "profiled": "1a", "started": "box2x2-few",
-    "saves": False,
+    "saves": False, "swept": (("1a", 0, "1a"), ("box2x2-empty", 0, "box2x2-few")),
+    "blocks": (32,), "registers": (None, 64), "sweep_seconds": 0.0,
 }  # fmt: skip
 """Sizes at which everything runs once, where there is only the simulator, too."""
 
@@ -259,9 +263,8 @@ def described(gpu: Gpu) -> dict[str, Any]:
         return {**gpu.card._asdict(), "free bytes": gpu.free_bytes(), **asked(gpu, FACTS)}
 
 
-def time_kernel(bench: Bench, name: str, clues: int) -> Iterator[Run]:
-    """Time launches of the kernel while all threads are busy."""
-    board, case = without(name, clues)
+def steady(bench: Bench, board: Board, seconds: float) -> Run:
+    """Return the rate of the kernel while all threads are busy, and what it is under then."""
     load, made = dict[str, str](), list[searching.Launch]()
     ask = threading.Thread(target=lambda: load.update(asked(bench.gpus[0], UNDER_LOAD)))
     with searching.search_of(board, bench.one) as searched:
@@ -270,17 +273,23 @@ def time_kernel(bench: Bench, name: str, clues: int) -> Iterator[Run]:
             bench.look()
             made.append(launch)
             passed = time.perf_counter() - start
-            if passed > bench.sizes.seconds / 2 and ask.ident is None:
+            if passed > seconds / 2 and ask.ident is None:
                 ask.start()
-            elif passed > bench.sizes.seconds:
+            elif passed > seconds:
                 ask.join()
                 break
     kept = made[len(made) // 2 :]  # the others are short: they make boards for all threads
     _, times, solutions, nodes, _, busy = map(list, zip(*kept, strict=True))
-    rates = {"rate": sum(solutions) / sum(times), "nodes": sum(nodes) / sum(times)}
-    yield {"case": case, "device": "cuda", "box": str(board.geometry), **rates,
-           "busy": median(busy), "launches": len(made), "seconds": median(times),
-           **load}  # fmt: skip
+    return {"rate": sum(solutions) / sum(times), "nodes": sum(nodes) / sum(times),
+            "busy": median(busy), "launches": len(made), "seconds": median(times),
+            **load}  # fmt: skip
+
+
+def time_kernel(bench: Bench, name: str, clues: int) -> Iterator[Run]:
+    """Time launches of the kernel while all threads are busy."""
+    board, case = without(name, clues)
+    yield {"case": case, "device": "cuda", "box": str(board.geometry),
+           **steady(bench, board, bench.sizes.seconds)}  # fmt: skip
 
 
 def time_count(

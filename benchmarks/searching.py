@@ -30,6 +30,14 @@ from gpusudoku.search.frontier import Frontier
 SETTINGS = SearchSettings()
 LIMIT = 2
 """Solutions after which a puzzle of a batch is known to be improper."""
+BUSY_BOARDS = (
+    ("2f", 3, "1b"),
+    ("16x16-solutions", 4, "16x16-few"),
+    ("box3x4-many", 4, "box3x4-many"),
+    ("25x25-few", 20, "25x25-few"),
+)
+"""Boards that keep all threads of a GPU busy for long, without so many of their last clues; and
+small boards of the same shape, by which a kernel is checked."""
 CPU_SHARE, CORE_SHARE = 100, 1000
 """All cores count one in this many puzzles of a batch, and one core one in this many."""
 PUZZLE_BYTES = 512

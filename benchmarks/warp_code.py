@@ -302,6 +302,27 @@ class Code:
         return self._literals.setdefault(key, LITERALS + 2 * len(self._literals))
 
 
+def loop_of(listing: str) -> list[str]:
+    """Return the instructions of the longest loop, each once, as they are written.
+
+    In the code of a search it is that of the rounds, with what a thread does in few of them.
+    """
+    labels: dict[str, int] = {}
+    lines: list[str] = []
+    start = end = 0
+    for line in listing.splitlines():
+        if label := LABEL.match(line):
+            labels[label[1]] = len(lines)
+        elif instruction := LINE.match(line):
+            lines.append(instruction[0].strip())
+            target = re.search(r"`\((\.L_x_\d+)\)", instruction[3])
+            if "BRA" in instruction[2] and target and target[1] in labels:
+                first = labels[target[1]]
+                if len(lines) - first > end - start:
+                    start, end = first, len(lines)
+    return lines[start:end]
+
+
 @numba.njit
 def signed(x):  # type: ignore[no-untyped-def]
     """Return a word as a number with a sign."""

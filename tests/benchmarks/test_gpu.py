@@ -11,6 +11,7 @@ from typing import Any
 
 import gpu
 import gpu_steps
+import gpu_sweep
 import numpy as np
 import pytest
 import searching
@@ -90,6 +91,53 @@ def test_everything(rehearse: Rehearse, path: Path) -> None:
     )
     again = CliRunner().invoke(gpu.main, ["--show", "--output", str(path)])
     assert again.stdout == done.stdout
+
+
+def test_a_sweep(rehearse: Rehearse, path: Path) -> None:
+    """Every candidate is tried and recorded, for every shape the fastest twice; nothing else is."""
+    done, results = rehearse("--sweep")
+    assert done.exit_code == 0, done.output
+    assert (results["failed"], results["left out"]) == ([], [])
+    assert not set(results) & set(gpu.PARTS)
+    for shape in ("9x9", "4x4"):
+        *runs, winner = [run for run in results["sweep"] if run["shape"] == shape]
+        settings = {(run["memory"], run["limit"]) for run in runs}
+        assert len(runs) == len(settings) == 4
+        assert winner == max(runs, key=lambda run: run["rate"]) | {"winner": True}
+        assert (winner["gpu"], winner["capability"]) == ("simulator", "0.0")
+        fastest = f"Fastest for {shape} on simulator, compute capability 0.0: {winner['memory']}"
+        assert fastest in done.stdout
+    again = CliRunner().invoke(gpu.main, ["--show", "--output", str(path)])
+    assert again.stdout == done.stdout
+
+
+def test_a_candidate_that_cannot_run(rehearse: Rehearse, monkeypatch: pytest.MonkeyPatch) -> None:
+    steady = gpu_sweep.steady
+
+    def limited(bench: Any, board: Any, seconds: float) -> Any:
+        if board.n == 9:
+            raise RuntimeError("too many resources requested for launch")
+        return steady(bench, board, seconds)
+
+    monkeypatch.setattr(gpu_sweep, "steady", limited)
+    done, results = rehearse("--sweep")
+    assert done.exit_code == 0, done.output
+    failed = {run["shape"]: run.get("failed") for run in results["sweep"]}
+    assert failed == {"9x9": "too many resources requested for launch", "4x4": None}
+
+
+def test_a_wrong_count_ends_a_sweep(rehearse: Rehearse, monkeypatch: pytest.MonkeyPatch) -> None:
+    swept = {"swept": (("1a", 0, "1c"),)}
+    monkeypatch.setattr(gpu_steps, "REHEARSAL", gpu_steps.REHEARSAL | swept)
+
+    def wrong(*_: Any) -> int:
+        raise MismatchError("1c: 2 solutions counted, 1 are right")
+
+    monkeypatch.setattr(gpu_sweep, "known", wrong)
+    done, results = rehearse("--sweep")
+    assert done.exit_code == 1
+    assert "sweep of @1a: 1c: 2 solutions counted" in line_of(done)
+    assert results["sweep"] == []
 
 
 def test_a_part_keeps_the_others_but_not_those_of_other_gpus(

@@ -8,6 +8,7 @@ import compiling
 import pytest
 import warp
 import warp_code
+import warp_machine
 from click.testing import CliRunner
 
 from tests.compiler import need_compiler, need_numba_cuda, said
@@ -25,7 +26,7 @@ def test_recorded_results_are_shown() -> None:
     ("options", "status", "message"),
     [
         (["--board", "nobody"], 2, "nobody"),
-        (["--board", "box2x2-empty"], 2, "@box2x2-empty: expected a board of 9x9 or 16x16"),
+        (["--board", "box2x2-empty"], 2, "@box2x2-empty: expected a board of one of 9x9, 12x12"),
         (["--architecture", "1.0"], 2, "'1.0' is not one of"),
         ([], 1, "no compiler"),
     ],
@@ -50,11 +51,25 @@ def test_what_is_missing_or_bad_is_one_line(
         "SHFL.IDX PT, R2, R3, R4, 0x1c1f",
         "LDG.E R2, [R4.64+UR4]",
         "LOP3.LUT R2, R3, R4, R5, 0xc0, !PT, R6",
+        "P2R R2, PR, RZ, 0x3",
     ],
 )
 def test_unknown_instructions_are_refused(text: str) -> None:
     with pytest.raises(warp_code.CodeError, match="unknown instruction"):
         warp_code.Code(f"        /*0000*/                   {text} ;", 0)
+
+
+def test_passes_over_shared_memory_and_sectors_of_local_memory() -> None:
+    """Thread i reads or writes the word at i times a distance."""
+    passes = {("STS", 4): 1, ("STS", 8): 2, ("STS", 128): 32, ("LDS", 0): 1, ("LDS.64", 8): 2,
+              ("STS.64", 256): 32, ("STS.128", 16): 4, ("STL", 0): 4, ("STL", 4): 32}  # fmt: skip
+    for (name, distance), expected in passes.items():
+        operands = "R2, [R4]" if name.startswith("LD") else "[R4], R8"
+        lines = ["S2R R1, SR_TID.X", f"IMAD R4, R1, {distance:#x}, RZ", f"{name} {operands}"]
+        text = "\n".join(f"/*0000*/ {line} ;" for line in [*lines, "EXIT"])
+        code = warp_code.Code(f".target sm_80\n{text}", 256, 16384)
+        counts = warp_machine.launch(code, [], [])
+        assert counts[2].tolist() == [warp_machine.WARPS, 64, warp_machine.WARPS * expected], name
 
 
 COUNT = """
