@@ -72,7 +72,7 @@ FORMS = {
     r"IMAD(\.X|\.IADD|(\.MOV|\.SHL)?\.U32|\.MOV)?": ("dabcp", "a * b + c + p"),
     r"IMAD\.WIDE\.U32(\.X)?": ("DPabCp", "a * b + c + p"),
     r"IMAD\.WIDE": ("DabC", "signed(a) * signed(b) + c"),
-    r"IMAD\.HI\.U32": ("dabc", "(a * b >> 32 & WORD) + c"),
+    r"IMAD\.HI\.U32": ("dPabC", "high_sum(a, b, c)"),
     r"SHF\.L\.U32": ("dabc", "(c << 32 | a) << b if b < 64 else 0"),
     r"SHF\.L\.U64\.HI": ("dabc", "(c << 32 | a) << b >> 32 & WORD if b < 64 else 0"),
     r"SHF\.L\.W\.U32\.HI": ("dabc", "(c << 32 | a) << (b & 31) >> 32 & WORD"),
@@ -327,6 +327,14 @@ def loop_of(listing: str) -> list[str]:
 def signed(x):  # type: ignore[no-untyped-def]
     """Return a word as a number with a sign."""
     return x - ((x & 0x80000000) << 1)
+
+
+@numba.njit
+def high_sum(a, b, c):  # type: ignore[no-untyped-def]
+    """Return the upper word of a * b + c, where c has two words, and its carry above that."""
+    total = a * b + c
+    carry = total + SIGN < c + SIGN  # compares them as numbers without a sign
+    return total >> 32 & WORD | int(carry) << 32
 
 
 @numba.njit

@@ -17,7 +17,7 @@ import numpy as np
 from numba import config, cuda, typeof, types
 
 from gpusudoku.kernels import bits, cuda_jit
-from gpusudoku.kernels.search import thread
+from gpusudoku.kernels.search import rows, thread
 from gpusudoku.kernels.search.arguments import (
     POOL_STATES,
     STATES,
@@ -32,7 +32,7 @@ from gpusudoku.kernels.search.shape import Shape
 
 if not config.ENABLE_CUDASIM:
     bits.register_cuda()
-    thread.register_cuda()
+    rows.register_cuda()
 
 WHOLE_WARP = 0xFFFFFFFF
 """All 32 threads of a warp, as bits."""
@@ -103,7 +103,7 @@ def build_kernel(
         stack = Stack(boards, roots, stacks.state[:, number], stacks.tally[:, number])
         if is_shared:
             memory = cuda.shared.array((memory_rows, block), word)
-            memory = thread.from_column(memory, cuda.threadIdx.x)
+            memory = rows.from_column(memory, cuda.threadIdx.x)
         else:
             memory = cuda.local.array((memory_rows, 1), word)
         run(pool, stack, found, budget, gives, limit, memory)

@@ -74,6 +74,10 @@ class Machine(Protocol):
         """For each bit the n bits below it; the n lowest bits of x are 0."""
         return x - (x >> n)
 
+    def spread(self, x: Any, n: int) -> Any:
+        """For each bit n bits, itself the lowest; the others of them are 0 in x."""
+        return (x << n) - x
+
     def repeated(self, x: Any, times: int, distance: int) -> Any:
         """The lowest bits again and again at a distance that they do not reach."""
         found = x
@@ -433,6 +437,68 @@ class CudaMachine(LlvmMachine):
         return Value(self, self.builder.mul(x.llvm, factor))
 
 
+class CudaHalvesMachine(CudaMachine):
+    """The words of one board, of 64 bits, with fields of 16 or 32 bits and no guard bits.
+
+    Nothing is carried from one half of such a word to the other. So each is a word of 32 bits, for
+    which there are products.
+    """
+
+    def _halves(self, change: Callable[..., Any], *words: Any) -> Any:
+        """Apply a function to the lower halves of some words, and then to their upper halves."""
+        builder = self.builder
+        lower = change(*(builder.trunc(word, _I32) for word in words))
+        upper = change(*(builder.trunc(builder.lshr(word, _I64(32)), _I32) for word in words))
+        return builder.or_(
+            builder.zext(lower, _I64), builder.shl(builder.zext(upper, _I64), _I64(32))
+        )
+
+    def _sum(self, x: Any, y: Any) -> Any:
+        return self.builder.add(self.builder.mul(x, self._one()), y)
+
+    def shift_right(self, x: Any, n: int) -> Any:
+        """Write a shift; one by less than a field may lose bits that leave their field."""
+        if not 0 < n < 16:
+            return super().shift_right(x, n)
+        return self._halves(
+            lambda half: self._high_half(half, self.builder.shl(self._one(), _I32(32 - n))), x
+        )
+
+    def union(self, x: Value, y: Value) -> Value:
+        return Value(self, self._halves(self._sum, x.llvm, y.llvm))
+
+    def spread(self, x: Value, n: int) -> Value:
+        factor = _I32((1 << n) - 1)
+        return Value(self, self._halves(lambda half: self.builder.mul(half, factor), x.llvm))
+
+    def filled(self, value: Value, fields: int) -> Value:
+        if fields == 1:
+            return super().filled(value, fields)
+        builder, bits = self.builder, self._bits // fields
+        highest = sum(1 << (bits * field + bits - 1) for field in range(fields // 2))
+
+        def fill(half: Any) -> Any:
+            if fields == 2:
+                return builder.sext(builder.icmp_unsigned("!=", half, _I32(0)), _I32)
+            others = _I32(~highest & 0xFFFFFFFF)
+            carried = builder.or_(self._sum(builder.and_(half, others), others), half)
+            power = builder.shl(self._one(), _I32(33 - bits))
+            lowest = self._high_half(builder.and_(carried, _I32(highest)), power)
+            return builder.mul(lowest, _I32((1 << bits) - 1))
+
+        return Value(self, self._halves(fill, value.llvm))
+
+    def _one_less(self, x: Value, fields: int) -> tuple[Value, int]:
+        bits = self._bits // fields
+        firsts = sum(1 << (bits * field) for field in range(fields // 2))
+        highest = firsts << (bits - 1)
+
+        def subtract(half: Any) -> Any:
+            return self._sum(self.builder.or_(half, _I32(highest)), _I32(-firsts))
+
+        return Value(self, self._halves(subtract, x.llvm)), highest << 32 | highest
+
+
 def traced(
     function: Callable[..., Any], results: int, shape: Shape, lanes: int, *arguments: Any
 ) -> Callable[[NDArray[Any]], Any]:
@@ -483,7 +549,9 @@ def traced(
 
     from numba.cuda.extending import intrinsic, overload
 
-    thread = compiled(intrinsic, lambda b, array: CudaMachine(shape, b, array))
+    has_halves = shape.bits == 64 and shape.field in (16, 32)
+    machine = CudaHalvesMachine if has_halves else CudaMachine
+    thread = compiled(intrinsic, lambda b, array: machine(shape, b, array))
     # What Numba's own ``overload`` inlines for CUDA, it would inline for the CPU, too.
     overload(run, target="cuda", inline="always")(thread)
     return run

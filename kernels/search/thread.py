@@ -27,8 +27,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
 
 from gpusudoku.kernels.bits import ONE, ZERO, popcount
 from gpusudoku.kernels.parts import Jit
@@ -47,11 +45,10 @@ from gpusudoku.kernels.search.arguments import (
 )
 from gpusudoku.kernels.search.choose import build_choose, narrows
 from gpusudoku.kernels.search.moves import build_moves
+from gpusudoku.kernels.search.rows import build_row_moves
 from gpusudoku.kernels.search.settings import FIRST, PAIRS, SearchSettings
-from gpusudoku.kernels.search.shape import ROW_BYTES, Shape
+from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.kernels.search.step import build_steps, overlooks
-
-_I32, _I64 = ir.IntType(32), ir.IntType(64)
 
 UNREPORTED = 4096
 """Solutions after which a thread adds them to the count of their root, and looks at the limit."""
@@ -81,83 +78,6 @@ class Helpers(NamedTuple):
     """``is_first_of_warp()`` holds for one thread of each warp."""
 
 
-def load_part(rows: Any, row: int, part: int) -> tuple[Any, ...]:
-    """Load the words of a row that make so many ROW_BYTES; a row begins at a multiple of them."""
-    words = ROW_BYTES // rows.itemsize
-    return tuple(rows[row, part * words : (part + 1) * words])
-
-
-def from_column(memory: Any, column: int) -> Any:
-    """Return a memory, (rows, columns), whose first column is another one."""
-    return memory[:, column:]
-
-
-def store_part(rows: Any, row: int, part: int, words: tuple[Any, ...]) -> None:
-    """Write these words."""
-    rows[row, part * len(words) : (part + 1) * len(words)] = words
-
-
-def register_cuda() -> None:
-    """Teach the CUDA compiler to move a part by one instruction. Not for the simulator."""
-    from numba.cuda.extending import intrinsic, overload
-
-    def place(context: Any, builder: Any, kind: Any, arguments: Any) -> tuple[Any, int]:
-        rows, row, part = arguments
-        array = context.make_array(kind)(context, builder, rows)
-        words = ROW_BYTES * 8 // kind.dtype.bitwidth
-        row_words = builder.extract_value(array.shape, 1)
-        word = builder.add(builder.mul(row, row_words), builder.mul(part, _I64(words)))
-        several = ir.VectorType(ir.IntType(kind.dtype.bitwidth), words)
-        return builder.bitcast(builder.gep(array.data, [word]), several.as_pointer()), words
-
-    @intrinsic
-    def load(typing_context, rows, row, part):
-        kind = types.UniTuple(rows.dtype, ROW_BYTES * 8 // rows.dtype.bitwidth)
-
-        def generate(context, builder, signature, args):
-            pointer, words = place(context, builder, signature.args[0], args)
-            several = builder.load(pointer, align=ROW_BYTES)
-            each = [builder.extract_element(several, _I32(i)) for i in range(words)]
-            return context.make_tuple(builder, kind, each)
-
-        return kind(rows, types.int64, types.int64), generate
-
-    @intrinsic
-    def store(typing_context, rows, row, part, words):
-        def generate(context, builder, signature, args):
-            pointer, count = place(context, builder, signature.args[0], args[:3])
-            several = ir.Constant(pointer.type.pointee, ir.Undefined)
-            for i in range(count):
-                word = builder.extract_value(args[3], i)
-                several = builder.insert_element(several, word, _I32(i))
-            builder.store(several, pointer, align=ROW_BYTES)
-            return context.get_dummy_value()
-
-        return types.void(rows, types.int64, types.int64, words), generate
-
-    @intrinsic
-    def shifted(typing_context, memory, column):
-        # As a slice, it would no longer be known to the compiler as shared memory.
-        def generate(context, builder, signature, args):
-            array = context.make_array(signature.args[0])(context, builder, args[0])
-            array.data = builder.gep(array.data, [args[1]])
-            return array._getvalue()
-
-        return memory(memory, types.int64), generate
-
-    @overload(from_column, target="cuda", inline="always")
-    def _from_column(memory, column):
-        return lambda memory, column: shifted(memory, column)
-
-    @overload(load_part, target="cuda", inline="always")
-    def _load_part(rows, row, part):
-        return lambda rows, row, part: load(rows, row, part)
-
-    @overload(store_part, target="cuda", inline="always")
-    def _store_part(rows, row, part, words):
-        return lambda rows, row, part, words: store(rows, row, part, words)
-
-
 def build_run(
     shape: Shape,
     settings: SearchSettings,
@@ -178,9 +98,9 @@ def build_run(
     """
     techniques, strategy = settings
     claim, add, any_of_warp, is_first_of_warp = helpers
-    n, planes, K, parts = shape.n, shape.planes, shape.plane_words, shape.row_bytes // ROW_BYTES
-    part_words, Word = shape.words // parts, shape.word
+    n, planes, K, Word = shape.n, shape.planes, shape.plane_words, shape.word
     CLEAR, PAIR_CELLS = shape.CLEAR, shape.PAIRS
+    batches, load, store, copy_batch = build_row_moves(shape)
     _, _, place, candidates_of, write = build_moves(shape, jit)
     choose = build_choose(shape, strategy, candidates_of, jit)
     early = strategy != FIRST and techniques != 0
@@ -191,30 +111,22 @@ def build_run(
     @jit
     def take(rows, row, memory):
         """Make a board of some rows the current one."""
-        for part in range(parts):
-            words = load_part(rows, row, part)
-            for i in range(part_words):
-                if part_words * part + i < planes:
-                    memory[part_words * part + i, 0] = words[i]
+        for batch in range(batches):
+            load(rows, row, memory, 0, batch)
         for j in range(K):
             memory[CLEAR + j, 0] = 0
 
     @jit
     def put(memory, rows, row):
         """Write the current board to one of some rows, but without striking what is to be."""
-        for part in range(parts):
-            w = part_words * part
-            if part_words == 2:
-                store_part(rows, row, part, (memory[w, 0], memory[w + 1, 0]))
-            else:
-                words = memory[w, 0], memory[w + 1, 0], memory[w + 2, 0], memory[w + 3, 0]
-                store_part(rows, row, part, words)
+        for batch in range(batches):
+            store(memory, 0, rows, row, batch)
 
     @jit
     def copy(rows, row, others, other):
         """Write a row of some rows to another one of others."""
-        for part in range(parts):
-            store_part(others, other, part, load_part(rows, row, part))
+        for batch in range(batches):
+            copy_batch(rows, row, others, other, batch)
 
     @jit
     def strike(memory):

@@ -130,7 +130,7 @@ class Units:
 
     def of_box(self, firsts: Any) -> Any:
         """Return all columns of the boxes whose first ones are set, in every row."""
-        return (firsts << self.shape.box_columns) - firsts
+        return self.machine.spread(firsts, self.shape.box_columns)
 
     def over_bands(self, counts: Levels, most: int) -> Levels:
         """Add up the counts of all fields, which makes a column's, in the lowest field.
