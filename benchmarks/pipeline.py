@@ -1,6 +1,6 @@
 """How long a search takes on a GPU from the board to the count: computed, without a GPU.
 
-The engine is the program's own, and so are its launches: 67,584 threads, as many as an H100 or an
+The engine is the program's own, and so are its launches: 101,376 threads, as many as an H100 or an
 H200 runs at once. The kernel is the one that NVIDIA's compiler made, run here as native code
 (``tests/ptx``), so the count is right or the script fails. What is made up is the clock. A launch
 is charged with what Python and the driver take for it, and with its rounds: a round takes as long
@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 BOARDS, TRIED = ["1f", "2f"], "1e"
 """The second tells how many nodes a round has."""
-MULTIPROCESSORS, BLOCKS = 132, 4
+MULTIPROCESSORS, BLOCKS = 132, 6
 """Those of an H100 or an H200, and the blocks of 128 threads for which one has registers."""
 HOST_SECONDS = 1e-4
 """What Python takes for a launch and two copies of a few words. Measured with a driver that does
@@ -81,6 +81,8 @@ def searched(name: str, rate: float, nodes_of_round: float) -> Run:
         Card((9, 0), workers=2, checked=False).insert(patch, MULTIPROCESSORS * BLOCKS, 128)
         patch.setattr(Gpu, "free_bytes", lambda self: 80 << 30)
         patch.setattr(search, "time", clock)
+        # Blocks run one after the other here: the first one must not stop the others.
+        patch.setattr(search, "WARPS_UNTIL_STOP", 1 << 40)
         seconds = inf
         for _ in range(10):  # the machine may be busy, and the first time loads what it needs
             start = time.perf_counter()
