@@ -44,7 +44,7 @@ def test_kernel(case: tuple[int, ...]) -> None:
     elif tuple(what) == (3, 3, *DEFAULT):
         # Threads of a warp wait for each other; shifts are multiplications that nobody turned back.
         assert "vote.sync.any.pred" in ptx
-        assert ptx.count("mul.hi.u32") > 9 * 10
+        assert ptx.count("mul.hi.u32") > 3 * 10  # of the digits of one turn
     else:
         # Masks are counted by the hardware's own instructions. Newer compilers turn the lowest
         # bit's index, brev and clz, into a popc.
