@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from script import Run, board_names, check, script, table
 from searching import BUSY_BOARDS, LIMIT, packed
 from searching import puzzles as read_puzzles
-from warp_code import LAYOUTS, SECTOR, THREADS, Code, loop_of
+from warp_code import LAYOUTS, SECTOR, THREADS, Code, CodeError, loop_of
 from warp_machine import WARPS, launch
 
 import gpusudoku
@@ -281,7 +281,7 @@ def search_figures(board: str, clues: int, small: str, architecture: str) -> Run
         "loop": len(loop),
         "local in loop": sum("LDL" in line or "STL" in line for line in loop),
     }
-    if is_known(architecture):
+    if is_known(shape, architecture):
         check_count(small, True, architecture)
         click.echo(f"measuring @{board} without {clues} clues, for {architecture}", err=True)
         search = Search(frontier.expanded(SETTINGS, FEW), architecture=architecture)
@@ -294,9 +294,18 @@ def search_figures(board: str, clues: int, small: str, architecture: str) -> Run
     return run
 
 
-def is_known(architecture: str) -> bool:
-    """Tell whether machine code can be run."""
-    return architecture.replace(".", "") in LAYOUTS
+@cache
+def is_known(shape: Shape, architecture: str) -> bool:
+    """Compile a search, and tell whether its machine code can be run."""
+    built(shape, SETTINGS, architecture)
+    if architecture.replace(".", "") not in LAYOUTS:
+        return False
+    try:
+        code_of(shape, architecture)
+    except CodeError as error:
+        click.echo(f"not run, for {architecture}: {error}", err=True)
+        return False
+    return True
 
 
 def resources(architecture: str) -> Iterator[Run]:
@@ -403,9 +412,7 @@ def main(path: Path, boards: tuple[str, ...], puzzles: str | None, others: tuple
     # Machine code is compiled and decoded before any is run: see ``warp_code.calculator``.
     for architecture, shape in product(architectures, CHECKED):
         click.echo(f"compiling {shape.n}x{shape.n}, for {architecture}", err=True)
-        built(shape, SETTINGS, architecture)
-        if is_known(architecture):
-            code_of(shape, architecture)
+        is_known(shape, architecture)
     searches = [search_figures(*board, each) for board, each in product(BUSY_BOARDS, architectures)]
     for shape in shapes:
         for name, jumpers_first in CHECKED[shape].items():

@@ -136,6 +136,8 @@ KERNEL = re.compile(r"\n//-+ \.text\.(?:(?!\n//-).)*STO_CUDA_ENTRY(?:(?!\n//-).)
 FUNCTION = re.compile(r"32@(lo|hi)\(\(.*\)\)")
 """Half of an address of code, for a call."""
 LINE = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@(!?U?P\w+)\s+)?([A-Z][\w.]*)\s*([^;]*);")
+NOTE = re.compile(r"\s*\(\*.*?\*\)")
+"""What the disassembler says of an instruction, for example that it spills a register."""
 LABEL = re.compile(r"^\s*(\.L_x_\d+):")
 PREDICATE = re.compile(r"(!?)(U?)P(\d|T)")
 WHOLE = re.compile(r"-?(0x[0-9a-f]+|\d+)")
@@ -205,7 +207,8 @@ class Code:
             if label := LABEL.match(line):
                 self.labels[label[1]] = len(rows)
             elif found := LINE.match(line):
-                text = FUNCTION.sub("0x0", found[3].replace(".reuse", "").strip())
+                text = NOTE.sub("", found[3]).replace(".reuse", "").strip()
+                text = FUNCTION.sub("0x0", text)
                 operands = re.findall(r"[^,\s][^,]*", text)
                 self.instructions.append((found[1] or "PT", found[2], operands))
                 try:
