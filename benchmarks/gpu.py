@@ -221,6 +221,8 @@ def main(path: Path, minutes: float, part: tuple[str, ...], puzzles: str | None,
         os.execv(sys.executable, [sys.executable, *sys.argv])
     if rehearse and path == RESULTS / "gpu.json":
         raise InputError("--rehearse needs --output: its figures mean nothing")
+    if sweep and path == RESULTS / "gpu.json":  # which may be of another GPU
+        path = RESULTS / "gpu-sweep.json"
     # Errors in what was given are found before there is anything to lose.
     bench = Bench(gpu_steps.REHEARSAL if rehearse else gpu_steps.FULL, puzzles)
     about = {**machine(), "gpus": [gpu.card.name for gpu in bench.gpus], "rehearsal": rehearse}

@@ -82,7 +82,7 @@ def searched(name: str, rate: float, nodes_of_round: float) -> Run:
         patch.setattr(Gpu, "free_bytes", lambda self: 80 << 30)
         patch.setattr(search, "time", clock)
         # Blocks run one after the other here: the first one must not stop the others.
-        patch.setattr(search, "WARPS_UNTIL_STOP", 1 << 40)
+        patch.setattr(search, "NONE_STOPPED", -1 << 40)
         seconds = inf
         for _ in range(10):  # the machine may be busy, and the first time loads what it needs
             start = time.perf_counter()

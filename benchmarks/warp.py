@@ -141,8 +141,8 @@ class Search:
     ) -> None:
         shape, threads = frontier.shape, WARPS * THREADS
         depth = shape.n**2 + 2  # as many as are ever needed
-        boards, never = len(frontier), 1 << 40
-        state = np.array([0, boards, boards, boards, 0, never], np.int64)
+        boards, never_stopped = len(frontier), -1 << 40
+        state = np.array([0, boards, boards, boards, 0, never_stopped], np.int64)
         pool = Pool(frontier.boards, frontier.roots, state)
         self.stacks = Stack(
             np.zeros((threads, depth, shape.words), shape.word),

@@ -13,10 +13,10 @@ import hashlib
 import pickle
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -113,7 +113,7 @@ def load(module: str, function: str, *key: Any) -> Kernel:
 
     The module, which imports Numba, is only needed for a kernel that is not in the store.
     """
-    made_of = version("numba-cuda"), function, key
+    made_of = _compiler_version(), function, key
     digest = hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
     major, minor = (device_attribute(f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
     name = f"{module.removeprefix('gpusudoku.kernels.')}-sm{major}{minor}-{digest}"
@@ -122,19 +122,29 @@ def load(module: str, function: str, *key: Any) -> Kernel:
             store = disk.store()
             content = None if store is None else store.read(name)
             if content is not None:
-                code = Code(*pickle.loads(content))
-            else:
-                import_module("gpusudoku.kernels.cuda_jit")  # which must be the first to ask Numba
-                code = getattr(import_module(module), function)(*key)()
-                if store is not None:
-                    store.write(name, pickle.dumps(tuple(code)))
+                # A driver refuses what was compiled for a newer one: then it is compiled again.
+                with suppress(Exception):
+                    _loaded[name] = Kernel(Code(*pickle.loads(content)))
+        if name not in _loaded:
+            import_module("gpusudoku.kernels.cuda_jit")  # which must be the first to ask Numba
+            code = getattr(import_module(module), function)(*key)()
             _loaded[name] = Kernel(code)
+            if store is not None:
+                store.write(name, pickle.dumps(tuple(code)))
         return _loaded[name]
+
+
+def _compiler_version() -> str:
+    """Return the version of numba-cuda; empty if it was installed without one."""
+    with suppress(PackageNotFoundError):
+        return version("numba-cuda")
+    return ""
 
 
 _loaded: dict[str, Kernel] = {}
 _LOADING = threading.Lock()
-"""Held while a kernel is loaded, and maybe compiled: Numba finds the GPUs in one thread only."""
+"""Held while a kernel is loaded, and maybe compiled: Numba finds the GPUs in one thread only. It
+guards ``_loaded``, too."""
 
 
 def _checked(answer: tuple[Any, ...]) -> Any:

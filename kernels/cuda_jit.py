@@ -25,17 +25,13 @@ if not (config.ENABLE_CUDASIM or hasattr(np, "row_stack")):
         del np.row_stack
 
 
-def kernel(
-    name: str, function: Callable[..., Any], signature: tuple[Any, ...], **options: Any
-) -> Any:
+def kernel(function: Callable[..., Any], signature: tuple[Any, ...], **options: Any) -> Any:
     """Return a function that compiles a kernel for the current GPU: its ``cuda_driver.Code``.
 
     In the simulator it is Numba's dispatcher.
 
     Parameters
     ----------
-    name
-        What the kernel is called, unlike any other one, for the CPU or for CUDA.
     function
         As it is written.
     signature
@@ -55,8 +51,10 @@ def _compile(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
 
     with cuda.gpus[current_device()]:
         dispatcher.compile(signature)
-        [compiled], [ptx] = dispatcher.overloads.values(), dispatcher.inspect_asm().values()
-        binary = compiled._codelibrary.get_cubin()
+        [compiled] = dispatcher.overloads.values()
+        library = compiled._codelibrary
+        binary = library.get_cubin()
+        ptx = library.get_asm_str()
     [entry] = re.findall(r"\.visible \.entry (\S+?)\(", ptx)
     return Code(entry, bytes(getattr(binary, "code", binary)), ptx)
 
@@ -70,4 +68,4 @@ def trial(number: int) -> Any:
     def write(numbers):
         numbers[0] = number
 
-    return kernel("trial.cuda", write, (int64[::1],))
+    return kernel(write, (int64[::1],))

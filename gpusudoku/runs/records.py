@@ -25,7 +25,7 @@ from gpusudoku.results import decimal_digits
 from gpusudoku.runs.identity import Identity
 
 KIND = "gpusudoku part"
-SCHEMA = 2
+SCHEMA = 3
 """Of the record; another one is not read."""
 ENDING = ".part.json"
 """The ending of the name of a record, behind the name of its file of lines."""

@@ -51,7 +51,7 @@ from gpusudoku.runs.identity import Identity
 
 APPLICATION = 0x67537564
 """The mark of our files, in their header: ``gSud``."""
-SCHEMA = 2
+SCHEMA = 3
 """The version of the tables."""
 TABLES = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",

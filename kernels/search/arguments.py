@@ -44,8 +44,8 @@ END = 3
 """The place at which there is no room for more."""
 BUSY = 4
 """The threads that had boards left when the launch ended, and can go on with them."""
-WARPS_UNTIL_STOP = 5
-"""The warps that may still spend their budget of rounds before all warps stop; see ``thread``."""
+STOPPED = 5
+"""The warps that have spent their budget of rounds: once there is one, all others stop."""
 POOL_STATES = 6
 
 
@@ -78,7 +78,7 @@ class Pool(NamedTuple):
     roots: NDArray[np.int64]
     """int64 (capacity): the roots of those boards."""
     state: NDArray[np.int64]
-    """int64 (POOL_STATES): TAKEN, FILLED, GIVEN, END, BUSY and WARPS_UNTIL_STOP."""
+    """int64 (POOL_STATES): TAKEN, FILLED, GIVEN, END, BUSY and STOPPED."""
 
 
 class Stack(NamedTuple):

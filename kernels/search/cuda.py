@@ -114,9 +114,6 @@ def build_kernel(
 @cache
 def kernel(shape: Shape, settings: SearchSettings, launch: LaunchSettings) -> Any:
     """Return what compiles the kernel; see ``cuda_jit.kernel``."""
-    name = f"search.cuda-{shape.box_rows}x{shape.box_columns}"
-    name += f"-t{settings.techniques}-s{settings.strategy}"
-    name += f"-{'shared' if launch.is_shared else 'local'}{launch.block}"
     options = {} if launch.registers is None else {"max_registers": launch.registers}
     function = build_kernel(shape, settings, launch)
-    return cuda_jit.kernel(name, function, signature(shape), **options)
+    return cuda_jit.kernel(function, signature(shape), **options)

@@ -61,7 +61,10 @@ class Machine(Protocol):
         """All bits of those equal fields of a word that are not 0."""
 
     def least(self, x: Any, y: Any, fields: int) -> Any:
-        """A number for each field that is 0 where x or y is: the smaller one, or any other."""
+        """A number for each field that is 0 where x or y is: the smaller one, or any other.
+
+        All bits of x are set, or it is what ``least`` returned before.
+        """
 
     def without_lowest(self, x: Any, fields: int) -> Any:
         """X without the lowest bit of each field."""
@@ -457,7 +460,10 @@ class CudaHalvesMachine(CudaMachine):
         return self.builder.add(self.builder.mul(x, self._one()), y)
 
     def shift_right(self, x: Any, n: int) -> Any:
-        """Write a shift; one by less than a field may lose bits that leave their field."""
+        """Write a shift. If n < 16, bits that cross from the upper half to the lower are lost.
+
+        Callers mask these bits, which leave their fields.
+        """
         if not 0 < n < 16:
             return super().shift_right(x, n)
         return self._halves(
@@ -549,7 +555,7 @@ def traced(
 
     from numba.cuda.extending import intrinsic, overload
 
-    has_halves = shape.bits == 64 and shape.field in (16, 32)
+    has_halves = shape.bits == 64 and shape.field in (16, 32) and not shape.has_guards
     machine = CudaHalvesMachine if has_halves else CudaMachine
     thread = compiled(intrinsic, lambda b, array: machine(shape, b, array))
     # What Numba's own ``overload`` inlines for CUDA, it would inline for the CPU, too.

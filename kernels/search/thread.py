@@ -13,8 +13,8 @@ threads vote before they step, and a vote is not over before everyone has come.
 
 A multiprocessor prefers some of its warps to others, and those spend their budget of rounds long
 before the rest. On an H200, launches in which each warp took its whole budget had 5.3 of 7 warps of
-a scheduler at work on average. So a warp that has spent its budget stops all others. They look for
-that from time to time, and every launch gives each warp some rounds before it does.
+a scheduler at work on average. So a warp that has spent its budget stops all others. Every warp
+checks this each ROUNDS_UNTIL_CHECK rounds, so shorter launches are never stopped.
 
 All boards on the stack descend from one root, as a board of the pool is only taken when the stack
 is empty. So roots need not be pushed and popped, and the limit need not be looked at for every
@@ -39,9 +39,9 @@ from gpusudoku.kernels.search.arguments import (
     GIVEN,
     GUESSES,
     NODES,
+    STOPPED,
     TAKEN,
     TOP,
-    WARPS_UNTIL_STOP,
 )
 from gpusudoku.kernels.search.choose import build_choose, narrows
 from gpusudoku.kernels.search.moves import build_moves
@@ -91,8 +91,8 @@ def build_run(
     thread with several boards gives ``gives`` of them to the pool in the end, but for one. A warp
     may have any number of threads.
 
-    It returns after that, or when so many warps have spent their budgets as ``pool.state`` says, or
-    when no thread of the warp has anything left to do. A thread that has
+    It returns after that, or when another warp has spent its budget, or when no thread of the warp
+    has anything left to do. A thread that has
     fewer than two rows of its stack left, or no room for a solution, waits for that; in want of
     rows it gives a board to the pool, too, if there is room.
     """
@@ -164,7 +164,7 @@ def build_run(
         """
         j, bit = cell_to_split(memory)
         written = 1
-        # Of the words that may have the bit all are read at once: a search would wait for each.
+        # Read all words that may have the bit at once: a loop that ends early waits for each load.
         word = j
         for d in range(n - 1, -1, -1):
             if memory[np.uint64(K * d) + j, 0] & bit != 0:
@@ -198,9 +198,8 @@ def build_run(
 
     @jit
     def is_stopped(state):
-        """Tell a warp whether so many warps have spent their budgets that all stop."""
-        is_over = is_first_of_warp() and add(state, WARPS_UNTIL_STOP, 0) <= 0
-        return any_of_warp(is_over)
+        """Tell a warp whether another one has spent its budget."""
+        return any_of_warp(is_first_of_warp() and add(state, STOPPED, 0) > 0)
 
     @jit
     def run(pool, stack, found, budget, gives, limit, memory):
@@ -278,7 +277,7 @@ def build_run(
                     deepest = max(deepest, height)
         else:
             if is_first_of_warp():
-                add(pool.state, WARPS_UNTIL_STOP, -1)
+                add(pool.state, STOPPED, 1)
         if unreported != ZERO:
             add(counts, root, unreported)
         if height + 2 > depth:

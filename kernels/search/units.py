@@ -135,7 +135,7 @@ class Units:
     def over_bands(self, counts: Levels, most: int) -> Levels:
         """Add up the counts of all fields, which makes a column's, in the lowest field.
 
-        See ``in_all_fields``.
+        With guard bits, the other fields mean nothing: mask them, or call ``in_all_fields``.
         """
         shape = self.shape
         if shape.has_guards:
@@ -157,7 +157,7 @@ class Units:
         """Count cells in boxes and columns.
 
         Returns boxes[level - 1][g], the first columns of the boxes of group g that have so many
-        cells or more, and columns[level - 1], the columns, in the lowest field.
+        cells or more, and columns[level - 1], the columns, in the lowest field as ``over_bands``.
         """
         shape, machine = self.shape, self.machine
         boxes = [machine.words(shape.groups) for _ in range(most)]

@@ -40,6 +40,7 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     make_workspace,
 )
 from gpusudoku.kernels.contraction.nine.cpu import NineStages
+from gpusudoku.kernels.contraction.nine.dot import narrow_enough
 from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, Slabs, make_slabs
 from gpusudoku.kernels.kernel import Kernel
 
@@ -164,7 +165,7 @@ class Nine:
             work.operands, work.symmetries, work.orbits,
         )  # fmt: skip
         [self.pairs] = self.make_tensors(threads, [arrange])
-        self.wide = self.wide or not gpu_arrays.narrow_enough(work.lists, roles, work.tensors)
+        self.wide = self.wide or not narrow_enough(work.lists, roles, work.tensors)
         if self.wide:
             stages().sum_wide.load()
         self._prepared = True
@@ -229,15 +230,13 @@ class DeviceSum:
     """The sum of some tasks of a prepared board on a GPU, the current one."""
 
     def __init__(self, gpu: Any, nine: Nine) -> None:
-        def brought(array: NDArray[Any]) -> Any:
-            return gpu.xp.asarray(array)
-
+        brought = gpu.xp.asarray
         work = nine.workspace
         roles, operands = work.roles, work.operands
         self._gpu, self._nine, self._start = gpu, nine, operands.start
         self._pairs = work.orbits.pairs[: nine.pairs]
         self._terms = int(operands.start[C, -1])
-        wide = nine.wide or not gpu_arrays.narrow_enough(work.lists, roles, work.tensors)
+        wide = nine.wide or not gpu_arrays.narrow_on_gpu(work.lists, roles, work.tensors)
         self._kernel = gpu.kernel("contraction.nine.cuda", "kernel", wide)
         self._threads = gpu.fullest_block(self._kernel, gpu_arrays.MOST_THREADS)
         words = operands.entries[C].view(np.int64).ravel()

@@ -49,7 +49,7 @@ def one_line_errors(what: str = "CUDA") -> Iterator[None]:
 def import_packages(compiler: bool = True) -> None:
     """Import CuPy and numba-cuda; a DeviceError of one line names the one that fails.
 
-    Without ``compiler`` it is only that part of numba-cuda which loads and launches kernels.
+    Without ``compiler`` it is only cuda-bindings, which numba-cuda brings, to launch kernels.
     """
     with one_line_errors("CuPy"):
         import_module("cupy")

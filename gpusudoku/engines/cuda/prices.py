@@ -22,8 +22,8 @@ SEARCH_SECONDS, SUM_SECONDS = 12e-3, 4e-3
 or share the last ones (an H200 took 20 ms for @1f, of which its nodes are 7); of a sum the CPU's
 part, its tensors."""
 START_SECONDS = 1.5
-"""What it takes to import CuPy and Numba, and to load kernels: 1.3 to 1.5 s beside an H200. The
-first search of a shape of boards takes 4 to 6 s more, to compile its kernel."""
+"""What it takes to import CuPy, start the GPU and load kernels: at most 1.5 s beside an H200.
+The first search of a shape of boards takes 4 to 6 s more, to compile its kernel."""
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,8 @@ FIRST_ROUNDS = 4
 MOST_ROUNDS = 1 << 15
 """Some 0.2 s on an H100: launches that end early, as threads wait for room, do not tell how long
 the next one may be."""
-WARPS_UNTIL_STOP = 1
-"""A launch ends for all warps once so many have spent their rounds."""
+NONE_STOPPED = 0
+"""The warps that have spent their rounds when a launch begins."""
 GROWTH = 1.25
 """While a launch makes so many times as many boards, and there are fewer than threads, the next one
 is as short."""
@@ -165,7 +165,7 @@ class DeviceSearch:
         # So many boards from each thread that has some are enough for those that have none.
         gives = max(0, -(-(self.threads - waiting) // max(1, self._busy)))
         end = self._taken + self._capacity
-        state = [self._taken, self._filled, self._filled, end, 0, WARPS_UNTIL_STOP]
+        state = [self._taken, self._filled, self._filled, end, 0, NONE_STOPPED]
         gpu.write(self.pool.state, np.array(state, np.int64))
         self._launch(self._rounds, gives, self._limit)
         seen = gpu.host(self.pool.state).tolist()  # waits for the kernel

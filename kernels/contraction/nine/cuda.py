@@ -220,5 +220,4 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
 @cache
 def kernel(wide: bool) -> Any:
     """Return what compiles the kernel; see ``cuda_jit.kernel``."""
-    name = f"contraction.nine.cuda-{'wide' if wide else 'narrow'}"
-    return cuda_jit.kernel(name, build_kernel(wide), SIGNATURE, max_registers=MOST_REGISTERS)
+    return cuda_jit.kernel(build_kernel(wide), SIGNATURE, max_registers=MOST_REGISTERS)

@@ -41,8 +41,11 @@ class RoleTensors(NamedTuple):
     """int64: the tensor of R, in the same way."""
 
 
-def narrow_enough(lists: Lists, roles: Roles, tensors: Tensors) -> bool:
-    """Say whether columns of 16 bits and inner sums of 32 hold."""
+def narrow_on_gpu(lists: Lists, roles: Roles, tensors: Tensors) -> bool:
+    """Tell whether columns of 16 bits and inner sums of 32 bits hold on a GPU.
+
+    The CPU's sum has other bounds: ``dot.narrow_enough``.
+    """
     p, _, r = (int(largest) for largest in tensors.largest[roles.tensor])
     a, b, c = (int(largest) for largest in lists.largest[roles.summed])
     return r * a * b < 1 << 16 and r * a * b * p * c * PER_PARTITION < 1 << 32
