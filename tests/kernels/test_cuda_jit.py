@@ -49,7 +49,7 @@ def double(numbers):
 
 
 def kernel(registers):
-    return cuda_jit.kernel("double", double, (int64[::1],), max_registers=registers)
+    return cuda_jit.kernel(double, (int64[::1],), max_registers=registers)
 
 
 code = cuda_driver.load("__main__", "kernel", int(sys.argv[2])).code

@@ -82,5 +82,6 @@ def test_what_is_narrow(
     tensors: Any = SimpleNamespace(largest=np.array(largest[::-1]))
     lists: Any = SimpleNamespace(largest=np.array([0, 0, 0, *multiplicities[::-1]]))
     roles: Any = SimpleNamespace(tensor=np.array([2, 1, 0]), summed=np.array([5, 4, 3]))
-    found = (module.narrow_enough(lists, roles, tensors) for module in (gpu_arrays, dot))
+    bounds = gpu_arrays.narrow_on_gpu, dot.narrow_enough
+    found = (is_narrow(lists, roles, tensors) for is_narrow in bounds)
     assert (*map(bool, found),) == narrow
