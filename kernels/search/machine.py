@@ -336,6 +336,7 @@ class CudaMachine(LlvmMachine):
         self._row_bytes = builder.extract_value(memory.strides, 0)
         self.kind = self._word
         self._multiplies = shape.bits == 32
+        self._max_turn = UNROLLED_DIGITS if shape.unrolled else 1
 
     def _place(self, row: Any) -> Any:
         builder = self.builder
@@ -344,7 +345,7 @@ class CudaMachine(LlvmMachine):
         return builder.bitcast(builder.gep(start, [offset]), self._word.as_pointer())
 
     def digits(self, count: int) -> Iterator[Any]:
-        turn_digits = max(k for k in range(1, UNROLLED_DIGITS + 1) if count % k == 0)
+        turn_digits = max(k for k in range(1, self._max_turn + 1) if count % k == 0)
         for turn in self.each(count // turn_digits):
             for i in range(turn_digits):
                 yield turn * turn_digits + i
