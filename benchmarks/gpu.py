@@ -15,7 +15,7 @@ not fit into the time are left out, and listed. Without a usable GPU the script 
     python benchmarks/gpu.py --part kernel          only this part, and what else was recorded
     python benchmarks/gpu.py --puzzles puzzles.txt  the batch is made from these puzzles
     python benchmarks/gpu.py --show                 the tables of what was recorded before
-    python benchmarks/gpu.py --sweep --minutes 3    only which launch settings are best
+    python benchmarks/gpu.py --sweep --minutes 3 --output sweep.json   the best launch settings
     python benchmarks/gpu.py --rehearse --output trial.json   everything, tiny; needs no GPU
 """
 
@@ -130,7 +130,7 @@ def show(path: Path) -> None:
     else:
         print(f"{done} checks, and all counts right.\n" if done else "No count was checked.\n")
     if runs := results.get("kernel"):
-        show_kernel(runs, described["gpu"])
+        show_kernel(runs, described["gpu"], described["gpusudoku"])
     if runs := results.get(SWEEP):
         show_sweep(runs)
     for head, parts in {
@@ -153,12 +153,15 @@ def show(path: Path) -> None:
             print(f"{name.capitalize()}: {'; '.join(results[name])}.\n")
 
 
-def bound(run: Run, gpu: dict[str, Any]) -> float | None:
+def bound(run: Run, gpu: dict[str, Any], release: str) -> float | None:
     """Return the most solutions a second of a board with all its clues; None if not computed.
 
     ``warp.py`` did, deep in the board; here it is for the clock rate of the run, or the highest.
+    From release 0.22 on the kernel is another one.
     """
-    path, clock = RESULTS / "warp.json", run.get("clocks.sm") or gpu.get("clocks.max.sm")
+    has_shared_memory = tuple(map(int, release.split(".")[:2])) >= (0, 22)
+    path = RESULTS / ("warp-shared.json" if has_shared_memory else "warp.json")
+    clock = run.get("clocks.sm") or gpu.get("clocks.max.sm")
     if not (path.exists() and clock):
         return None
     from model import INTEGER_CYCLES  # imported lazily: it imports much
@@ -171,11 +174,11 @@ def bound(run: Run, gpu: dict[str, Any]) -> float | None:
     return None
 
 
-def show_kernel(runs: list[Run], gpu: dict[str, Any]) -> None:
+def show_kernel(runs: list[Run], gpu: dict[str, Any], release: str) -> None:
     """Print the speed of the kernel alone beside what was computed."""
     rows = []
     for run in runs:
-        most = bound(run, gpu)
+        most = bound(run, gpu, release)
         told = [f"{most / 1e6:.0f}", f"{run['rate'] / most:.0%}"] if most else ["", ""]
         cells = [run["case"], f"{run['rate'] / 1e6:.1f}", f"{run['nodes'] / 1e6:.1f}", *told]
         cells += [f"{run['busy']:.0%}", f"{run['seconds']:.3f}"]
@@ -221,8 +224,8 @@ def main(path: Path, minutes: float, part: tuple[str, ...], puzzles: str | None,
         os.execv(sys.executable, [sys.executable, *sys.argv])
     if rehearse and path == RESULTS / "gpu.json":
         raise InputError("--rehearse needs --output: its figures mean nothing")
-    if sweep and path == RESULTS / "gpu.json":  # which may be of another GPU
-        path = RESULTS / "gpu-sweep.json"
+    if sweep and path == RESULTS / "gpu.json":
+        raise InputError(f"--sweep needs --output: {path.name} has the other figures")
     # Errors in what was given are found before there is anything to lose.
     bench = Bench(gpu_steps.REHEARSAL if rehearse else gpu_steps.FULL, puzzles)
     about = {**machine(), "gpus": [gpu.card.name for gpu in bench.gpus], "rehearsal": rehearse}

@@ -1,8 +1,9 @@
 """The search compiled for CUDA: the loop of ``thread``, one thread per stack.
 
-Threads are persistent: each takes boards from the pool by an atomic add until none is left or its
-budget of rounds is spent. Stacks live in global memory, each in one place; what is on them and in
-the pool when the kernel ends is what has not been explored, and the next launch goes on from there.
+Threads are persistent: each takes boards from the pool by an atomic add until none is left, or its
+budget of rounds or that of another warp is spent. Stacks live in global memory, each in one place;
+what is on them and in the pool when the kernel ends is what has not been explored, and the next
+launch goes on from there.
 At its end a thread may give a board to the pool. So a few boards become as many as there are
 threads, and those that run dry are fed, by launches alone.
 """

@@ -336,6 +336,7 @@ class CudaMachine(LlvmMachine):
         self._row_bytes = builder.extract_value(memory.strides, 0)
         self.kind = self._word
         self._multiplies = shape.bits == 32
+        # Where planes take loops, several digits a turn made the code of 64x64 twice as long.
         self._max_turn = UNROLLED_DIGITS if shape.unrolled else 1
 
     def _place(self, row: Any) -> Any:

@@ -49,8 +49,9 @@ class RowMoves(NamedTuple):
 
     batches: int
     load: Callable[..., None]
-    """``load(rows, row, memory, 0, batch)`` copies a batch of a row to a memory. What follows the
-    planes in a row comes and goes with them."""
+    """``load(rows, row, memory, 0, batch)`` copies a batch of a row to a memory. The few words that
+    follow the planes in a row are copied, too: a memory has rows behind its planes, which the
+    caller or the next step writes anew."""
     store: Callable[..., None]
     """``store(memory, 0, rows, row, batch)`` does the reverse."""
     copy: Callable[..., None]

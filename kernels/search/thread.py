@@ -86,15 +86,14 @@ def build_run(
 ) -> Callable[..., None]:
     """Make the loop of one thread, ``run(pool, stack, found, budget, gives, limit, memory)``.
 
-    See ``lanes.build_run`` for most arguments; ``memory`` is one of the shape, of one lane. The
+    See ``lanes.build_run`` for most arguments; the first column of ``memory`` is the thread's. The
     budget is one of rounds, so that no thread waits for another one of its warp to spend it. A
     thread with several boards gives ``gives`` of them to the pool in the end, but for one. A warp
     may have any number of threads.
 
     It returns after that, or when another warp has spent its budget, or when no thread of the warp
-    has anything left to do. A thread that has
-    fewer than two rows of its stack left, or no room for a solution, waits for that; in want of
-    rows it gives a board to the pool, too, if there is room.
+    has anything left to do. A thread that has fewer than two rows of its stack left, or no room for
+    a solution, waits for that; in want of rows it gives a board to the pool, too, if there is room.
     """
     techniques, strategy = settings
     claim, add, any_of_warp, is_first_of_warp = helpers

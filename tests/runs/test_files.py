@@ -59,7 +59,7 @@ def test_files_of_other_programs(path):
 def test_another_schema_and_other_facts(unfinished):
     whole = unfinished.read_bytes()
     changed(unfinished, "PRAGMA user_version = 1")
-    refused(unfinished, "made by another version of gpusudoku: schema 1, not 2")
+    refused(unfinished, "made by another version of gpusudoku: schema 1, not 3")
     unfinished.write_bytes(whole)
     changed(unfinished, "UPDATE facts SET value = value || ' ' WHERE name = 'setup'")
     refused(unfinished, "damaged: it was changed")

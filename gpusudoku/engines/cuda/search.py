@@ -3,9 +3,9 @@
 The kernel is launched again and again, each time for so many rounds: in one, every thread takes a
 step of its board, and may split it. A few boards become many on the GPU itself. While the pool
 holds fewer boards than there are threads, every thread that has several gives it some at the end
-of a launch, and those that have none take them in the next one. The first launches are short, so
-boards nearly double with each. Then they get longer, up to a share of the time that the search has
-taken: threads that run dry wait for the end of a launch.
+of a launch, and those that have none take them in the next one. The first launches are short, and
+boards become two or three times as many with each. Then launches get longer, up to a share of the
+time that the search has taken: threads that run dry wait for the end of a launch.
 
 From time to time a *haul* brings the solutions found and the boards left to the host, both
 together.

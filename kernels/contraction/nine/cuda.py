@@ -17,7 +17,7 @@ In memory of the GPU the numbers of C are the last axis of a tensor, filled up t
 
 Exactness. No term is negative, so nothing passes what its type holds unless the result does. Two
 columns share a word of shared memory, and inner sums have 32 bits, where the actual maxima leave
-room for that (``narrow_enough``): at most PER_PARTITION entries have x at Q. If not, the wide
+room for that (``narrow_on_gpu``): at most PER_PARTITION entries have x at Q. If not, the wide
 kernel takes a word a column, and 64 bits: R's tensor times the multiplicities is at most 248,832,
 a term 12 * 1,728, and so the inner sum below 2^39. The sum of a pair stays below 2^57, as ``dot``
 says; times the size of its orbit it may pass 2^64, which is left to the host.
