@@ -43,7 +43,7 @@ def print_sources(*names: str, theirs: bool = False) -> None:
     """Print where figures are from."""
     lines = []
     for name in names:
-        script = f"report.py {PARTS[name]}" if name in PARTS else f"{name}.py"
+        script = f"report.py {PARTS[name]}" if name in PARTS else f"{name.partition('-')[0]}.py"
         lines.append(source(RESULTS / f"{name}.json", f"python benchmarks/{script}"))
     for line in dict.fromkeys(lines):
         print(f"\n{line}")

@@ -57,7 +57,7 @@ def contraction_law(runs: list[tuple[int, int, float]]) -> tuple[float, float, f
 
 def gpu_rate() -> float:
     """Return the most solutions a second that an H200 can find, as warp.py computed it."""
-    results = recorded(RESULTS / "warp.json")
+    results = recorded(RESULTS / "warp-shared.json")
     run = next(run for run in results["runs"] if (run["board"], run["start"]) == GPU_RUN)
     cycles = INTEGER_CYCLES * run["instructions"]["whole numbers"] / run["number"]
     rate: float = results["machine"]["multiprocessors"] * results["machine"]["hertz"] / cycles
@@ -113,7 +113,7 @@ def show(_: Path | None = None) -> None:
         " lists of a contraction grow so fast that empty boards beyond 9x9 stay out of reach: a"
         " 12x12 stack can be filled in about 9e10 ways."
     )
-    print_sources("bench", "contraction", "warp")
+    print_sources("bench", "contraction", "warp-shared")
 
 
 def large_rate() -> str:

@@ -40,6 +40,9 @@ START_SECONDS = 1e-4
 not worth so many threads ends before."""
 MAX_DONE = 0.99
 """The largest share that is reported while any work is in doubt: more of it may remain."""
+ROUNDING = 1e-9
+"""The share of the whole work by which a sum of doubts may differ from 0 once none is left: the
+doubts that are added and subtracted are rounded."""
 MAX_DOUBT = 0.25
 """The share of the whole work that may be in doubt while progress is reported."""
 MAX_GROWTH = 8
@@ -162,7 +165,8 @@ class Job:
         share = self._done / self.whole if self.whole else 1.0
         if self.limit is not None and len(self.numbers) == 1:
             share = max(share, self.total / self.limit)
-        return min(share, MAX_DONE if self.doubt else 1.0)
+        is_certain = self.doubt <= ROUNDING * self.whole
+        return min(share, 1.0 if is_certain else MAX_DONE)
 
     @property
     def stopped(self) -> bool:

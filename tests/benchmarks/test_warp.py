@@ -116,7 +116,7 @@ def test_boards_are_counted_by_the_machine_code_of_the_kernel() -> None:
     assert row < board["bytes"]["stored"] / board["number"] < 6 * row
     assert (puzzles["of"], puzzles["number"], puzzles["boards"]) == ("puzzles", 1, 1)
     assert 0 < search["registers"] < 255
-    assert search["shared bytes"] == 0 < search["instructions"]
+    assert search["shared bytes"] > 0 < search["instructions"]
     for each in sums:
         assert 0 < each["occupancy"] <= 1
         assert each["registers"] <= 64
