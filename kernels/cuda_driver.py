@@ -51,8 +51,8 @@ class Kernel:
     def attribute(self, name: str) -> int:
         """Return an attribute, by the last part of its name in the driver's header."""
         attribute = getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
-        device = _checked(driver.cuCtxGetDevice())
-        return int(_checked(driver.cuKernelGetAttribute(attribute, self._kernel, device)))
+        answer = driver.cuKernelGetAttribute(attribute, self._kernel, current_device())
+        return int(_checked(answer))
 
     def blocks_at_once(self, threads: int) -> int:
         """Return how many blocks of so many threads run at once."""
@@ -108,6 +108,12 @@ def device_attribute(name: str) -> int:
     return int(_checked(driver.cuDeviceGetAttribute(attribute, current_device())))
 
 
+_loaded: dict[str, Kernel] = {}
+_LOADING = threading.Lock()
+"""Held while a kernel is loaded, and maybe compiled: Numba finds the GPUs in one thread only. It
+guards ``_loaded``, too."""
+
+
 def load(module: str, function: str, *key: Any) -> Kernel:
     """Return a kernel for the current GPU: that of ``function(*key)``, which a module has.
 
@@ -139,12 +145,6 @@ def _compiler_version() -> str:
     with suppress(PackageNotFoundError):
         return version("numba-cuda")
     return ""
-
-
-_loaded: dict[str, Kernel] = {}
-_LOADING = threading.Lock()
-"""Held while a kernel is loaded, and maybe compiled: Numba finds the GPUs in one thread only. It
-guards ``_loaded``, too."""
 
 
 def _checked(answer: tuple[Any, ...]) -> Any:

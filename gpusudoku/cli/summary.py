@@ -218,7 +218,7 @@ class Totals:
                     "boards explored": f"{sums['boards_explored']:,}",
                     "nodes": f"{sums['nodes']:,}",
                     "deepest stack": f"{self._deepest}",
-                    **self._searched_by(int(sums["launches"])),
+                    **_searched_by(self._gpu, int(sums["launches"])),
                     "seconds of blocks": f"{sums['seconds']:.6f} "
                     f"(expansion {sums['expansion_seconds']:.6f})",
                 }
@@ -240,10 +240,6 @@ class Totals:
                     "seconds": f"{self._listing_seconds:.6f}",
                 }
             )
-
-    def _searched_by(self, launches: int) -> dict[str, str]:
-        """Tell what the GPU and the CPU did of the searches, if there was a GPU."""
-        return _searched_by(self._gpu, f"{launches:,} launches") if launches else {}
 
     def _summed_by(self, on_gpu: int) -> dict[str, str]:
         """Tell what the GPU and the CPU did of the contractions, if there was a GPU."""
@@ -274,11 +270,12 @@ def _show(lines: dict[str, str]) -> None:
         tell(f"{label:>18}: {text}")
 
 
-def _searched_by(gpu: str, work: str) -> dict[str, str]:
-    """Tell what the GPU of this name and the CPU did of a search; nothing without a name."""
-    if not gpu:
+def _searched_by(gpu: str, launches: int, threads: str = "") -> dict[str, str]:
+    """Tell what the GPU of this name and the CPU did of searches; nothing if the CPU did all."""
+    if not launches:
         return {}
-    return {"searched by": f"the GPU ({gpu}), {work}; the CPU made the frontier"}
+    text = f"the GPU ({gpu}), {launches:,} launches{threads}; the CPU made the frontier"
+    return {"searched by": text}
 
 
 def show_search(board: Board, stats: SearchStats) -> None:
@@ -288,7 +285,7 @@ def show_search(board: Board, stats: SearchStats) -> None:
         cutoff += " empty cells"
     if not stats.cutoff_reached:
         cutoff += " (not reached: the frontier is as large as it may be)"
-    threads = f"{stats.gpu_threads:,} threads, busy {stats.gpu_busy:.0%} of the time"
+    threads = f" of {stats.gpu_threads:,} threads, busy {stats.gpu_busy:.0%} of the time"
     _show(
         {
             **_size(board),
@@ -299,7 +296,7 @@ def show_search(board: Board, stats: SearchStats) -> None:
             "boards explored": f"{stats.boards_explored:,}",
             "nodes": f"{stats.nodes:,}",
             "deepest stack": f"{stats.deepest}",
-            **_searched_by(stats.gpu, f"{stats.launches:,} launches of {threads}"),
+            **_searched_by(stats.gpu, stats.launches, threads),
             "seconds": f"{stats.seconds:.6f} (expansion {stats.expansion_seconds:.6f})",
             "utilisation": _utilisation(stats),
         }

@@ -3,9 +3,8 @@
 Threads are persistent: each takes boards from the pool by an atomic add until none is left, or its
 budget of rounds or that of another warp is spent. Stacks live in global memory, each in one place;
 what is on them and in the pool when the kernel ends is what has not been explored, and the next
-launch goes on from there.
-At its end a thread may give a board to the pool. So a few boards become as many as there are
-threads, and those that run dry are fed, by launches alone.
+launch goes on from there. At its end a thread may give a board to the pool. So a few boards become
+as many as there are threads, and those that run dry are fed, by launches alone.
 """
 
 from __future__ import annotations
@@ -19,14 +18,7 @@ from numba import config, cuda, typeof, types
 
 from gpusudoku.kernels import bits, cuda_jit
 from gpusudoku.kernels.search import rows, thread
-from gpusudoku.kernels.search.arguments import (
-    POOL_STATES,
-    STATES,
-    TALLIES,
-    Found,
-    Pool,
-    Stack,
-)
+from gpusudoku.kernels.search.arguments import POOL_STATES, STATES, TALLIES, Found, Pool, Stack
 from gpusudoku.kernels.search.launch import WARP, LaunchSettings
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape

@@ -56,12 +56,11 @@ FEW_DEAD = 8
 """Boards are split early while fewer than so many of the last 32 ended dead. It makes more dead
 ones, which pays where most have solutions. The first solution of a root does not count: puzzles
 have one."""
-
-
 ROUNDS_UNTIL_CHECK = 16
 """A warp looks every so many rounds, a power of two, whether it is to stop: a round takes some six
 microseconds, and the look less than one."""
 LAST_ROUND = np.uint64(ROUNDS_UNTIL_CHECK - 1)
+"""The number of the last of these rounds, and the bits of a round's number that tell it."""
 
 
 class Helpers(NamedTuple):
