@@ -93,12 +93,19 @@ class PartWriter:
         if self._asked.checkpoint is not None:
             from gpusudoku.runs.store import RunStore
 
-            found = path.read_text(errors="replace") if path.is_file() else None
+            # A run that is killed from here on leaves no record, or the beginning of its own, which
+            # it may overwrite when it is resumed.
+            if force:
+                path.unlink(missing_ok=True)
+            written = path.read_text(errors="replace") if path.is_file() else None
             with RunStore(self._asked.checkpoint) as store:
-                if store.snapshot and found == f"{store.snapshot.record}\n":
-                    return  # the run had finished before
-                store.keep({"record": text})
-                # Only a run that was killed here has left an empty file.
-                force = force or bool(store.snapshot and found == "")
+                kept = store.snapshot.record if store.snapshot else None
+                if kept is None:
+                    store.keep({"record": text})
+                else:
+                    text = kept
+                if written == f"{text}\n":
+                    return
+                force = force or (kept is not None and f"{text}\n".startswith(written or ""))
         with Output(str(path), force, ()) as out:
             out.write(f"{text}\n".encode())

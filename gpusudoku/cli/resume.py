@@ -79,7 +79,8 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
     if params.get("part"):  # which some commands lack
         params["part"] = WhichPart(*params["part"])
     params["quiet"] = quiet or params["quiet"]
-    if run.state.finished:  # another file may be there now
+    # Another file may be there now. The record of a part is written after its run has finished.
+    if run.state.finished and not (params.get("part") and run.record is None):
         params["force"] = False
     if "cells" in boards:
         python = {"source": "<python>", "line": 0, "columns": [], "beside": []}

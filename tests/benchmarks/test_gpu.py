@@ -61,7 +61,7 @@ def replaced_steps(patch: pytest.MonkeyPatch, *functions: Callable[[Any], Any]) 
     steps = [("kernel", f"step {number}", each) for number, each in enumerate(functions)]
     patch.setattr(gpu_steps, "checks", lambda bench: [])
     patch.setattr(gpu_steps, "figures", lambda *_: steps)
-    patch.setattr(gpu, "show_kernel", lambda runs, gpu: None)
+    patch.setattr(gpu, "show_kernel", lambda *_: None)
 
 
 def line_of(done: Result) -> str:

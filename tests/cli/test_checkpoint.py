@@ -307,6 +307,35 @@ def test_a_part_of_a_batch(checkpointed, full, tmp_path, command):
         assert untimed(record) == untimed(tmp_path / "plain.txt.part.json")
 
 
+@pytest.mark.parametrize("moment", ["before the record is kept", "after it is kept"])
+def test_a_part_overwrites_an_old_record_although_it_was_killed(
+    checkpointed, tmp_path, monkeypatch, moment
+):
+    """All boards are done then, and only the record beside the file has yet to be written."""
+    this = checkpointed(["count", "--part", "2/2", "--force"])
+    record, keep = tmp_path / "out.txt.part.json", RunStore.keep
+    record.write_text("of an older run")
+
+    def interrupted(store, facts):
+        if moment == "after it is kept":
+            keep(store, facts)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunStore, "keep", interrupted)
+        assert this()[0] == 130
+    for _ in range(2):
+        assert this.resume() == (0, "", "")
+        assert json.loads(record.read_text())["stats"]["status"] == 0
+    record.write_text("of another program")
+    status, _, error = this.resume()
+    assert (status, error.count("exists already"), record.read_text()) == (
+        2,
+        1,
+        "of another program",
+    )
+
+
 @pytest.mark.parametrize(
     ("command", "share", "is_pipe"),
     [("solve --format grid", 0.97, False), ("count --format csv", 0.0, False),
