@@ -1,31 +1,68 @@
-"""Which share of a command's work only one thread at a time can do: all that is not compiled.
+"""At how many cores a batch stops getting faster: the work that only one thread at a time can do.
 
 Compiled loops run without Python's lock, so those of all threads run at the same time; whatever is
-Python or NumPy holds it. By Amdahl's law the share that holds it bounds what more cores can give.
+Python or NumPy holds it, or may. And one thread reads the boards of a batch, puts the results in
+order and writes them, while the others work on blocks. So there are two bounds, and they need no
+more than one core to be measured: cores that do all the other work cannot be busy if the whole work
+takes fewer times as long as what holds the lock, or as what that one thread does.
 
-    python benchmarks/lock_share.py count --limit 2 puzzles.txt     a command of gpusudoku
+    python benchmarks/lock_share.py                         lists made from the program's own boards
+    python benchmarks/lock_share.py list.txt -j 2 -j 16     a list of yours; speed-ups, too
+    python benchmarks/lock_share.py --other FOLDER          another version of the program, in turns
+    python benchmarks/lock_share.py --show                  what was recorded before
+
+Every run is done for a batch and for a tenth of it. The difference is that of the other nine
+tenths: start-up, compiling and the first blocks cancel out.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
+import threading
 import time
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+import click
+from machine import record, recorded
+from script import Run, grouped, other_option, repeated, script, table, trees_of, turns
+
 RUNS = 3
+COMMANDS = ["count", "count_many", "canonical"]
+"""Those that take a list; ``count_many`` is the function of Python, with strings."""
+MAKING = "generate"
+SHORT = 10
+"""The short batch has this many times fewer boards."""
+FEWER = 10
+"""``generate`` makes so many times fewer boards than lists have."""
+MANY = 16
+"""Threads of the run whose work is measured, on however many cores: it says how work is cut."""
+PER = 100_000
+"""Boards of the seconds that are shown."""
 
 
 class Spent(NamedTuple):
-    """Seconds on a core."""
+    """Seconds on a core, but for the last."""
 
     compiled: float
     """In compiled loops."""
     all: float
     """The whole process."""
+    reader: float
+    """The thread that reads and writes, without the blocks that it works on."""
+    seconds: float
+    """The time of the whole, on the wall."""
+
+    def minus(self, other: Spent) -> Spent:
+        """Return the differences."""
+        return Spent(*(mine - its for mine, its in zip(self, other, strict=True)))
 
 
 def lock_share(command: str, long: Path, short: Path) -> float:
@@ -35,8 +72,8 @@ def lock_share(command: str, long: Path, short: Path) -> float:
     """
     shares = []
     for _ in range(RUNS):
-        more, fewer = (spent(command, path) for path in (long, short))
-        shares.append(1 - (more.compiled - fewer.compiled) / (more.all - fewer.all))
+        more = spent(command, long).minus(spent(command, short))
+        shares.append(1 - more.compiled / more.all)
     return median(shares)
 
 
@@ -45,34 +82,142 @@ def bound(share: float, threads: int) -> float:
     return 1 / (share + (1 - share) / threads)
 
 
-def spent(command: str, file: Path) -> Spent:
-    """What a command takes for a file, on one thread, in a process of its own."""
-    words = [sys.executable, __file__, *command.split(), "-j", "1", "-q", "--device", "cpu"]
-    done = subprocess.run([*words, str(file)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                          check=True)  # fmt: skip
-    return Spent(**json.loads(done.stderr.splitlines()[-1]))
+def spent(command: str, file: Path | None = None, jobs: int = 1, tree: Path | None = None) -> Spent:
+    """What a command takes, for a file if there is one, in a process of its own."""
+    code = "import lock_share; lock_share.run()"
+    words = [sys.executable, "-c", code, *command.split(), "-j", f"{jobs}"]
+    if file is not None:
+        words += [str(file)]
+    folders = [str(tree or trees_of(None)["this"]), str(Path(__file__).parent)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+    process = subprocess.run(words, env=environment, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, check=True)  # fmt: skip
+    return Spent(**json.loads(process.stderr.splitlines()[-1]))
 
 
-def main() -> None:
-    """Run gpusudoku with the arguments of this script; say last on stderr what it took."""
+def run() -> None:
+    """Run gpusudoku with the arguments of this process; say last on stderr what it took."""
     from gpusudoku.cli import main as gpusudoku
-    from gpusudoku.kernels.kernel import Kernel
+    from gpusudoku.jobs import ordered
+    from gpusudoku.kernels.machine_code import Loaded
 
-    compiled, call = [0.0], Kernel.__call__
+    # Each thread adds to a list of its own, or sums would need a lock.
+    compiled, helped = list[float](), list[float]()
+    call, work_on, reader = Loaded.__call__, ordered._Pool._do, threading.get_ident()
 
-    def timed(kernel: Kernel, *arguments: Any) -> Any:
+    def timed_call(function: Loaded, block: Any) -> None:
         start = time.thread_time()
         try:
-            return call(kernel, *arguments)
+            call(function, block)
         finally:
-            compiled[0] += time.thread_time() - start
+            compiled.append(time.thread_time() - start)
 
-    Kernel.__call__ = timed  # type: ignore[method-assign]
-    sys.argv[0] = "gpusudoku"
+    def timed_work(pool: Any, done: Any) -> None:
+        start = time.thread_time()
+        try:
+            work_on(pool, done)
+        finally:
+            if threading.get_ident() == reader:
+                helped.append(time.thread_time() - start)
+
+    Loaded.__call__ = timed_call  # type: ignore[method-assign]
+    ordered._Pool._do = timed_work  # type: ignore[method-assign]
+    name, *words = sys.argv[1:]
+    lines = Path(words[-1]).read_text().splitlines() if name == "count_many" else []
+    clocks = time.process_time, time.thread_time, time.perf_counter
+    starts = [clock() for clock in clocks]
     try:
-        gpusudoku()
+        if name == "count_many":
+            count_all(lines, int(words[words.index("-j") + 1]))
+        else:
+            sys.argv = ["gpusudoku", name, *words, "-q"]
+            gpusudoku()
     finally:
-        print(json.dumps(Spent(compiled[0], time.process_time())._asdict()), file=sys.stderr)
+        whole, own, seconds = (clock() - start for clock, start in zip(clocks, starts, strict=True))
+        took = Spent(sum(compiled), whole, own - sum(helped), seconds)
+        print(json.dumps(took._asdict()), file=sys.stderr)
+
+
+def count_all(lines: Sequence[str], jobs: int) -> None:
+    """Count a list of puzzles as a user of Python does."""
+    import gpusudoku
+
+    gpusudoku.count_many(lines, device="cpu", jobs=jobs).numbers()
+
+
+def written(folder: Path, name: str, lines: Sequence[str], number: int) -> Path:
+    """Write a list to a file, again and again until it has a number of lines."""
+    path = folder / f"{name}-{number}.txt"
+    path.write_text("".join(f"{lines[k % len(lines)]}\n" for k in range(number)))
+    return path
+
+
+@script("lock_share", lambda path: show(path))
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False))
+@click.option("-j", "--jobs", type=click.IntRange(min=1), multiple=True,
+              help="Threads to time, as often as you like.")  # fmt: skip
+@click.option("--lines", type=click.IntRange(min=SHORT * FEWER), default=1_000_000,
+              show_default=True, help="Puzzles in a list.")  # fmt: skip
+@click.option("--repeats", default=3, show_default=True, help="Runs of every case.")
+@other_option
+def main(path: Path, files: tuple[str, ...], jobs: tuple[int, ...], lines: int, repeats: int,
+         other: str | None) -> None:  # fmt: skip
+    """Measure what bounds the commands on the puzzles of FILES, one a line, on many cores."""
+    from batches import own_puzzles, puzzles
+
+    trees, runs = trees_of(other), list[Run]()
+    lists = {Path(name).stem: puzzles(Path(name)) for name in files}
+    lists = lists or {"own boards, shuffled": own_puzzles()}
+    sizes = lines, lines // SHORT
+    with tempfile.TemporaryDirectory() as folder:
+        inputs = {(name, size): written(Path(folder), name, boards, size)
+                  for (name, boards), size in product(lists.items(), sizes)}  # fmt: skip
+        cases = [*product(lists, COMMANDS), ("", MAKING)]
+        threads = dict.fromkeys([1, *jobs, MANY])  # one thread, to compare the others with
+        for ((name, command), number, version), kept in turns(
+            [*product(cases, threads, trees)], repeats, lambda case: f"{case}", warm_up=False
+        ):
+            times = []
+            for size in sizes:
+                words = command
+                if command == MAKING:
+                    words = f"{command} -n {size // FEWER} --seed 1"
+                elif command == "count":
+                    words = f"{command} --device cpu"
+                times.append(spent(words, inputs.get((name, size)), number, trees[version]))
+            took = times[0].minus(times[1])._asdict()
+            boards = (sizes[0] - sizes[1]) // (FEWER if command == MAKING else 1)
+            runs.append({"list": name, "command": command, "version": version, "jobs": number,
+                         "boards": boards, **took})  # fmt: skip
+    record(path, runs)
+
+
+def show(path: Path) -> None:
+    """Print what bounds each command, and how much faster it was on more threads."""
+    runs = recorded(path)["runs"]
+    cases = grouped(runs, "list", "command", "version", "jobs")
+    numbers = sorted({run["jobs"] for run in runs})
+    rows = []
+    for name, command, version in grouped(runs, "list", "command", "version"):
+        seconds = {}
+        for number in numbers:
+            seconds[number] = median(run["seconds"] for run in cases[name, command, version, number])
+        many = cases[name, command, version, MANY]
+        compiled, lock, reader = (
+            median(cost(run) * PER / run["boards"] for run in many)
+            for cost in (lambda run: run["compiled"], lambda run: run["all"] - run["compiled"],
+                         lambda run: run["reader"])
+        )  # fmt: skip
+        cores = [(compiled + lock) / part for part in (lock, reader)]
+        rows.append([name, f"`{command}`", version,
+                     *(f"{part:.3f}" for part in (compiled, lock, reader)),
+                     *(f"{number:.1f}" for number in cores),
+                     *(f"{seconds[1] / seconds[number]:.2f}" for number in numbers[1:])])  # fmt: skip
+    heads = ["compiled, s", "not compiled, s", "the thread that reads and writes, s",
+             "cores that the lock keeps busy", "cores that this thread keeps busy",
+             *(f"speed-up, -j {number}" for number in numbers[1:])]  # fmt: skip
+    table(["list", "command", "version", *heads], rows, left=3)
+    print(f"\nSeconds on a core for {PER:,} boards. {repeated(cases.values())}")
 
 
 if __name__ == "__main__":
