@@ -366,7 +366,7 @@ class ResultBlock:
     """object (B, n * n, n): the number of solutions with each digit in each cell."""
     errors: NDArray[Any] | None = None
     """object (B): a ``TooExpensive`` for each board whose shares are, and are 0; else None."""
-    lines: bytes | None = None
+    lines: bytes | memoryview | None = None
     """What a command writes, a line for each board, if the thread that counted them made it."""
 
     @classmethod

@@ -41,13 +41,24 @@ def write_lines(
 
     At its end each has one of few ``tails``: that with the index ``which``, intp (B), or the first.
     """
+    return bytes(line_buffer(cells, tails, which))
+
+
+def line_buffer(
+    cells: NDArray[np.uint8],
+    tails: Sequence[bytes] = (b"",),
+    which: NDArray[np.intp] | None = None,
+) -> memoryview:
+    """Write the same as ``write_lines``, without a copy of all lines at the end.
+
+    Other threads can run Python while NumPy fills the buffer, but not while it is copied to bytes.
+    """
     size = cells.shape[1]
     if isqrt(size) > len(DIGITS):
         indices = [0] * len(cells) if which is None else which.tolist()
         rows = zip(cells.tolist(), indices, strict=True)
-        return b"".join(
-            [b"%b%b\n" % (",".join(map(str, row)).encode(), tails[index]) for row, index in rows]
-        )
+        lists = [b"%b%b\n" % (",".join(map(str, row)).encode(), tails[index]) for row, index in rows]
+        return memoryview(b"".join(lists))
     ends = np.array([tail + b"\n" for tail in tails])
     lines = np.empty((len(cells), size + ends.itemsize), np.uint8)
     for start in range(0, len(cells), _TOGETHER):
@@ -60,8 +71,9 @@ def write_lines(
         codes += ord("0")
         codes -= (ord("0") - ord(".")) * empty
     lines[:, size:].view(ends.dtype)[:, 0] = ends[0] if which is None else ends.take(which)
-    text = lines.tobytes()
-    return text if len(ends) == 1 else text.replace(b"\0", b"")  # that fills up shorter ends
+    if len({*map(len, tails)}) > 1:
+        return memoryview(lines.tobytes().replace(b"\0", b""))  # that fills up shorter ends
+    return lines.reshape(-1).data
 
 
 def write_candidates(masks: NDArray[np.uint64], n: int) -> str:

@@ -27,7 +27,7 @@ from gpusudoku.cli.sink import open_sink
 from gpusudoku.cli.source import Source, place_of, sole_board
 from gpusudoku.cli.writers import PuzzleLines
 from gpusudoku.errors import InputError
-from gpusudoku.formats import FORMATS, write_lines
+from gpusudoku.formats import FORMATS, line_buffer
 from gpusudoku.iterating import with_bad_boards
 from gpusudoku.results import BadBoard
 
@@ -184,15 +184,15 @@ class FormWriter(PuzzleLines):
         if with_map:
             self._map = {"line": _as_words, "jsonl": _as_lists}.get(form, _as_texts)
 
-    def text(self, block: CanonicalBlock) -> bytes:
+    def text(self, block: CanonicalBlock) -> bytes | memoryview:
         """Write forms as whole lines; a board without one has an empty line, or no values."""
         errors = block.errors
         if self._form != "line":
             return b"".join(self.texts(Batch(block.boards.geometry, block.forms[block.ties > 0])))
-        lines = write_lines(block.forms)
+        lines = line_buffer(block.forms)
         if self._records is None and not (self._automorphisms or self._map or errors):
             return lines
-        columns: list[list[Any]] = [lines.decode().splitlines()]
+        columns: list[list[Any]] = [bytes(lines).decode().splitlines()]
         if self._automorphisms:
             columns.append(block.automorphisms())
         if self._map:

@@ -217,14 +217,15 @@ class AnswerSink:
         if not self._source.single:
             self._line.boards(self.tally.boards, self._source.share_of(self.tally.boards))
 
-    def _put(self, text: bytes, lines: int) -> None:
+    def _put(self, text: bytes | memoryview, lines: int) -> None:
         """Write some lines behind the header or a separator, at once: a signal can lose neither."""
         lead = b""
         if text:
             lead = self._writer.between if self.begun else self._writer.header()
             self.begun = True
         self._before = self._checkpoint.output.lines + line_ends(lead)
-        self._checkpoint.output.write(lead + text, line_ends(lead) + lines)
+        # A long text is not copied where nothing stands before it.
+        self._checkpoint.output.write(lead + text if lead else text, line_ends(lead) + lines)
 
     @property
     def _lines_put(self) -> int:

@@ -41,7 +41,7 @@ class AnswerWriter(ABC):
         return b""
 
     @abstractmethod
-    def text(self, results: ResultBlock) -> bytes:
+    def text(self, results: ResultBlock) -> bytes | memoryview:
         """Write whole lines, which depend on nothing but the results."""
 
     def bad(self, board: BadEntry) -> bytes:
@@ -126,7 +126,7 @@ class PlainCounts(AnswerWriter):
     def __init__(self, single: bool, *, only: bool = False) -> None:
         self._only, self._single = only, single
 
-    def text(self, results: ResultBlock) -> bytes:
+    def text(self, results: ResultBlock) -> bytes | memoryview:
         boards = results.boards
         if self._only:
             return b"".join(formats.write_batch(boards, "line"))
@@ -137,7 +137,7 @@ class PlainCounts(AnswerWriter):
         numbers, which = distinct_numbers(results.numbers)
         tails = [f":{results.text(number)}".encode() for number in numbers]
         if boards.candidates is None:
-            return formats.write_lines(boards.cells, tails, which)
+            return formats.line_buffer(boards.cells, tails, which)
         lines = map(str, boards)
         return b"".join(
             b"%b%b\n" % (line.encode(), tails[index])

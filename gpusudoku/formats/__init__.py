@@ -3,7 +3,7 @@
 :mod:`~gpusudoku.formats.read` describes the forms that are read, :data:`FORMATS` those written.
 """
 
-from gpusudoku.board.text import write_lines
+from gpusudoku.board.text import line_buffer, write_lines
 from gpusudoku.formats.read import parse, read_batches, read_stream, read_text, read_text_batches
 from gpusudoku.formats.source import STDIN, Meter, Way
 from gpusudoku.formats.write import FORMATS, header, ruled, separator, write, write_batch
@@ -14,6 +14,7 @@ __all__ = [
     "Meter",
     "Way",
     "header",
+    "line_buffer",
     "parse",
     "read_batches",
     "read_stream",

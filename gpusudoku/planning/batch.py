@@ -60,7 +60,7 @@ def count_batches(
     batches: Iterable[Batch],
     options: Options,
     engine: Engine,
-    lines_of: Callable[[ResultBlock], bytes] | None = None,
+    lines_of: Callable[[ResultBlock], bytes | memoryview] | None = None,
 ) -> Generator[ResultBlock, None, None]:
     """Count boards in blocks, in their order.
 
@@ -199,10 +199,10 @@ def _mixed(
             for index in slow
         )
     # Boards that are searched together may exceed the limit a little.
-    known = np.minimum(searched.numbers, SEARCHED_SOLUTIONS).tolist()
+    known = np.minimum(searched.numbers[many], SEARCHED_SOLUTIONS).tolist()
     others = (
-        ResultBlock.of(block.part(index, index + 1), _at_least(known[index], count), options.limit)
-        for index, count in zip(slow, counts, strict=True)
+        ResultBlock.of(block.part(index, index + 1), _at_least(number, count), options.limit)
+        for index, number, count in zip(slow, known, counts, strict=True)
     )
     return in_turn(counts_of(block, searched, options, engine), slow, others)
 

@@ -381,7 +381,11 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
                 write(geometry, cells[these], found)
                 forms.put(these, found)
 
-    called([partial(find, piece) for piece in some], threads)
+    if threads == 1:  # a thread and a job for each block would take longer than its Python
+        for piece in some:
+            find(piece)
+    else:
+        called([partial(find, piece) for piece in some], threads)
     if boards.candidates is not None:
         given = (boards.candidates != geometry.all_digits).any(axis=1)
         error = InputError("a board with given candidates has no canonical form")
