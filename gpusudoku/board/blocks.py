@@ -21,7 +21,7 @@ FIRST_BOARDS = 16
 """Boards in the first block: the first results come soon, also of boards that take long."""
 BLOCK_SECONDS = 0.5
 """Time that all threads together should take to read a block and to work on it."""
-THREAD_SECONDS = 0.025
+THREAD_SECONDS = 0.05
 """Time that one thread should take for a block: the results of AHEAD such blocks for each thread
 are kept in memory."""
 QUICK_SECONDS = 0.1

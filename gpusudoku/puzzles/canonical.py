@@ -47,7 +47,7 @@ from gpusudoku.results import BadBoard
 
 MOST_BOARDS = 1 << 14
 """Boards whose forms are found together."""
-CALL_BOARDS = 1 << 10
+CALL_BOARDS = 1 << 12
 """Boards of a call of a kernel, as an interrupt waits for it."""
 FIRST_STATES, MOST_STATES = 1 << 8, 1 << 20
 """States that there is memory for at first, and at most: about 100 MB for 9x9 boards, of which
