@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from math import inf
+from weakref import proxy
 
 from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cancel import cancelling
@@ -35,7 +36,9 @@ class Forecast:
 
     def __init__(self, settings: SearchSettings, job: Job) -> None:
         self._settings = settings
-        self._job = job
+        # The job has its workers, and each of them its forecast: a cycle would keep the boards of
+        # many searches until Python's collector of garbage comes.
+        self._job: Job = proxy(job)
         self._samples = 0
         self._effort = max(1, MIN_EFFORT // job.workers)  # the errors of workers even out
         self._due = time.perf_counter() + FIRST_SECONDS if job.is_watched else inf
