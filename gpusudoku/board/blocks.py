@@ -25,8 +25,8 @@ THREAD_SECONDS = 0.05
 """Time that one thread should take for a block: the results of AHEAD such blocks for each thread
 are kept in memory."""
 QUICK_SECONDS = 0.1
-"""Each thread takes a block of its own while reading a block takes less than this, and so does
-working on it by all threads."""
+"""Each thread takes a block of its own while reading a block takes less than this, or more only
+because threads wait for each other, and working on it by all threads takes less, too."""
 SMALL_SECONDS = 0.002
 """A block that takes less time is not worth handing to another thread: what surrounds the compiled
 loops takes longer than these, and only one thread at a time can do that."""
@@ -76,6 +76,7 @@ def in_blocks(
     pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, most)
     costs: dict[Geometry, Cost] = {}  # of a board of each shape that there was
     quick = False
+    slowdown = 1.0  # how many times as long a block takes as its thread is on a core
 
     def cuts() -> Iterator[_Cut]:
         blocks = cut_blocks(batches, pace)
@@ -88,8 +89,9 @@ def in_blocks(
 
     def where(cut: _Cut) -> Where:
         cost = costs.get(cut.block.geometry)
-        # Results wait for no boards that come slowly.
-        if not quick or cost is None or cut.seconds > QUICK_SECONDS:
+        # Results wait for no boards that come slowly. Where threads wait for cores or for Python's
+        # lock, reading takes longer, too, though the boards are there.
+        if not quick or cost is None or cut.seconds > QUICK_SECONDS * slowdown:
             return Where.EXCLUSIVE
         return Where.INLINE if cost.of(len(cut.block)) < SMALL_SECONDS else Where.POOL
 
@@ -120,6 +122,8 @@ def in_blocks(
                 yield from by_all(cut)
                 continue
             costs[cut.block.geometry].took(done.seconds, len(cut.block))
+            if done.where is Where.POOL and done.seconds > SMALL_SECONDS:
+                slowdown = max(1.0, done.elapsed / done.seconds)
             # Blocks that were cut before the pace changed say nothing of the size that it has.
             if cut.size == pace.size:
                 seconds = done.seconds * BLOCK_SECONDS / THREAD_SECONDS

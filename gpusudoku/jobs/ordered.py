@@ -46,6 +46,8 @@ class Done(Generic[Item, Result]):
         """None if it is exclusive, or if a thread put it down: it took too long."""
         self.seconds = 0.0
         """The time that its thread spent on it, on a core."""
+        self.elapsed = 0.0
+        """The time from its begin to its end: more if the thread waited for a core, or a lock."""
         self.error: BaseException | None = None
         self.token: Deadline | None = None
         """Stops the work on it, once that has begun."""
@@ -180,7 +182,7 @@ class _Pool(Generic[Item, Result]):
         self._to_do.put(None)  # for the next thread
 
     def _do(self, done: Done[Item, Result]) -> None:
-        start = time.thread_time()
+        start, start_on_core = time.perf_counter(), time.thread_time()
         error: BaseException | None = None
         done.token = Deadline(self._patience, time.thread_time)
         if self._closed:  # before the token was there to be cancelled
@@ -195,5 +197,6 @@ class _Pool(Generic[Item, Result]):
             raise
         except Exception as caught:
             error = caught
-        done.seconds = time.thread_time() - start
+        done.seconds = time.thread_time() - start_on_core
+        done.elapsed = time.perf_counter() - start
         done.end(error)

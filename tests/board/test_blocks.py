@@ -6,6 +6,7 @@ Blocks may be worked on side by side: results come in order, as they would one a
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Generator, Iterator
 from itertools import chain, islice
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, Deferred, in_blocks
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, Interrupted
+from gpusudoku.jobs import ordered
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.ordered import AHEAD
 
@@ -239,6 +241,31 @@ def test_slow_blocks_are_never_side_by_side(
 
     assert sum(in_blocks([numbered(0, 40)], MOST, slow, threads=THREADS)) == 40
     assert found == alone
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(("slowdown", "side_by_side"), [(1.0, False), (50.0, True)])
+def test_reading_is_slow_only_if_blocks_are_not_as_slow(
+    slowdown: float, side_by_side: bool, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where threads wait for cores, the one that reads does, too, and its boards are there."""
+    times = {"perf_counter": lambda: slowdown * time.thread_time()}
+    times |= {"thread_time": time.thread_time, "monotonic": time.monotonic}
+    monkeypatch.setattr(ordered, "time", SimpleNamespace(**times))
+    measured, slowly_read = False, list[bool]()
+
+    def stream() -> Iterator[Batch]:
+        for number in range(1000):
+            clock.now += 10 * blocks.QUICK_SECONDS * measured
+            yield numbered(number, number + 1)
+
+    def note(block: Batch, by_one: bool) -> Generator[bool, None, None]:
+        yield by_one
+
+    for by_one in in_blocks(stream(), FIRST_BOARDS, note, THREADS):
+        slowly_read += [by_one] * measured
+        measured = measured or by_one
+    assert slowly_read[-100:] == [side_by_side] * 100
 
 
 @pytest.mark.usefixtures("quick")
