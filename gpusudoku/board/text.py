@@ -57,8 +57,9 @@ def line_buffer(
     if isqrt(size) > len(DIGITS):
         indices = [0] * len(cells) if which is None else which.tolist()
         rows = zip(cells.tolist(), indices, strict=True)
-        lists = [b"%b%b\n" % (",".join(map(str, row)).encode(), tails[index]) for row, index in rows]
-        return memoryview(b"".join(lists))
+        return memoryview(b"".join(
+            [b"%b%b\n" % (",".join(map(str, row)).encode(), tails[index]) for row, index in rows]
+        ))  # fmt: skip
     ends = np.array([tail + b"\n" for tail in tails])
     lines = np.empty((len(cells), size + ends.itemsize), np.uint8)
     for start in range(0, len(cells), _TOGETHER):

@@ -173,7 +173,7 @@ class AnswerSink:
         if isinstance(found, BadBoard):
             entry = found.error.entry
             assert entry is not None  # whatever a command reads has one
-            text = self._writer.bad(entry)
+            text: bytes | memoryview = self._writer.bad(entry)
             logged = b"" if self._log is None else self._records.bad(entry)
             lines = line_ends(text)
             with held_interrupts():  # so that output, log and tally agree
