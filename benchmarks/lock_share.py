@@ -1,15 +1,18 @@
-"""At how many cores a batch stops getting faster: the work that only one thread at a time can do.
+"""At how many cores a batch stops getting faster: what only one thread at a time can do.
 
-Compiled loops run without Python's lock, so those of all threads run at the same time; whatever is
-Python or NumPy holds it, or may. And one thread reads the boards of a batch, puts the results in
-order and writes them, while the others work on blocks. So there are two bounds, and they need no
-more than one core to be measured: cores that do all the other work cannot be busy if the whole work
-takes fewer times as long as what holds the lock, or as what that one thread does.
+One thread at a time holds Python's lock: compiled loops run without it, so those of all threads run
+at the same time, and so do NumPy's, between which it is held. And one thread reads the boards of a
+batch, puts the results in order and writes them, while the others work on blocks. Cores can be no
+busier than either allows: the time of all threads on cores, over that with the lock, or over that
+of the thread that reads, is the number of cores at which a batch stops getting faster.
 
-    python benchmarks/lock_share.py                         lists made from the program's own boards
-    python benchmarks/lock_share.py list.txt -j 2 -j 16     a list of yours; speed-ups, too
-    python benchmarks/lock_share.py --other FOLDER          another version of the program, in turns
-    python benchmarks/lock_share.py --show                  what was recorded before
+None of that needs many cores. A timer of each thread's time on a core interrupts it again and
+again, and a compiled handler counts how often the thread holds the lock (on Linux alone).
+
+    python benchmarks/lock_share.py                      a list made of the program's own boards
+    python benchmarks/lock_share.py list.txt -j 2 -j 16  a list of yours; speed-ups, too
+    python benchmarks/lock_share.py --other FOLDER       another version of the program, in turns
+    python benchmarks/lock_share.py --show               what was recorded before
 
 Every run is done for a batch and for a tenth of it. The difference is that of the other nine
 tenths: start-up, compiling and the first blocks cancel out.
@@ -17,20 +20,24 @@ tenths: start-up, compiling and the first blocks cancel out.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import click
+import numpy as np
 from machine import record, recorded
 from script import Run, grouped, other_option, repeated, script, table, trees_of, turns
 
@@ -46,6 +53,12 @@ MANY = 16
 """Threads of the run whose work is measured, on however many cores: it says how work is cut."""
 PER = 100_000
 """Boards of the seconds that are shown."""
+TICK_SECONDS = 1e-3
+"""A thread is interrupted so often, or at the system's next tick, which may be 4 ms later."""
+SIGEV_THREAD_ID, CLOCK_THREAD_CPUTIME_ID, SIGINFO_AND_RESTART = 4, 3, 0x10000004
+"""Constants of Linux."""
+TIMER_VALUE = 3
+"""The word of ``siginfo_t`` that is the value which its timer was given."""
 
 
 class Spent(NamedTuple):
@@ -55,6 +68,8 @@ class Spent(NamedTuple):
     """In compiled loops."""
     all: float
     """The whole process."""
+    lock: float
+    """With Python's lock."""
     reader: float
     """The thread that reads and writes, without the blocks that it works on."""
     seconds: float
@@ -63,6 +78,56 @@ class Spent(NamedTuple):
     def minus(self, other: Spent) -> Spent:
         """Return the differences."""
         return Spent(*(mine - its for mine, its in zip(self, other, strict=True)))
+
+
+class Event(ctypes.Structure):
+    """``struct sigevent``."""
+
+    _fields_ = (("value", ctypes.c_void_p), ("signal", ctypes.c_int), ("notify", ctypes.c_int),
+                ("thread", ctypes.c_int), ("rest", ctypes.c_char * 44))  # fmt: skip
+
+
+class LockTimer:
+    """Interrupts threads, and counts how often they hold Python's lock then."""
+
+    def __init__(self) -> None:
+        from numba import cfunc, types
+
+        holds_lock = ctypes.CFUNCTYPE(ctypes.c_int)(
+            ctypes.cast(ctypes.pythonapi.PyGILState_Check, ctypes.c_void_p).value
+        )
+        counts_of_each = types.CPointer(types.CPointer(types.int64))
+
+        @cfunc(types.void(types.int32, counts_of_each, types.voidptr))
+        def handle(number, info, context):  # type: ignore[no-untyped-def]
+            info[TIMER_VALUE][holds_lock()] += 1
+
+        self._handle, self._libc = handle, ctypes.CDLL(None)
+        self._counts = list[Any]()
+        # struct sigaction: the handler, no signals that wait meanwhile, flags
+        action = np.zeros(19, np.uint64)
+        action[0], action[17] = handle.address, SIGINFO_AND_RESTART
+        self._libc.sigaction(signal.SIGPROF, ctypes.c_void_p(action.ctypes.data), None)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Interrupt this thread."""
+        counts, timer = np.zeros(2, np.int64), ctypes.c_void_p()
+        self._counts.append(counts)
+        thread = threading.get_native_id()
+        event = Event(counts.ctypes.data, signal.SIGPROF, SIGEV_THREAD_ID, thread)
+        self._libc.timer_create(CLOCK_THREAD_CPUTIME_ID, ctypes.byref(event), ctypes.byref(timer))
+        ticks = np.array([0, TICK_SECONDS * 1e9] * 2, np.int64)  # struct itimerspec
+        self._libc.timer_settime(timer, 0, ctypes.c_void_p(ticks.ctypes.data), None)
+        try:
+            yield
+        finally:
+            self._libc.timer_delete(timer)
+
+    def share(self) -> float:
+        """Return the share of the interrupts at which a thread had the lock."""
+        free, held = np.sum(self._counts, axis=0).tolist()
+        return held / max(1, free + held)
 
 
 def lock_share(command: str, long: Path, short: Path) -> float:
@@ -87,11 +152,12 @@ def spent(command: str, file: Path | None = None, jobs: int = 1, tree: Path | No
     code = "import lock_share; lock_share.run()"
     words = [sys.executable, "-c", code, *command.split(), "-j", f"{jobs}"]
     if file is not None:
-        words += [str(file)]
+        words += [str(file.resolve())]
     folders = [str(tree or trees_of(None)["this"]), str(Path(__file__).parent)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+    # Python looks into the working directory first, which may be a checkout.
     process = subprocess.run(words, env=environment, stdout=subprocess.DEVNULL,
-                             stderr=subprocess.PIPE, check=True)  # fmt: skip
+                             stderr=subprocess.PIPE, check=True, cwd=folders[1])  # fmt: skip
     return Spent(**json.loads(process.stderr.splitlines()[-1]))
 
 
@@ -101,9 +167,9 @@ def run() -> None:
     from gpusudoku.jobs import ordered
     from gpusudoku.kernels.machine_code import Loaded
 
-    # Each thread adds to a list of its own, or sums would need a lock.
-    compiled, helped = list[float](), list[float]()
+    compiled, helped, timer = list[float](), list[float](), LockTimer()
     call, work_on, reader = Loaded.__call__, ordered._Pool._do, threading.get_ident()
+    run_thread = threading.Thread.run
 
     def timed_call(function: Loaded, block: Any) -> None:
         start = time.thread_time()
@@ -120,21 +186,28 @@ def run() -> None:
             if threading.get_ident() == reader:
                 helped.append(time.thread_time() - start)
 
+    def watched_run(thread: threading.Thread) -> None:
+        with timer.watching():
+            run_thread(thread)
+
     Loaded.__call__ = timed_call  # type: ignore[method-assign]
     ordered._Pool._do = timed_work  # type: ignore[method-assign]
+    threading.Thread.run = watched_run  # type: ignore[method-assign]
     name, *words = sys.argv[1:]
     lines = Path(words[-1]).read_text().splitlines() if name == "count_many" else []
     clocks = time.process_time, time.thread_time, time.perf_counter
     starts = [clock() for clock in clocks]
     try:
-        if name == "count_many":
-            count_all(lines, int(words[words.index("-j") + 1]))
-        else:
-            sys.argv = ["gpusudoku", name, *words, "-q"]
-            gpusudoku()
+        with timer.watching():
+            if name == "count_many":
+                count_all(lines, int(words[words.index("-j") + 1]))
+            else:
+                sys.argv = ["gpusudoku", name, *words, "-q"]
+                gpusudoku()
     finally:
         whole, own, seconds = (clock() - start for clock, start in zip(clocks, starts, strict=True))
-        took = Spent(sum(compiled), whole, own - sum(helped), seconds)
+        lock = whole * timer.share()
+        took = Spent(sum(compiled), whole, lock, own - sum(helped), seconds)
         print(json.dumps(took._asdict()), file=sys.stderr)
 
 
@@ -174,7 +247,7 @@ def main(path: Path, files: tuple[str, ...], jobs: tuple[int, ...], lines: int, 
                   for (name, boards), size in product(lists.items(), sizes)}  # fmt: skip
         cases = [*product(lists, COMMANDS), ("", MAKING)]
         threads = dict.fromkeys([1, *jobs, MANY])  # one thread, to compare the others with
-        for ((name, command), number, version), kept in turns(
+        for ((name, command), number, version), _ in turns(
             [*product(cases, threads, trees)], repeats, lambda case: f"{case}", warm_up=False
         ):
             times = []
@@ -198,26 +271,21 @@ def show(path: Path) -> None:
     cases = grouped(runs, "list", "command", "version", "jobs")
     numbers = sorted({run["jobs"] for run in runs})
     rows = []
-    for name, command, version in grouped(runs, "list", "command", "version"):
-        seconds = {}
-        for number in numbers:
-            seconds[number] = median(run["seconds"] for run in cases[name, command, version, number])
-        many = cases[name, command, version, MANY]
-        compiled, lock, reader = (
-            median(cost(run) * PER / run["boards"] for run in many)
-            for cost in (lambda run: run["compiled"], lambda run: run["all"] - run["compiled"],
-                         lambda run: run["reader"])
-        )  # fmt: skip
-        cores = [(compiled + lock) / part for part in (lock, reader)]
-        rows.append([name, f"`{command}`", version,
-                     *(f"{part:.3f}" for part in (compiled, lock, reader)),
-                     *(f"{number:.1f}" for number in cores),
-                     *(f"{seconds[1] / seconds[number]:.2f}" for number in numbers[1:])])  # fmt: skip
-    heads = ["compiled, s", "not compiled, s", "the thread that reads and writes, s",
-             "cores that the lock keeps busy", "cores that this thread keeps busy",
-             *(f"speed-up, -j {number}" for number in numbers[1:])]  # fmt: skip
+    for case in grouped(runs, "list", "command", "version"):
+        seconds = {jobs: median(run["seconds"] for run in cases[*case, jobs]) for jobs in numbers}
+        whole, compiled, lock, reader = (
+            median(run[part] * PER / run["boards"] for run in cases[*case, MANY])
+            for part in ("all", "compiled", "lock", "reader")
+        )
+        cores = [f"{whole / part:.1f}" if part > 0 else "" for part in (lock, reader)]
+        speeds = [f"{seconds[1] / seconds[jobs]:.2f}" for jobs in numbers[1:]]
+        parts = [f"{part:.3f}" for part in (whole, compiled, lock, reader)]
+        rows.append([case[0], f"`{case[1]}`", case[2], *parts, *cores, *speeds])
+    heads = ["all threads, s", "compiled, s", "with the lock, s", "thread that reads and writes, s",
+             "cores, by the lock", "cores, by that thread",
+             *(f"speed-up, -j {jobs}" for jobs in numbers[1:])]  # fmt: skip
     table(["list", "command", "version", *heads], rows, left=3)
-    print(f"\nSeconds on a core for {PER:,} boards. {repeated(cases.values())}")
+    print(f"\nSeconds on cores for {PER:,} boards. {repeated(cases.values())}")
 
 
 if __name__ == "__main__":
