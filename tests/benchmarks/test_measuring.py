@@ -56,6 +56,8 @@ LIST = "".join(f"{puzzle('3x3', clues, clues)}\n" for clues in (24, 28, 40))
         pytest.param("knowing", "-n 100 --repeats 1", "| grids | `canonical` | ",
                      marks=pytest.mark.slow),
         ("techniques", "--hard LIST --sets 1 --repeats 1", "| hard | "),
+        pytest.param("lock_share", "LIST --lines 2000 --repeats 1", "| list | `count_many` | this |",
+                     marks=pytest.mark.slow),
         ("documents", "decomposition-easy-9x9 --propagate singles --long 1b --repeats 1",
          "| decomposition-easy-9x9 | singles | 1 | 1 | "),
     ],
@@ -223,4 +225,6 @@ def test_what_is_compiled_is_told_from_what_is_not(tmp_path: Path) -> None:
     for command in ("count --limit 2", "count --method contraction"):
         spent = lock_share.spent(command, file)
         assert 0 < spent.compiled < spent.all
+        assert 0 < spent.lock < spent.all
+        assert 0 < spent.reader <= spent.all
     assert [lock_share.bound(share, 16) for share in (0.0, 0.2, 1.0)] == [16, 4, 1]
