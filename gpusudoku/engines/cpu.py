@@ -1,8 +1,8 @@
 """The CPU engine: fork and join over the frontier on threads that run the compiled search.
 
-One worker begins with the whole frontier. A worker that has worked for a while deals out the boards
-that it has left, if any worker is idle, so a search has as many workers as it is worth, and all end
-together, however uneven the tree is.
+The threads of a search take boards from each other in compiled code, so all end together, however
+uneven the tree is. Python starts them, some twenty times a second one of them reports progress and
+the thread that waits for them can be interrupted, and at the end Python gathers what is left.
 
 Tasks of contractions are cut so that all threads end together; a GPU's engine takes these workers
 where it has no kernel. The parts of a board take unknown times: a worker shares those that it has
@@ -24,21 +24,24 @@ from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.engine import Engine, Priced, Sums, WorkCounters
 from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.jobs.job import Cost, Job, Task, Worker, pieces
+from gpusudoku.jobs.job import Job, Task, Worker, pieces
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
+    BELOW,
     DEEPEST,
     GUESSES,
+    MAX_BUDGET,
     NODES,
     TALLIES,
     TOP,
+    CpuPool,
     Found,
     Lanes,
     Stack,
-    Work,
     limit_of,
 )
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.search.forecast import Forecast
 from gpusudoku.search.frontier import Frontier, node_seconds
 
@@ -48,18 +51,9 @@ if TYPE_CHECKING:
 WIDTH = 128
 """Frontier boards: enough for a meaningful progress bar, cheap to make."""
 
-CALL_SECONDS = 0.01
-"""A call of the compiled search takes about this long in a search that has gone on for a while."""
-
-CALL_SHARE = 0.01
-"""Before, it takes this share of the time that the search has taken: an idle worker waits until a
-call of another ends, and that should be short beside the whole."""
-
-SHORTEST_SECONDS = 5e-4
-"""No call should be shorter: the Python after it takes some 20 microseconds."""
-
-PYTHON_SECONDS = 1e-4
-"""Nor shorter than this for each thread at work, as only one of them at a time runs Python."""
+CALL_SECONDS = 0.02
+"""The reference core returns from compiled code after this long, if it reports progress, if it has
+solutions to hand over, or if it is to notice Ctrl-C."""
 
 ROOM_BYTES = 1 << 20
 """The size of a worker's buffer for solutions."""
@@ -69,8 +63,8 @@ TASKS_PER_WORKER = 8
 TASK_SECONDS = 0.05
 """A task that is summed takes no longer than about this: an interrupt waits for it."""
 
-Runs = tuple[NDArray[Any], NDArray[Any]]
-"""Two arrays that stand for one, the first before the second."""
+Boards = tuple[NDArray[Any], NDArray[np.int64]]
+"""Packed boards and their roots."""
 
 
 class CpuEngine:
@@ -100,19 +94,15 @@ class CpuEngine:
         return WIDTH
 
     def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:
-        made: list[SearchWorker] = []
-        node = Cost()  # one for all: a new worker begins with what the others have measured
-
-        def work(job: Job) -> float:
-            made.append(SearchWorker(frontier, settings, job, node))
-            return made[-1](job)
-
-        tasks = [Task(frontier, job.whole, job.doubt)] if len(frontier) else []
-        if self.workers == 1 and not job.is_attended:
-            job.run_here(tasks, work)
-        else:
-            job.run(tasks, [work] * self.workers)
-        return tally_of(made)
+        search = SharedSearch(frontier, settings, job, self.workers)
+        try:
+            if self.workers == 1 and not job.is_attended:
+                job.run_here(search.tasks, search.take_part)
+            else:
+                job.run(search.tasks, [search.take_part] * self.workers)
+        finally:
+            counters = search.end()
+        return counters
 
     def contract(
         self, contraction: Contraction, tasks: Sequence[range], job: Job, memory: int, sums: Sums
@@ -124,12 +114,15 @@ class CpuEngine:
 class TaskWorker(Worker):
     """A thread that does one task after the other."""
 
+    clock = staticmethod(time.perf_counter)
+    """Measures the seconds of work."""
+
     def __call__(self, job: Job) -> float:
         busy = 0.0
         while (task := job.take()) is not None:
-            start = time.perf_counter()
+            start = self.clock()
             self.do(task, job)
-            busy += time.perf_counter() - start
+            busy += self.clock() - start
         return busy
 
     @abstractmethod
@@ -137,120 +130,144 @@ class TaskWorker(Worker):
         """Do a task, or leave it, or a part of it, if the job ends."""
 
 
+class SharedSearch:
+    """A search by threads that take boards from each other, see ``kernels.search.pool``.
+
+    The job has an empty task for each thread. Whoever takes it takes part in the search.
+    """
+
+    def __init__(
+        self, frontier: Frontier, settings: SearchSettings, job: Job, threads: int
+    ) -> None:
+        self.shape, self.settings, self.job = frontier.shape, settings, job
+        self.pool = CpuPool.of(frontier.boards, frontier.roots, threads, frontier.shape)
+        self.workers: list[SearchWorker] = []
+        nothing = frontier.part(0, 0)
+        self.tasks = [Task(nothing, 0.0) for _ in range(threads if len(frontier) else 0)]
+        self._whole = Task(frontier, job.whole, job.doubt)
+        self._nodes_reported = 0
+        self._forecast = Forecast(settings, job)
+        self._unanswered: set[SearchWorker] = set()
+        """The workers that were asked for their boards and have not answered yet."""
+        self._answers: list[Boards] = []
+
+    def take_part(self, job: Job) -> float:
+        """Be one of the threads, until no board is left or the job ends; return busy seconds."""
+        worker = SearchWorker(self)
+        self.workers.append(worker)
+        return worker(job)
+
+    def attend(self, worker: SearchWorker) -> None:
+        """Answer for a worker that is back from compiled code; the first one reports progress."""
+        if worker in self._unanswered:
+            self._answers.append(worker.remaining)
+            self._unanswered.discard(worker)
+        if worker is self.workers[0] and self.job.is_watched:
+            self._report_progress()
+
+    def _report_progress(self) -> None:
+        nodes = sum(int(worker.stack.tally[NODES]) for worker in [*self.workers])
+        self.job.advance(self._whole, nodes - self._nodes_reported)
+        self._nodes_reported = nodes
+        if not self._forecast.is_due:
+            return
+        first = self.workers[0]
+        if not self._answers:
+            self._unanswered = {*self.workers} - {first}
+            self._answers = [first.remaining]
+            self.job.recall()
+        if not self._unanswered:
+            remaining = self._joined([*self._answers, self.pool.remaining()])
+            if len(remaining):
+                self._forecast.revise(self._whole, remaining)
+            self._answers = []
+
+    def end(self) -> WorkCounters:
+        """Leave all boards that remain to the job; return the work done. No thread is at work."""
+        remaining = self._joined([*(w.remaining for w in self.workers), self.pool.remaining()])
+        if len(remaining):
+            self.job.leave(Task(remaining, self._whole.weight, self._whole.doubt))
+        else:
+            self.job.expect(self._whole, 0.0, 0.0)
+        tallies = np.array([worker.stack.tally for worker in self.workers], np.int64)
+        tallies = tallies.reshape(-1, TALLIES)
+        nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
+        return WorkCounters(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
+
+    def _joined(self, runs: Sequence[Boards]) -> Frontier:
+        boards, roots = zip(*runs, strict=True)
+        return Frontier(self.shape, np.concatenate(boards), np.concatenate(roots))
+
+
 class SearchWorker(TaskWorker):
     """One thread that searches: its stack, and the solutions it has found."""
 
-    def __init__(self, frontier: Frontier, settings: SearchSettings, job: Job, node: Cost) -> None:
-        self.shape = shape = frontier.shape
-        self.run = cpu.run(shape, settings)
-        self.lanes = Lanes.empty(shape)
+    clock = staticmethod(time.thread_time)  # it sleeps while it waits for boards
+
+    def __init__(self, search: SharedSearch) -> None:
+        job = search.job
+        self.search, self.shape = search, search.shape
+        self.run = cpu.run(self.shape, search.settings)
+        self.lanes = Lanes.empty(self.shape)
         # One lane alone leaves no more boards than there are cells: board k of those that it
         # leaves on its way down has at least k cells fixed, by the guesses that led to it. So many
         # for each lane are enough in practice, and the stack grows where they are not.
-        cells = shape.n * shape.n
-        self.stack = Stack.empty(shape.lanes * (cells + 3), shape)
-        room = max(shape.lanes, ROOM_BYTES // cells) if job.on_solutions else 0
-        self.found = Found.empty(len(job.numbers), room, cells)
-        self.reported = np.zeros_like(self.found.counts)
+        cells = self.shape.n * self.shape.n
+        self.stack = Stack.empty(self.shape.lanes * (cells + 3), self.shape)
+        room = max(self.shape.lanes, ROOM_BYTES // cells) if job.on_solutions else 0
+        self.found = Found.into(job.numbers, room, cells)
         self.limit = limit_of(job.limit)
-        self.node = node
-        self.forecast = Forecast(settings, job)
+        is_called_back = job.on_solutions or not search.workers
+        self.budget = budget_of(self.shape) if is_called_back else MAX_BUDGET
+
+    @property
+    def remaining(self) -> Boards:
+        """A copy of the boards on the stack, the last first, and their roots."""
+        state = self.stack.state
+        rows = slice(int(state[BELOW]) + 1, int(state[TOP]) + 1)
+        return self.stack.boards[rows][::-1].copy(), self.stack.roots[rows][::-1].copy()
 
     def do(self, task: Task, job: Job) -> None:
-        """Search the boards of a task; share some of them if a worker is idle."""
-        work = Work(task.payload.boards, task.payload.roots, np.zeros(1, np.int64))
-        self.stack.state[:] = -1
-        while True:
-            job.advance(task, self._call(work, job))
-            self._report(job)
-            taken = min(int(work.cursor[0]), len(work.boards))
-            left = int(self.stack.state[TOP]) + 1
-            if taken == len(work.boards) and left == 0:
-                job.expect(task, 0.0, 0.0)
+        """Search until no thread has any boards left, or the job is ending."""
+        has_more = True
+        while has_more:
+            recalls = int(job.recalls[0])
+            if job.ending:  # in this order: if it ends from now on, it recalls this thread
                 return
-            if job.ending:
-                job.leave(Task(self._remaining(work, taken), task.weight, task.doubt))
-                return
-            if self.forecast.is_due:
-                self.forecast.revise(task, self._remaining(work, taken))
-            if left + 3 * self.shape.lanes > len(self.stack.boards):
-                stacked, roots = self.stack.boards, self.stack.roots
-                self.stack = self.stack._replace(
-                    boards=np.concatenate([stacked, np.empty_like(stacked)]),
-                    roots=np.concatenate([roots, np.empty_like(roots)]),
-                )
-            waiting = len(work.boards) - taken + left
-            # So many boards keep the lanes of a worker busy.
-            parts = min(1 + job.idle_workers, 1 + waiting // self.shape.lanes, waiting)
-            if parts > 1:
-                work = self._share(task, work, taken, parts, job)
+            arguments = self.found, job.recalls, recalls, self.budget, self.limit, self.lanes
+            has_more = self.run(self.search.pool, self.stack, *arguments)
+            self._hand_over(job)
+            self._make_room()
+            self.search.attend(self)
 
-    def _call(self, work: Work, job: Job) -> int:
-        """Search for about the time that a call should take; return the nodes."""
-        start, nodes, seconds = time.perf_counter(), int(self.stack.tally[NODES]), CALL_SECONDS
-        if job.workers > 1:
-            share = CALL_SHARE * (start - job.start)
-            least = max(SHORTEST_SECONDS, PYTHON_SECONDS * job.busy_workers)
-            seconds = max(least, min(CALL_SECONDS, share))
-        budget = max(1, int(seconds / (self.node.of(1) or node_seconds(self.shape))))
-        self.run(work, self.stack, self.found, budget, self.limit, self.lanes)
-        nodes = int(self.stack.tally[NODES]) - nodes
-        self.node.took(time.perf_counter() - start, nodes)
-        return nodes
-
-    def _report(self, job: Job) -> None:
-        """Report the solutions of a call."""
+    def _hand_over(self, job: Job) -> None:
+        """Hand over the solutions that were listed."""
         found = self.found
-        rows = min(int(found.used[0]), len(found.solutions))
+        rows = int(found.used[0])
         if rows and job.on_solutions:
             job.on_solutions(found.solutions[:rows].copy(), found.roots[:rows].copy())
             found.used[0] = 0
-        new = found.counts - self.reported
-        job.report_all(new)
-        self.reported += new
 
-    def _share(self, task: Task, work: Work, taken: int, parts: int, job: Job) -> Work:
-        """Deal out all boards that are left, as cards are dealt; return those that are kept.
-
-        Those that were split most come first: so a search goes on to the bottom of its tree, where
-        the solutions are, and on a large board does not begin again at the top each time.
-        """
-        boards, roots = self._rest(work, taken)
-        hands = [(deal(boards, hand, parts), deal(roots, hand, parts)) for hand in range(parts)]
-        self.stack.state[:] = -1
-        total = sum(map(len, boards))
-        shares = [len(hand[1]) / total for hand in hands]
-        job.share(
-            Task(Frontier(self.shape, *hand), task.weight * share, task.doubt * share)
-            for hand, share in zip(hands[1:], shares[1:], strict=True)
-        )
-        task.weight *= shares[0]
-        task.doubt *= shares[0]
-        return Work(*hands[0], np.zeros(1, np.int64))
-
-    def _rest(self, work: Work, taken: int) -> tuple[Runs, Runs]:
-        """Return the boards that are left, and their roots, two runs of each."""
-        left = slice(int(self.stack.state[TOP]) + 1)
-        boards = self.stack.boards[left][::-1], work.boards[taken:]
-        return boards, (self.stack.roots[left][::-1], work.roots[taken:])
-
-    def _remaining(self, work: Work, taken: int) -> Frontier:
-        """Return a copy of the boards that are left."""
-        boards, roots = (deal(runs, 0, 1) for runs in self._rest(work, taken))
-        return Frontier(self.shape, boards, roots)
+    def _make_room(self) -> None:
+        """Move the boards to the bottom of the stack if it is full, and enlarge it if need be."""
+        boards, roots, state = self.stack.boards, self.stack.roots, self.stack.state
+        low = int(state[BELOW]) + 1
+        height = int(state[TOP]) + 1
+        if height + 3 * self.shape.lanes <= len(boards):
+            return
+        if low < height - low:
+            boards = np.concatenate([boards, np.empty_like(boards)])
+            roots = np.concatenate([roots, np.empty_like(roots)])
+            self.stack = self.stack._replace(boards=boards, roots=roots)
+        boards[: height - low] = boards[low:height]
+        roots[: height - low] = roots[low:height]
+        state[BELOW] = -1
+        state[TOP] = height - low - 1
 
 
-def tally_of(workers: Sequence[SearchWorker]) -> WorkCounters:
-    """Add up the work of workers."""
-    tallies = np.array([worker.stack.tally for worker in workers], np.int64).reshape(-1, TALLIES)
-    nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
-    return WorkCounters(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
-
-
-def deal(runs: Runs, hand: int, hands: int) -> NDArray[Any]:
-    """Return a hand of two runs, dealt out as cards: the items ``hand`` modulo ``hands``."""
-    first, second = runs
-    return np.concatenate([first[hand::hands], second[(hand - len(first)) % hands :: hands]])
+def budget_of(shape: Shape) -> int:
+    """Return the nodes that the reference core searches in CALL_SECONDS."""
+    return max(1, int(CALL_SECONDS / node_seconds(shape)))
 
 
 def contract_on_threads(

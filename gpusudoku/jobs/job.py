@@ -28,6 +28,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling, check_cancelled, tokens
+from gpusudoku.jobs.cores import isolated
 from gpusudoku.jobs.threads import NoThread, note_fewer, start_thread
 from gpusudoku.jobs.watch import Progress, Watch, current_watch, watching
 
@@ -88,8 +89,8 @@ class Job:
         suspend_after: float | None = None,
         deadline: Deadline | None = None,
     ) -> None:
-        self.numbers: NDArray[Any] = np.zeros(counters, dtype)
-        """The counters."""
+        self.numbers: NDArray[Any] = isolated(counters, dtype)
+        """The counters. Compiled code may add to those of uint64."""
         self.limit, self._below_limit = limit, counters
         self.on_solutions = on_solutions
         self.busy: list[float] = []
@@ -118,6 +119,9 @@ class Job:
         self._suspended, self._left = False, list[Task]()
         self.flag = np.zeros(1, np.int64)
         """Not 0 once the job is stopped: for compiled loops to look at."""
+        self.recalls = isolated(1, np.int64)
+        """How often the workers were recalled: compiled code that looks at it returns when it
+        changes."""
         self._error: BaseException | None = None
         self._suspend_after = suspend_after
         self.deadline = Deadline(inf) if deadline is None else deadline
@@ -209,7 +213,13 @@ class Job:
         """Ask all workers to hand back what they have left as soon as it is no work lost."""
         with self._change:
             self._suspended = True
+            self.recalls += 1
             self._change.notify_all()
+
+    def recall(self) -> None:
+        """Ask all workers that are in compiled code to return from it, and go on."""
+        with self._change:
+            self.recalls += 1
 
     def leave(self, task: Task) -> None:
         """Hand back what is left of a task when the job is ending."""
@@ -394,6 +404,7 @@ class Job:
     def _halt(self) -> None:
         """Stop; the caller holds the lock."""
         self.flag[0] = 1
+        self.recalls += 1
         self._change.notify_all()
 
     def _guard(self, index: int) -> None:
