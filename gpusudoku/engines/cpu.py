@@ -239,6 +239,7 @@ class SearchWorker(TaskWorker):
             self._hand_over(job)
             self._make_room()
             self.search.attend(self)
+        job.finish()
 
     def _hand_over(self, job: Job) -> None:
         """Hand over the solutions that were listed."""

@@ -221,6 +221,12 @@ class Job:
         with self._change:
             self.recalls += 1
 
+    def finish(self) -> None:
+        """End the job, all of whose work is done; tasks that nobody has taken are forgotten."""
+        with self._change:
+            self._queue.clear()
+            self._halt()
+
     def leave(self, task: Task) -> None:
         """Hand back what is left of a task when the job is ending."""
         with self._change:
