@@ -2,8 +2,7 @@
 
 What workers find is added to counters, which are exact integers. Workers are threads: a compiled
 loop that has released the interpreter's lock, or one that drives a GPU. A thread is started only
-for a task that no other thread takes. So a job that turns out to be short has few threads, and one
-whose tasks are shared again and again soon has all.
+for a task that no other thread takes.
 
 ``spread`` and ``called`` are for work that needs no counters. ``pieces`` and ``part_of`` cut work,
 ``Pace`` and ``Cost`` tell how much of it to do at a time.
@@ -36,9 +35,6 @@ Item = TypeVar("Item")
 Scratch = TypeVar("Scratch")
 Result = TypeVar("Result")
 
-START_SECONDS = 1e-4
-"""Time for each thread that may be started: starting one takes about half as long, and work that is
-not worth so many threads ends before."""
 MAX_DONE = 0.99
 """The largest share that is reported while any work is in doubt: more of it may remain."""
 ROUNDING = 1e-9
@@ -194,10 +190,8 @@ class Job:
 
     @property
     def idle_workers(self) -> int:
-        """The number that could take one more task: they wait, or could have a thread by now."""
-        worth = 1 + int((time.perf_counter() - self.start) / START_SECONDS)
-        ready = max(0, min(self.workers, worth) - self._wanted)
-        return ready + self._waiting - len(self._queue)
+        """The number that could take one more task: they wait, or have no thread yet."""
+        return self.workers - self._wanted + self._waiting - len(self._queue)
 
     @property
     def _is_cancelled(self) -> bool:
