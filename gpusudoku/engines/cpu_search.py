@@ -73,7 +73,7 @@ class SharedSearch:
         start = time.thread_time()  # which stands still while the thread waits for boards
         worker = SearchWorker(self)
         self.workers.append(worker)
-        worker.search(job)
+        worker.search(self)
         return time.thread_time() - start
 
     def attend(self, worker: SearchWorker) -> None:
@@ -123,7 +123,7 @@ class SearchWorker:
 
     def __init__(self, shared: SharedSearch) -> None:
         job = shared.job
-        self.shared, self.shape = shared, shared.shape
+        self.shape = shared.shape
         self.run = cpu.run(self.shape, shared.settings)
         self.lanes = Lanes.empty(self.shape)
         # One lane alone leaves no more boards than there are cells: board k of those that it
@@ -145,18 +145,19 @@ class SearchWorker:
         rows = slice(int(state[BELOW]) + 1, int(state[TOP]) + 1)
         return self.stack.boards[rows][::-1].copy(), self.stack.roots[rows][::-1].copy()
 
-    def search(self, job: Job) -> None:
+    def search(self, shared: SharedSearch) -> None:
         """Search until no thread has any boards left, or the job is ending."""
+        job = shared.job
         has_more = True
         while has_more:
             recalls = int(job.recalls[0])
             if job.ending:  # in this order: if it ends from now on, it recalls this thread
                 return
             arguments = self.found, job.recalls, recalls, self.budget, self.limit, self.lanes
-            has_more = self.run(self.shared.pool, self.stack, *arguments)
+            has_more = self.run(shared.pool, self.stack, *arguments)
             self._hand_over(job)
             self._make_room()
-            self.shared.attend(self)
+            shared.attend(self)
         job.finish()
 
     def _hand_over(self, job: Job) -> None:

@@ -392,6 +392,7 @@ class Job:
             self._wait_for_news()
         for thread in started:
             thread.join()
+        self._workers = ()  # they may know the job: a cycle would keep all boards for a while
         self.seconds = time.perf_counter() - self.start
 
     def _finish(self) -> None:

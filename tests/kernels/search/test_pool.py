@@ -6,7 +6,9 @@ each atomic operation chance decides which one goes on. ``TestSearches`` runs th
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable
 from functools import partial
 from itertools import cycle
@@ -17,7 +19,9 @@ import numpy as np
 import pytest
 
 from gpusudoku.counting import count
+from gpusudoku.engines import cpu
 from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.engines.cpu_search import SharedSearch
 from gpusudoku.jobs.cancel import Deadline
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import pool
@@ -223,6 +227,26 @@ class TestSearches:
                 frontier = Frontier(root.shape, np.concatenate(boards), np.concatenate(roots))
             assert total == number
         assert suspended > 10
+
+    @pytest.mark.parametrize("threads", [1, 2])
+    def test_its_memory_is_free_at_once(
+        self, threads: int, cases: list[tuple[Frontier, int]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A list of boards makes a search for each block: cycles would keep all their boards."""
+        searches: list[Any] = []
+
+        class Watched(SharedSearch):
+            def __init__(self, *arguments: Any) -> None:
+                super().__init__(*arguments)
+                searches.append(weakref.ref(self))
+
+        monkeypatch.setattr(cpu, "SharedSearch", Watched)
+        gc.disable()
+        try:
+            CpuEngine(threads).explore(cases[0][0], SETTINGS, Job(1, dtype=np.uint64))
+            assert [search() for search in searches] == [None]
+        finally:
+            gc.enable()
 
     def test_limits_of_several_roots(self, cases: list[tuple[Frontier, int]]) -> None:
         """No root is searched far beyond its limit, and each below it to its end."""
