@@ -64,7 +64,8 @@ class SearchStats:
     expansion_seconds: float
     """Making the frontier, which is part of it."""
     utilisation: tuple[float, ...]
-    """For every worker the share of the remaining time in which it worked."""
+    """For every worker the share of the remaining time in which it worked: a CPU thread by its time
+    on a core."""
     launches: int = 0
     """Launches of the kernel on GPUs; 0 if the CPU searched."""
     gpu: str = ""

@@ -159,14 +159,7 @@ def _uncompiled_expand(shape: Shape, settings: SearchSettings) -> Uncompiled:
 
 
 def _uncompiled_run(shape: Shape, settings: SearchSettings) -> Uncompiled:
-    def claim(array: NDArray[np.int64], i: int) -> int:
-        array[i] += 1
-        return int(array[i]) - 1
-
-    def add(array: NDArray[np.uint64], i: int, value: np.uint64) -> None:
-        array[i] += value
-
-    return Uncompiled(build_run(shape, settings, as_it_is, claim, add))
+    return Uncompiled(build_run(shape, settings, as_it_is))
 
 
 def _uncompiled_minimise(shape: Shape, settings: SearchSettings) -> Uncompiled:

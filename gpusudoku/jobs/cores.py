@@ -1,4 +1,4 @@
-"""The number of processor cores that this process may use."""
+"""The number of processor cores that this process may use, and memory for their threads."""
 
 from __future__ import annotations
 
@@ -7,6 +7,23 @@ from contextlib import suppress
 from functools import cache
 from math import inf
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+CACHE_LINES = 128
+"""Bytes of two cache lines: processors fetch them in pairs."""
+
+
+def isolated(count: int, dtype: DTypeLike) -> NDArray[Any]:
+    """Return zeros (count) in cache lines of their own.
+
+    A core that writes to a cache line takes it from all other cores. So what one thread writes all
+    the time must not share a line with what another one uses.
+    """
+    padding = CACHE_LINES // np.dtype(dtype).itemsize
+    return np.zeros(count + 2 * padding, dtype)[padding : padding + count]
 
 
 def usable_cores() -> int:

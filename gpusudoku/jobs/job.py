@@ -2,8 +2,7 @@
 
 What workers find is added to counters, which are exact integers. Workers are threads: a compiled
 loop that has released the interpreter's lock, or one that drives a GPU. A thread is started only
-for a task that no other thread takes. So a job that turns out to be short has few threads, and one
-whose tasks are shared again and again soon has all.
+for a task that no other thread takes.
 
 ``spread`` and ``called`` are for work that needs no counters. ``pieces`` and ``part_of`` cut work,
 ``Pace`` and ``Cost`` tell how much of it to do at a time.
@@ -28,6 +27,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling, check_cancelled, tokens
+from gpusudoku.jobs.cores import isolated
 from gpusudoku.jobs.threads import NoThread, note_fewer, start_thread
 from gpusudoku.jobs.watch import Progress, Watch, current_watch, watching
 
@@ -35,9 +35,6 @@ Item = TypeVar("Item")
 Scratch = TypeVar("Scratch")
 Result = TypeVar("Result")
 
-START_SECONDS = 1e-4
-"""Time for each thread that may be started: starting one takes about half as long, and work that is
-not worth so many threads ends before."""
 MAX_DONE = 0.99
 """The largest share that is reported while any work is in doubt: more of it may remain."""
 ROUNDING = 1e-9
@@ -88,8 +85,8 @@ class Job:
         suspend_after: float | None = None,
         deadline: Deadline | None = None,
     ) -> None:
-        self.numbers: NDArray[Any] = np.zeros(counters, dtype)
-        """The counters."""
+        self.numbers: NDArray[Any] = isolated(counters, dtype)
+        """The counters. Compiled code may add to those of uint64."""
         self.limit, self._below_limit = limit, counters
         self.on_solutions = on_solutions
         self.busy: list[float] = []
@@ -118,6 +115,9 @@ class Job:
         self._suspended, self._left = False, list[Task]()
         self.flag = np.zeros(1, np.int64)
         """Not 0 once the job is stopped: for compiled loops to look at."""
+        self.recalls = isolated(1, np.int64)
+        """How often the workers were recalled: compiled code that looks at it returns when it
+        changes."""
         self._error: BaseException | None = None
         self._suspend_after = suspend_after
         self.deadline = Deadline(inf) if deadline is None else deadline
@@ -190,10 +190,8 @@ class Job:
 
     @property
     def idle_workers(self) -> int:
-        """The number that could take one more task: they wait, or could have a thread by now."""
-        worth = 1 + int((time.perf_counter() - self.start) / START_SECONDS)
-        ready = max(0, min(self.workers, worth) - self._wanted)
-        return ready + self._waiting - len(self._queue)
+        """The number that could take one more task: they wait, or have no thread yet."""
+        return self.workers - self._wanted + self._waiting - len(self._queue)
 
     @property
     def _is_cancelled(self) -> bool:
@@ -209,7 +207,19 @@ class Job:
         """Ask all workers to hand back what they have left as soon as it is no work lost."""
         with self._change:
             self._suspended = True
+            self.recalls += 1
             self._change.notify_all()
+
+    def recall(self) -> None:
+        """Ask all workers that are in compiled code to return from it, and go on."""
+        with self._change:
+            self.recalls += 1
+
+    def finish(self) -> None:
+        """End the job, all of whose work is done; tasks that nobody has taken are forgotten."""
+        with self._change:
+            self._queue.clear()
+            self._halt()
 
     def leave(self, task: Task) -> None:
         """Hand back what is left of a task when the job is ending."""
@@ -382,6 +392,7 @@ class Job:
             self._wait_for_news()
         for thread in started:
             thread.join()
+        self._workers = ()  # they may know the job: a cycle would keep all boards for a while
         self.seconds = time.perf_counter() - self.start
 
     def _finish(self) -> None:
@@ -394,6 +405,7 @@ class Job:
     def _halt(self) -> None:
         """Stop; the caller holds the lock."""
         self.flag[0] = 1
+        self.recalls += 1
         self._change.notify_all()
 
     def _guard(self, index: int) -> None:

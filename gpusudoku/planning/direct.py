@@ -30,10 +30,10 @@ from gpusudoku.kernels.search.arguments import (
     GUESSES,
     NODES,
     TOP,
+    CpuPool,
     Found,
     Lanes,
     Stack,
-    Work,
     limit_of,
 )
 from gpusudoku.kernels.search.settings import SearchSettings
@@ -135,18 +135,20 @@ class _Memory:
         depth = max(3 * shape.lanes, STACK_BYTES // shape.row_bytes)
         boards, roots = np.zeros((1, shape.words), shape.word), np.zeros(1, np.int64)
         self.shape = shape
-        self.work = Work(boards, roots, np.zeros(1, np.int64))
+        self.pool = CpuPool.of(boards, roots, 1, shape)
+        self._fresh_pool_state = self.pool.state.copy()
         self.stack = Stack.empty(min(depth, shape.lanes * (cells + 3)), shape)
         self.found = Found.empty(1, shape.lanes + MOST_LISTED if listed else 0, cells)
         self._cells = np.zeros((1, cells), np.uint8)
         self._run = cpu.run(shape, settings)
         self._lanes = Lanes.empty(shape)
-        groups = self.work, self.stack, self.found
+        self._recalls = np.zeros(1, np.int64)  # nobody recalls so short a search
+        groups = self.pool, self.stack, self.found, self._recalls, 0
         arguments = *groups, 0, np.uint64(0), self._lanes
         self._packed = self._cells, *shape.places, boards
         self._packing = block_of(cpu.pack(shape).signature, self._packed)
         self._running = block_of(self._run.signature, arguments)
-        self._budget = len(block_of(self._run.signature[:3], arguments[:3]))
+        self._budget = len(block_of(self._run.signature[: len(groups)], groups))
 
     def pack(self, board: Batch) -> None:
         """Make a board the next to be searched."""
@@ -157,12 +159,13 @@ class _Memory:
         else:
             pack(*self._packed)
         if board.candidates is not None:
-            self.work.boards[:] &= self.shape.rows_of(board.candidates)
+            self.pool.boards[:] &= self.shape.rows_of(board.candidates)
 
     def search(self, limit: int | None, nodes: int) -> None:
         """Search the board for so many nodes."""
         stack = self.stack
-        self.work.cursor[0] = self.found.counts[0] = self.found.used[0] = 0
+        self.found.counts[0] = self.found.used[0] = 0
+        self.pool.state[:] = self._fresh_pool_state
         stack.state[:] = -1
         stack.tally[:] = 0
         self._running[self._budget] = nodes

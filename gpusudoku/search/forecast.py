@@ -24,7 +24,7 @@ SAMPLING_SHARE = 0.005
 """The share of the time that may go into samples."""
 MIN_EFFORT = 4
 MAX_EFFORT = 64
-"""The effort of the first samples of all workers, and the most that one reaches by doubling it."""
+"""The effort of the first sample, and the most that is reached by doubling it."""
 MAX_BOARDS = 1 << 14
 """The number of boards from which a sample begins is less than twice this: a GPU has millions."""
 TRUST = 2 / 3
@@ -40,7 +40,7 @@ class Forecast:
         # many searches until Python's collector of garbage comes.
         self._job: Job = proxy(job)
         self._samples = 0
-        self._effort = max(1, MIN_EFFORT // job.workers)  # the errors of workers even out
+        self._effort = MIN_EFFORT
         self._due = time.perf_counter() + FIRST_SECONDS if job.is_watched else inf
 
     @property

@@ -1,9 +1,18 @@
 """What a search reads and writes, in named groups: the same for the CPU, for CUDA and in Python.
 
-A search is ``run(work, stack, found, budget, limit, lanes)``. It takes boards from ``work``,
-explores them on ``stack``, and reports to ``found``; the last is its own affair. Shapes are
-those of one thread. A CUDA kernel gets a ``Pool`` for work, to which threads give boards back, and
-the stacks of all threads, with one axis more.
+A thread takes boards from a pool, explores them on its stack, and reports to ``found``. Shapes are
+those of one thread; a CUDA kernel gets the stacks of all threads, with one more axis.
+
+All threads share the pool. It holds boards that nobody works on, in places numbered from 0. The
+frontier fills the first places. A thread without boards takes the next place (TAKEN); a thread with
+boards to spare gives some of them into the next free place (GIVEN). Both numbers only grow, and
+atomic operations change them, so no board is lost or taken twice. The pools differ in when boards
+are given, as threads of a GPU must not wait for each other:
+
+* ``CpuPool``: a place holds several boards. Once more places are taken than given, their threads
+  wait, and each thread that has enough boards fills one. When all threads wait, the search is over.
+* ``Pool``, for a GPU: a place holds one board. Boards are given at the end of a launch, and taken
+  in the next one.
 """
 
 from __future__ import annotations
@@ -13,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.jobs.cores import isolated
 from gpusudoku.kernels.search.shape import Shape
 
 # Words of Stack.tally
@@ -31,15 +41,26 @@ IN_LANES = 1
 """The lanes whose boards the last call put on top of the stack, as bits; -1 before the first."""
 ENDS = 2
 """On a GPU: how the last 32 boards ended, as bits; see ``thread``."""
-STATES = 3
+BELOW = 3
+"""On a CPU: the row below the bottom board; -1 until boards are given from the bottom."""
+PLACE = 4
+"""On a CPU: the place of the pool that the thread has taken and waits for; -1 if there is none."""
+STATES = 5
 
-# Words of Pool.state. Boards lie in a ring: place p is in row p, or in row p - capacity.
+# Words of CpuPool.state and Pool.state
 TAKEN = 0
-"""The place of the next board to take; at first in a row of this number."""
+"""The next place to take."""
 FILLED = 1
-"""The place at which they end: what this launch gives may be taken in the next one."""
+"""The number of places that were filled at the beginning of the search, or of a launch."""
 GIVEN = 2
-"""The place for the next board that a thread gives."""
+"""The next place to give boards to."""
+# On a CPU
+JOINED = 3
+"""The number of threads that take part."""
+PLACE_BOARDS = 4
+"""The number of boards of the frontier in a place; the last place may have fewer."""
+CPU_POOL_STATES = 5
+# On a GPU
 END = 3
 """The place at which there is no room for more."""
 BUSY = 4
@@ -48,29 +69,81 @@ STOPPED = 5
 """The warps that have spent their budget of rounds: once there is one, all others stop."""
 POOL_STATES = 6
 
+UNREPORTED = 4096
+"""Solutions after which a thread adds them to the count of their root, and looks at the limit."""
+MAX_BUDGET = 1 << 62
+"""A number of nodes that no search visits, to which as many can be added."""
+PLACES_PER_THREAD = 4
+"""The frontier is divided into so many places for each thread, if that makes places full."""
+ROWS_PER_THREAD = 2
+"""Places for each thread to which boards can be given before one of them has been read."""
 
-class Work(NamedTuple):
-    """The boards to search: the frontier, or a part of it. Threads share it."""
+
+class CpuPool(NamedTuple):
+    """The boards that the threads of a CPU share.
+
+    The frontier fills the first places. Place p behind them is row ``(p - FILLED) % rows`` of
+    ``given_boards``; ``turns`` tells whose turn it is to access a row:
+
+        turns[row] == p         the row is free for the thread that gives into place p
+        turns[row] == p + 1     the boards are there, for the thread that has taken place p
+        turns[row] == p + rows  they were read: the row is free for the next place in it
+    """
 
     boards: NDArray[Any]
-    """(B, words): rows of a ``Shape``."""
+    """(B, words): the frontier, rows of a ``Shape``."""
     roots: NDArray[np.int64]
     """int64 (B): the root that each board descends from, an index into ``Found.counts``."""
-    cursor: NDArray[np.int64]
-    """int64 (1): the next board to take."""
+    given_boards: NDArray[Any]
+    """(rows, lanes, words): boards that threads have given, those that were split most first."""
+    given_roots: NDArray[np.int64]
+    """int64 (rows, lanes): their roots."""
+    sizes: NDArray[np.int64]
+    """int64 (rows): the number of boards in each row."""
+    turns: NDArray[np.int64]
+    """int64 (rows)."""
+    state: NDArray[np.int64]
+    """int64 (CPU_POOL_STATES): TAKEN, FILLED, GIVEN, JOINED and PLACE_BOARDS."""
 
     @classmethod
-    def empty(cls, shape: Shape) -> Work:
-        """No boards."""
-        boards = np.empty((0, shape.words), shape.word)
-        return cls(boards, np.empty(0, np.int64), np.zeros(1, np.int64))
+    def of(
+        cls, boards: NDArray[Any], roots: NDArray[np.int64], threads: int, shape: Shape
+    ) -> CpuPool:
+        """Make the pool of a frontier for so many threads."""
+        rows = ROWS_PER_THREAD * threads
+        pool = cls(
+            np.ascontiguousarray(boards),
+            np.ascontiguousarray(roots),
+            np.empty((rows, shape.lanes, shape.words), shape.word),
+            np.empty((rows, shape.lanes), np.int64),
+            np.zeros(rows, np.int64),
+            np.empty(rows, np.int64),
+            isolated(CPU_POOL_STATES, np.int64),
+        )
+        place_boards = max(1, min(shape.lanes, len(boards) // (PLACES_PER_THREAD * threads)))
+        filled = -(-len(boards) // place_boards)
+        pool.state[:] = 0, filled, filled, 0, place_boards
+        pool.turns[:] = filled + np.arange(rows)
+        return pool
+
+    def remaining(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return the boards that no thread has, and their roots, while no thread is at work."""
+        taken, filled, _, _, place_boards = self.state.tolist()
+        row = np.arange(len(self.turns))
+        is_full = (self.turns - filled - row) % len(row) == 1
+        sizes = np.where(is_full, self.sizes, 0)
+        is_board = np.arange(self.given_roots.shape[1]) < sizes[:, np.newaxis]
+        start = taken * place_boards
+        boards = np.concatenate([self.given_boards[is_board], self.boards[start:]])
+        roots = np.concatenate([self.given_roots[is_board], self.roots[start:]])
+        return boards, roots
 
 
 class Pool(NamedTuple):
     """The boards that all threads of a GPU share: they take from it, and give to it.
 
     A launch takes only what was there when it began. So no thread ever waits for another one's
-    board to be written.
+    board to be written. Place p is in row p, or in row p - capacity.
     """
 
     boards: NDArray[Any]
@@ -89,23 +162,25 @@ class Stack(NamedTuple):
     roots: NDArray[np.int64]
     """int64 (depth): the roots of those boards."""
     state: NDArray[np.int64]
-    """int64 (STATES): TOP, IN_LANES and ENDS."""
+    """int64 (STATES): TOP, IN_LANES, ENDS, BELOW and PLACE."""
     tally: NDArray[np.uint64]
     """uint64 (TALLIES): the statistics of this thread."""
 
     @classmethod
     def empty(cls, depth: int, shape: Shape) -> Stack:
         """A stack without a board; memory that is never touched is never taken."""
-        return cls(
+        stack = cls(
             np.zeros((depth, shape.words), shape.word),
             np.empty(depth, np.int64),
-            np.full(STATES, -1, np.int64),
-            np.zeros(TALLIES, np.uint64),
+            isolated(STATES, np.int64),
+            isolated(TALLIES, np.uint64),
         )
+        stack.state[:] = -1
+        return stack
 
 
 class Found(NamedTuple):
-    """What was found. Threads of a GPU share it; a thread of a CPU has its own."""
+    """What was found. Threads share the counts; those of a GPU share the rest, too."""
 
     counts: NDArray[np.uint64]
     """uint64 (roots): the solutions of every root. None can overflow: at a billion solutions a
@@ -118,14 +193,19 @@ class Found(NamedTuple):
     """int64 (1): the rows of ``solutions`` that are claimed; past the room, threads wait."""
 
     @classmethod
-    def empty(cls, roots: int, room: int, cells: int) -> Found:
-        """Nothing found yet."""
+    def into(cls, counts: NDArray[np.uint64], room: int, cells: int) -> Found:
+        """Solutions are to be added to these counts, and listed if there is room for any."""
         return cls(
-            np.zeros(roots, np.uint64),
+            counts,
             np.empty((room, cells), np.uint8),
             np.empty(room, np.int64),
-            np.zeros(1, np.int64),
+            isolated(1, np.int64),
         )
+
+    @classmethod
+    def empty(cls, roots: int, room: int, cells: int) -> Found:
+        """Nothing found yet."""
+        return cls.into(np.zeros(roots, np.uint64), room, cells)
 
 
 class Lanes(NamedTuple):
@@ -139,7 +219,7 @@ class Lanes(NamedTuple):
     @classmethod
     def empty(cls, shape: Shape) -> Lanes:
         """No boards yet."""
-        return cls(shape.memory(shape.lanes), np.zeros(shape.lanes, np.int64))
+        return cls(shape.memory(shape.lanes), isolated(shape.lanes, np.int64))
 
 
 class Children(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.parts import inlined
-from gpusudoku.kernels.search.arguments import Children, Found, Lanes, Stack, Work
+from gpusudoku.kernels.search.arguments import Children, CpuPool, Found, Lanes, Stack
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.kernels.signature import (
@@ -32,18 +32,6 @@ from gpusudoku.kernels.signature import (
 PACK_SECONDS, EXPAND_SECONDS, RUN_SECONDS = 0.6, 2.6, 3.5
 MINIMISE_SECONDS, PLACEMENTS_SECONDS = 6.5, 3.2
 """What compiling each takes."""
-
-
-def _claim(array, i):
-    """Return an entry, the number of the next row, and raise it."""
-    value = array[i]
-    array[i] = value + 1
-    return value
-
-
-def _add(array, i, value):
-    """Add to an entry."""
-    array[i] += value
 
 
 @cache
@@ -66,9 +54,13 @@ def expand(shape: Shape, settings: SearchSettings) -> Kernel:
 @cache
 def run(shape: Shape, settings: SearchSettings) -> Kernel:
     """The kernel of the loop of the search for these boards; see ``lanes.build_run``."""
-    groups = Work.empty(shape), Stack.empty(0, shape), Found.empty(0, 0, shape.n**2)
-    signature = *map(kind_of, groups), int64, uint64, kind_of(Lanes.empty(shape))
-    return _kernel(run, signature, _build_run, shape, settings, seconds=RUN_SECONDS)
+    boards, roots = np.empty((0, shape.words), shape.word), np.empty(0, np.int64)
+    pool = CpuPool.of(boards, roots, 1, shape)
+    groups = pool, Stack.empty(0, shape), Found.empty(0, 0, shape.n**2)
+    lanes = kind_of(Lanes.empty(shape))
+    signature = *map(kind_of, groups), int64[::1], int64, int64, uint64, lanes
+    build, seconds = _build_run, RUN_SECONDS
+    return _kernel(run, signature, build, shape, settings, seconds=seconds, returns=boolean)
 
 
 @cache
@@ -132,7 +124,7 @@ def _build_expand(shape: Shape, settings: SearchSettings) -> Callable[..., Any]:
 def _build_run(shape: Shape, settings: SearchSettings) -> Callable[..., Any]:
     from gpusudoku.kernels.search.lanes import build_run
 
-    return build_run(shape, settings, inlined, inlined(_claim), inlined(_add))
+    return build_run(shape, settings, inlined)
 
 
 def _build_minimise(shape: Shape, settings: SearchSettings) -> Callable[..., Any]:

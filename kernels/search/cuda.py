@@ -31,10 +31,6 @@ WHOLE_WARP = 0xFFFFFFFF
 """All 32 threads of a warp, as bits."""
 
 
-def _claim(array, i):
-    return cuda.atomic.add(array, i, 1)
-
-
 def _add(array, i, value):
     return cuda.atomic.add(array, i, value)
 
@@ -84,7 +80,7 @@ def build_kernel(
     than ``launch`` says.
     """
     jit = cuda.jit(device=True)
-    helpers = thread.Helpers(*map(jit, (_claim, _add, _any_of_warp, _is_first_of_warp)))
+    helpers = thread.Helpers(*map(jit, (_add, _any_of_warp, _is_first_of_warp)))
     run = thread.build_run(shape, settings, jit, helpers)
     memory_rows, word, is_shared, block = shape.memory_rows, shape.word, *launch[:2]
 

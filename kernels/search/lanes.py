@@ -7,88 +7,117 @@ there is memory anywhere, however long each board takes.
 
 A guess splits a board into two that share no solution: one where a cell has its lowest candidate,
 and one where it has not. Both are whole boards, so a stack of them is a list of work that anyone
-can take over: the frontier, a stack, and what is left behind are all the same thing.
+can take over: the frontier, a stack, and what is left behind are all the same thing. ``pool`` has
+the functions by which threads share it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import log2
-from typing import Any
 
 import numpy as np
 
+from gpusudoku.kernels.atomics import add, load_relaxed, store_relaxed
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
 from gpusudoku.kernels.parts import Jit
-from gpusudoku.kernels.search.arguments import DEEPEST, GUESSES, IN_LANES, NODES, TOP
+from gpusudoku.kernels.search.arguments import (
+    BELOW,
+    DEEPEST,
+    GUESSES,
+    IN_LANES,
+    JOINED,
+    NODES,
+    TOP,
+    UNREPORTED,
+)
 from gpusudoku.kernels.search.choose import build_choose, narrows
 from gpusudoku.kernels.search.moves import build_moves
+from gpusudoku.kernels.search.pool import NONE_LEFT, build_sharing
 from gpusudoku.kernels.search.settings import PAIRS, SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.kernels.search.step import build_steps, overlooks
 
 
-def build_run(
-    shape: Shape,
-    settings: SearchSettings,
-    jit: Jit,
-    claim: Callable[..., Any],
-    add: Callable[..., Any],
-) -> Callable[..., None]:
-    """Make the loop of one thread, ``run(work, stack, found, budget, limit, lanes)``.
+def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[..., bool]:
+    """Make the loop of one thread.
 
-    ``claim(array, i)`` returns array[i] and raises it by 1; ``add(array, i, value)`` adds to it.
-    ``arguments`` says what the groups hold; the others are
+    It is ``run(pool, stack, found, recalls, answered, budget, limit, lanes)``.
+    ``arguments`` describes the groups; the others are
 
-    budget   int       nodes to look at; then the function returns
-    limit    uint64    boards of a root with this count are not taken or split any more
-    lanes    Lanes
+    recalls   int64 (1)  the function returns soon when this is not ``answered`` any more
+    answered  int
+    budget    int        nodes to look at; then the function returns
+    limit     uint64     boards of a root with this count are not taken or split any more
+    lanes     Lanes
 
-    It returns when all is done, when the budget of nodes is spent, or for want of room: fewer than
-    twice as many rows of the stack are free as there are lanes, or fewer rows of the solutions
-    than lanes. Between calls all that is left to explore is on the stack.
+    It returns False when no thread has any boards left. It returns True, to be called again, when
+    it is recalled, when the budget is spent or it has long waited for boards; for want of room, if
+    fewer than twice as many rows of the stack are free as there are lanes, or fewer rows of the
+    solutions than lanes; and before it waits, if there are solutions to hand over. Between calls
+    all boards that are left are on the stack, or in the pool.
     """
     techniques = settings.techniques
     width, K, CLEAR = shape.lanes, shape.plane_words, shape.CLEAR
     all_lanes = np.uint64((1 << width) - 1)
+    max_unreported = np.uint64(UNREPORTED)
     load, store, place, candidates_of, write = build_moves(shape, jit)
     choose = build_choose(shape, settings.strategy, candidates_of, jit)
     advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, width)
+    take, give = build_sharing(shape, jit)
     has_pairs, has_conflicts = techniques & PAIRS != 0, overlooks(techniques)
     narrowing = narrows(shape, settings)
 
     @jit
-    def run(work, stack, found, budget, limit, lanes):
+    def run(pool, stack, found, recalls, answered, budget, limit, lanes):
         memory, counts = lanes.memory, found.counts
-        listing = found.solutions.shape[0] > 0
+        depth, room = stack.boards.shape[0], found.solutions.shape[0]
+        # The stack is the rows from ``low`` to before ``height``.
+        low = stack.state[BELOW] + 1
         height = stack.state[TOP] + 1
-        nodes, guesses, deepest = 0, 0, 0
+        nodes = np.int64(stack.tally[NODES])
+        last_node = nodes + budget
+        guesses, deepest = 0, 0
         new, new_root = ZERO, 0  # solutions of one root that are not yet added to its count
-        busy, free = ZERO, all_lanes & np.uint64(stack.state[IN_LANES])
+        is_over = False
+        busy = ZERO
+        # Boards that were in lanes are on top of the stack. They return to the same lanes first.
+        free = all_lanes & np.uint64(stack.state[IN_LANES])
+        if stack.state[IN_LANES] < 0:
+            add(pool.state, JOINED, 1)
+        elif free == ZERO:
+            free = all_lanes
         while True:
             while free != ZERO:
-                lane = lowest_index(free)
-                if height > 0:
-                    height -= 1
-                    root = stack.roots[height]
-                    if counts[root] >= limit:
-                        continue
-                    load(memory, lane, stack.boards, height)
-                else:
-                    index = claim(work.cursor, 0)
-                    if index >= work.boards.shape[0]:
+                if height == low:
+                    waits = busy == ZERO
+                    if waits and new != ZERO:
+                        add(counts, new_root, new)
+                        new = ZERO
+                    if waits and room > 0 and found.used[0] > 0:
                         break
-                    root = work.roots[index]
-                    if counts[root] >= limit:
-                        continue
-                    load(memory, lane, work.boards, index)
+                    low = 0
+                    height = take(pool, stack, recalls, answered, waits)
+                    if height <= 0:
+                        is_over = height == NONE_LEFT
+                        height = 0
+                        break
+                height -= 1
+                root = stack.roots[height]
+                if load_relaxed(counts, root) >= limit:
+                    continue
+                lane = lowest_index(free)
+                load(memory, lane, stack.boards, height)
                 lanes.roots[lane] = root
                 busy |= ONE << np.uint64(lane)
                 free &= free - ONE
-            if busy == ZERO or nodes >= budget or height + 2 * width > stack.boards.shape[0]:
+            is_recalled = load_relaxed(recalls, 0) != answered
+            if busy == ZERO or is_recalled or nodes >= last_node:
                 break
-            if listing and found.used[0] + width > found.solutions.shape[0]:
+            if height + 2 * width > depth or (room > 0 and found.used[0] + width > room):
                 break
+            if height - low >= width:
+                low += give(pool, stack, low, height)
             dead, unsolved, changed = advance(memory)
             stuck = busy & ~dead & unsolved & ~changed
             if has_pairs and stuck != ZERO:
@@ -101,27 +130,30 @@ def build_run(
             solved = busy & ~dead & ~unsolved
             free = busy & dead
             nodes += popcount(free) + popcount(solved) + popcount(stuck)
+            store_relaxed(stack.tally, NODES, np.uint64(nodes))  # others read it meanwhile
             while solved != ZERO:
                 lane = lowest_index(solved)
                 solved &= solved - ONE
                 root = lanes.roots[lane]
-                if listing:
-                    row = claim(found.used, 0)
-                    if row >= found.solutions.shape[0]:  # other threads took the last ones
-                        nodes -= 1
-                        continue
+                if room > 0:
+                    row = found.used[0]
+                    found.used[0] = row + 1
                     write(memory, lane, found.solutions[row])
                     found.roots[row] = root
                 free |= ONE << np.uint64(lane)
-                if root != new_root or new + counts[root] >= limit:
+                if root != new_root:
                     if new != ZERO:
                         add(counts, new_root, new)
-                    new, new_root = ZERO, root
+                    new = ZERO
+                    new_root = root
                 new += ONE
+                if new >= max_unreported or new + load_relaxed(counts, root) >= limit:
+                    add(counts, root, new)
+                    new = ZERO
             while stuck != ZERO:
                 lane = lowest_index(stuck)
                 stuck &= stuck - ONE
-                if counts[lanes.roots[lane]] >= limit:
+                if load_relaxed(counts, lanes.roots[lane]) >= limit:
                     free |= ONE << np.uint64(lane)
                     continue
                 j, bit = choose(memory, lane)
@@ -148,7 +180,7 @@ def build_run(
                 memory[CLEAR + j, lane] |= bit
                 if techniques == 0:
                     place(memory, lane, lowest, j, bit)
-            deepest = max(deepest, height)
+            deepest = max(deepest, height - low)
             busy &= ~free
             free = all_lanes & ~busy
         if new != ZERO:
@@ -161,9 +193,11 @@ def build_run(
                 stack.roots[height] = lanes.roots[lane]
                 height += 1
         stack.state[TOP] = height - 1
-        stack.tally[NODES] += np.uint64(nodes)
+        stack.state[BELOW] = low - 1
+        stack.tally[NODES] = np.uint64(nodes)
         stack.tally[GUESSES] += np.uint64(guesses)
         stack.tally[DEEPEST] = max(stack.tally[DEEPEST], np.uint64(deepest))
+        return not is_over
 
     return run
 

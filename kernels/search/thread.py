@@ -42,6 +42,7 @@ from gpusudoku.kernels.search.arguments import (
     STOPPED,
     TAKEN,
     TOP,
+    UNREPORTED,
 )
 from gpusudoku.kernels.search.choose import build_choose, narrows
 from gpusudoku.kernels.search.moves import build_moves
@@ -50,8 +51,6 @@ from gpusudoku.kernels.search.settings import FIRST, PAIRS, SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.kernels.search.step import build_steps, overlooks
 
-UNREPORTED = 4096
-"""Solutions after which a thread adds them to the count of their root, and looks at the limit."""
 FEW_DEAD = 8
 """Boards are split early while fewer than so many of the last 32 ended dead. It makes more dead
 ones, which pays where most have solutions. The first solution of a root does not count: puzzles
@@ -66,8 +65,6 @@ LAST_ROUND = np.uint64(ROUNDS_UNTIL_CHECK - 1)
 class Helpers(NamedTuple):
     """What a thread does together with others, as functions that kernels call."""
 
-    claim: Callable[..., Any]
-    """``claim(array, i)`` returns array[i] and adds 1 to it."""
     add: Callable[..., Any]
     """``add(array, i, value)`` adds a value and returns what was there."""
     any_of_warp: Callable[..., Any]
@@ -95,7 +92,7 @@ def build_run(
     a solution, waits for that; in want of rows it gives a board to the pool, too, if there is room.
     """
     techniques, strategy = settings
-    claim, add, any_of_warp, is_first_of_warp = helpers
+    add, any_of_warp, is_first_of_warp = helpers
     n, planes, K, Word = shape.n, shape.planes, shape.plane_words, shape.word
     CLEAR, PAIR_CELLS = shape.CLEAR, shape.PAIRS
     batches, load, store, copy_batch = build_row_moves(shape)
@@ -227,7 +224,7 @@ def build_run(
                     if unreported != ZERO:
                         add(counts, root, unreported)
                         unreported = ZERO
-                    place_taken = claim(pool.state, TAKEN)
+                    place_taken = add(pool.state, TAKEN, 1)
                     more = place_taken < filled
                     if more:
                         row = place_taken - capacity * (place_taken >= capacity)
@@ -250,7 +247,7 @@ def build_run(
                     ends = np.uint32(ends << 1 | 1)
                     has_board = False
                 elif unsolved == ZERO:
-                    row = claim(found.used, 0) if room > 0 else 0
+                    row = add(found.used, 0, 1) if room > 0 else 0
                     if room == 0 or row < room:  # else other threads took the last ones
                         if room > 0:
                             write(memory, 0, found.solutions[row])
@@ -282,7 +279,7 @@ def build_run(
             gives = max(gives, 1)
         given, more = 0, True
         while more and given < gives and height - given + has_board > 1:
-            place_given = claim(pool.state, GIVEN)
+            place_given = add(pool.state, GIVEN, 1)
             more = place_given < pool.state[END]
             if more:
                 row = place_given - capacity * (place_given >= capacity)
@@ -298,7 +295,7 @@ def build_run(
             put(memory, stack.boards, height)
             height += 1
         if height > 0 and height + 1 <= depth:
-            claim(pool.state, BUSY)
+            add(pool.state, BUSY, 1)
         for row in range(height):
             stack.roots[row] = root
         stack.state[TOP], stack.state[ENDS] = height - 1, np.int64(ends)

@@ -12,7 +12,7 @@ import pytest
 from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.counting import count
-from gpusudoku.engines import cpu
+from gpusudoku.engines import cpu_search
 from gpusudoku.jobs.job import Job, Task
 from gpusudoku.search import forecast
 from tests.boards import puzzle, spoilt
@@ -42,8 +42,7 @@ def forecasts(monkeypatch: pytest.MonkeyPatch) -> Callable[[Board], list[tuple[f
     """
     ticks = itertools.count()
     clock = SimpleNamespace(perf_counter=lambda: TICK * next(ticks))
-    monkeypatch.setattr(cpu, "time", clock)
-    monkeypatch.setattr(cpu, "CALL_SECONDS", TICK)
+    monkeypatch.setattr(cpu_search, "CALL_SECONDS", TICK)
     monkeypatch.setattr(forecast, "time", clock)
     monkeypatch.setattr(forecast, "FIRST_SECONDS", 10 * TICK)
     monkeypatch.setattr(forecast, "SAMPLING_SHARE", 0.05)

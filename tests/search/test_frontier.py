@@ -39,7 +39,8 @@ def solutions_of(
 ) -> tuple[list[int], list[tuple[int, ...]]]:
     """Search every frontier board for itself; returns the counts, and all solutions."""
     found: list[tuple[int, ...]] = []
-    job = Job(len(frontier), on_solutions=lambda block, _: found.extend(map(tuple, block.tolist())))
+    hand_over = lambda block, _: found.extend(map(tuple, block.tolist()))  # noqa: E731
+    job = Job(len(frontier), on_solutions=hand_over, dtype=np.uint64)
     apart = Frontier(frontier.shape, frontier.boards, np.arange(len(frontier)))
     CpuEngine(jobs=1).explore(apart, settings, job)
     return job.counts, sorted(found)
