@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from math import inf
-from weakref import proxy
 
 from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cancel import cancelling
@@ -36,9 +35,7 @@ class Forecast:
 
     def __init__(self, settings: SearchSettings, job: Job) -> None:
         self._settings = settings
-        # The job has its workers, and each of them its forecast: a cycle would keep the boards of
-        # many searches until Python's collector of garbage comes.
-        self._job: Job = proxy(job)
+        self._job = job
         self._samples = 0
         self._effort = MIN_EFFORT
         self._due = time.perf_counter() + FIRST_SECONDS if job.is_watched else inf
