@@ -101,13 +101,16 @@ class SharedSearch:
                 self._forecast.revise(self._whole, remaining)
             self._answers = []
 
+    def finish(self) -> None:
+        """End the job, as no thread has any boards left."""
+        self.job.expect(self._whole, 0.0, 0.0)
+        self.job.finish()
+
     def end(self) -> WorkCounters:
         """Leave all boards that remain to the job; return the work done. No thread is at work."""
         remaining = self._joined([*(w.remaining for w in self.workers), self.pool.remaining()])
         if len(remaining):
             self.job.leave(Task(remaining, self._whole.weight, self._whole.doubt))
-        else:
-            self.job.expect(self._whole, 0.0, 0.0)
         tallies = np.array([worker.stack.tally for worker in self.workers], np.int64)
         tallies = tallies.reshape(-1, TALLIES)
         nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
@@ -158,7 +161,7 @@ class SearchWorker:
             self._hand_over(job)
             self._make_room()
             shared.attend(self)
-        job.finish()
+        shared.finish()
 
     def _hand_over(self, job: Job) -> None:
         """Hand over the solutions that were listed."""
