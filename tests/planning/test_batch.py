@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import tracemalloc
-
-import numpy as np
 import pytest
 
 from gpusudoku.board.batch import Batch
@@ -37,21 +33,6 @@ def test_as_one_by_one(limit: int | None, jobs: int) -> None:
     ]
     assert all(type(number) is int for each in counts for number in each.numbers.tolist())
     assert sum(map(len, counts)) == len(boards)
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_boards_that_are_counted_take_no_memory(jobs: int) -> None:
-    """Not until the collector of garbage comes, which seldom looks at what lived for a while."""
-    cells = np.tile(puzzle("3x3", 30, 1).cells, (1 << 14, 1))
-    count_many(cells, device="cpu", jobs=jobs).numbers()  # compiles
-    gc.disable()
-    tracemalloc.start()
-    try:
-        count_many(cells, device="cpu", jobs=jobs).numbers()
-        assert tracemalloc.get_traced_memory()[0] < cells.nbytes / 10
-    finally:
-        tracemalloc.stop()
-        gc.enable()
 
 
 @pytest.mark.parametrize("method", ["auto", "contraction"])
