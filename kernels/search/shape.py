@@ -39,11 +39,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.jobs.forks import cached_property
+from gpusudoku.kernels.processor import vector_bits
 
 SUBWORDS = (8, 16, 32, 64)
 """Bits of the numbers that a processor takes side by side."""
-VECTOR_BITS = 512
-"""The widest vectors of any processor."""
 UNROLLED_WORDS = 12
 """Planes of more words are gone through by loops that are compiled as such, over their groups if
 there are several: code for each word would take long to compile."""
@@ -142,14 +141,19 @@ class Shape:
 
     @property
     def lanes(self) -> int:
-        """The boards that a CPU thread works on at once.
+        """The boards that a CPU thread works on at once: one vector of each word.
 
-        One vector of each word; two where these are few: so one can be worked on while the other
-        waits for its last result; and half a one where planes would not fit in the first cache.
+        Processors with vectors of 512 bits have 32 registers, and so room for two where words are
+        few: one can be worked on while the other waits for its last result. Half a vector is taken
+        where planes would not fit in the first cache. AVX2 has 16 registers: with two vectors of
+        each word a step takes as long for a board, and more lanes wait for boards.
         """
-        if self.planes * VECTOR_BITS > 8 * CACHE:
-            return VECTOR_BITS // 2 // self.bits
-        return (2 if self.n <= 12 else 1) * VECTOR_BITS // self.bits
+        bits = vector_bits()
+        if bits == 512 and self.n <= 12:
+            bits *= 2
+        elif bits == 512 and self.planes * bits > 8 * CACHE:
+            bits //= 2
+        return bits // self.bits
 
     # Masks of a word.
 
