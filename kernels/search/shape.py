@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.jobs.forks import cached_property
-from gpusudoku.kernels.processor import vector_bits
+from gpusudoku.kernels.processor import has_avx512
 
 SUBWORDS = (8, 16, 32, 64)
 """Bits of the numbers that a processor takes side by side."""
@@ -141,18 +141,21 @@ class Shape:
 
     @property
     def lanes(self) -> int:
-        """The boards that a CPU thread works on at once: one vector of each word.
+        """The boards that a CPU thread works on at once.
 
-        Processors with vectors of 512 bits have 32 registers, and so room for two where words are
-        few: one can be worked on while the other waits for its last result. Half a vector is taken
-        where planes would not fit in the first cache. AVX2 has 16 registers: with two vectors of
-        each word a step takes as long for a board, and more lanes wait for boards.
+        One vector of each word with AVX2, and two with NEON or SSE2, whose vectors have half as
+        many bits. AVX2 has 16 registers: with two vectors most words are spilled.
+
+        AVX-512 has 32 registers, and so two vectors where words are few: one can be worked on while
+        the other waits for its last result. It has half a one where planes would not fit in the
+        first cache.
         """
-        bits = vector_bits()
-        if bits == 512 and self.n <= 12:
-            bits *= 2
-        elif bits == 512 and self.planes * bits > 8 * CACHE:
-            bits //= 2
+        bits = 256
+        if has_avx512():
+            if self.n <= 12:
+                bits = 1024
+            elif self.planes * 512 <= 8 * CACHE:
+                bits = 512
         return bits // self.bits
 
     # Masks of a word.
