@@ -64,13 +64,15 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
     load, store, place, candidates_of, write = build_moves(shape, jit)
     choose = build_choose(shape, settings.strategy, candidates_of, jit)
     advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, width)
-    take, give = build_sharing(shape, jit)
+    take, receive, give = build_sharing(shape, jit)
     has_pairs, has_conflicts = techniques & PAIRS != 0, overlooks(techniques)
     narrowing = narrows(shape, settings)
 
     @jit
     def run(pool, stack, found, recalls, answered, budget, limit, lanes):
         memory, counts = lanes.memory, found.counts
+        if memory.shape[1] != width:  # never: it tells the compiler the distance of rows
+            return False
         depth, room = stack.boards.shape[0], found.solutions.shape[0]
         # The stack is the rows from ``low`` to before ``height``.
         low = stack.state[BELOW] + 1
@@ -90,14 +92,15 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
         while True:
             while free != ZERO:
                 if height == low:
-                    waits = busy == ZERO
-                    if waits and new != ZERO:
-                        add(counts, new_root, new)
-                        new = ZERO
-                    if waits and room > 0 and found.used[0] > 0:
-                        break
                     low = 0
-                    height = take(pool, stack, recalls, answered, waits)
+                    height = take(pool, stack)
+                    if height == 0 and busy == ZERO:
+                        if new != ZERO:
+                            add(counts, new_root, new)
+                            new = ZERO
+                        if room > 0 and found.used[0] > 0:
+                            break
+                        height = receive(pool, stack, recalls, answered)
                     if height <= 0:
                         is_over = height == NONE_LEFT
                         height = 0

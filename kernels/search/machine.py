@@ -6,8 +6,8 @@ on values, ``function(shape, machine, ...)``, and a machine says what a value is
 
 * ``NumpyMachine``: a NumPy array, a row of the memory. This is what runs uncompiled, and a witness;
 * ``LlvmMachine``: a name of LLVM's, for a vector of all lanes. The function runs once, while it is
-  compiled, and every operation writes an instruction. On a CPU these are of 512 bits where the
-  processor has them, else as many narrower ones as it takes;
+  compiled, and every operation writes an instruction: one of the processor's, or two where lanes
+  take two registers;
 * ``CudaMachine``: the same for the one board of a thread.
 
 Loops of Python are unrolled that way. Those over ``machine.each`` become loops of the compiled
@@ -226,6 +226,21 @@ class LlvmMachine(Machine):
         self.align = min(CACHE_LINE, lanes * shape.bits // 8)
         self._bits, self._word = shape.bits, ir.IntType(shape.bits)
         self.kind: Any = ir.VectorType(self._word, lanes)
+        if lanes > 1:
+            self._align_stack()
+
+    def _align_stack(self) -> None:
+        """Keep a vector on the stack, which makes LLVM align the stack to vectors.
+
+        LLVM decides about that before it knows which registers it has to spill. Without this, half
+        of the spilled vectors cross cache lines in some processes, and none in others. The empty
+        assembly code takes the address, so that the vector is not removed.
+        """
+        with self.builder.goto_entry_block():
+            vector = self.builder.alloca(self.kind)
+            vector.align = self.align
+        takes_address = ir.FunctionType(ir.VoidType(), [vector.type])
+        self.builder.asm(takes_address, "", "r", [vector], side_effect=True)
 
     def constant(self, number: int) -> Any:
         """A number in all lanes, for LLVM."""

@@ -42,11 +42,13 @@ class Sharing(NamedTuple):
     """Functions by which threads share the boards of a shape."""
 
     take: Callable[..., int]
-    """``take(pool, stack, recalls, answered, waits)``: move boards of the pool to the stack, which
-    is empty.
+    """``take(pool, stack)``: move boards of the frontier to the stack, which is empty. Returns how
+    many; 0 if all are taken."""
+    receive: Callable[..., int]
+    """``receive(pool, stack, recalls, answered)``: wait until another thread gives boards, and move
+    them to the stack. The thread has none left, and the frontier is taken.
 
-    Returns how many. 0: there are none now, or the thread is to return to Python. NONE_LEFT: no
-    thread has any. A thread that ``waits`` for boards of others must have none in its lanes.
+    Returns how many; 0 if the thread is to return to Python, NONE_LEFT if no thread has any.
     """
     give: Callable[..., int]
     """``give(pool, stack, low, height)``: give the lower half of the stack, rows from ``low`` on,
@@ -71,8 +73,7 @@ def build_sharing(shape: Shape, jit: Jit) -> Sharing:
             other_roots[i] = roots[row]
 
     @jit
-    def take_from_frontier(pool, stack):
-        """Take a place of the frontier; 0 if all are taken."""
+    def take(pool, stack):
         place = load(pool.state, TAKEN)
         filled = pool.state[FILLED]
         while place < filled and not compare_exchange(pool.state, TAKEN, place, place + 1):
@@ -105,12 +106,9 @@ def build_sharing(shape: Shape, jit: Jit) -> Sharing:
         return 0
 
     @jit
-    def take(pool, stack, recalls, answered, waits):
+    def receive(pool, stack, recalls, answered):
         place = stack.state[PLACE]
         if place < 0:
-            number = take_from_frontier(pool, stack)
-            if number > 0 or not waits:
-                return number
             place = add(pool.state, TAKEN, 1)
             stack.state[PLACE] = place
         rows = pool.turns.shape[0]
@@ -140,4 +138,4 @@ def build_sharing(shape: Shape, jit: Jit) -> Sharing:
         store(pool.turns, row, place + 1)
         return number
 
-    return Sharing(take, give)
+    return Sharing(take, receive, give)

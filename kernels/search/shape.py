@@ -39,11 +39,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.jobs.forks import cached_property
+from gpusudoku.kernels.processor import has_avx512
 
 SUBWORDS = (8, 16, 32, 64)
 """Bits of the numbers that a processor takes side by side."""
-VECTOR_BITS = 512
-"""The widest vectors of any processor."""
 UNROLLED_WORDS = 12
 """Planes of more words are gone through by loops that are compiled as such, over their groups if
 there are several: code for each word would take long to compile."""
@@ -144,12 +143,20 @@ class Shape:
     def lanes(self) -> int:
         """The boards that a CPU thread works on at once.
 
-        One vector of each word; two where these are few: so one can be worked on while the other
-        waits for its last result; and half a one where planes would not fit in the first cache.
+        One vector of each word with AVX2, and two with NEON or SSE2, whose vectors have half as
+        many bits. AVX2 has 16 registers: with two vectors most words are spilled.
+
+        AVX-512 has 32 registers, and so two vectors where words are few: one can be worked on while
+        the other waits for its last result. It has half a one where planes would not fit in the
+        first cache.
         """
-        if self.planes * VECTOR_BITS > 8 * CACHE:
-            return VECTOR_BITS // 2 // self.bits
-        return (2 if self.n <= 12 else 1) * VECTOR_BITS // self.bits
+        bits = 256
+        if has_avx512():
+            if self.n <= 12:
+                bits = 1024
+            elif self.planes * 512 <= 8 * CACHE:
+                bits = 512
+        return bits // self.bits
 
     # Masks of a word.
 

@@ -11,6 +11,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.engines import cpu_search
+from gpusudoku.kernels.search import shape as shape_module
 from gpusudoku.kernels.search.arguments import Stack
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.options import Options
@@ -53,6 +54,24 @@ def test_techniques_and_strategies_save_nodes(
             assert found.count == min(expected, limit or expected)
             looked += 0 if limit else found.stats.nodes
     assert looked == nodes
+
+
+@pytest.mark.parametrize(("shape", "clues"), [("3x3", 27), ("3x4", 75), ("4x4", 158)])
+def test_counts_are_the_same_on_any_number_of_lanes(
+    shape: str, clues: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cpu_engine, "WIDTH", 2)
+    boards = [puzzle(shape, clues, seed) for seed in range(2)] + [
+        spoilt(puzzle(shape, clues, 2), 1)
+    ]
+    results = []
+    for is_wide in True, False:
+        monkeypatch.setattr(shape_module, "has_avx512", lambda is_wide=is_wide: is_wide)
+        run_uncompiled(monkeypatch)
+        counts = [count(board, device="cpu", jobs=1, method="search") for board in boards]
+        results.append([(each.count, each.stats.nodes) for each in counts])
+    assert results[0] == results[1]
+    assert max(number for number, _ in results[0]) > 1
 
 
 def test_the_order_on_one_thread_is_fixed(monkeypatch: pytest.MonkeyPatch) -> None:

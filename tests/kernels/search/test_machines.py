@@ -63,4 +63,4 @@ def test_vectors_do_what_numpy_does(name: str, techniques: int) -> None:
         assert done == expected
         assert (memory == other).all()
         outcomes.add(done)
-    assert len(outcomes) > 2 or name == "1x1" or not techniques
+    assert len(outcomes) > 1 or name == "1x1" or not techniques

@@ -133,14 +133,16 @@ class Model:
     def work(self, stack: Stack, suspends: bool) -> None:
         """Do what a thread does, and return to Python now and then."""
         # Looked up now: these are the stepping ones.
-        take, give = pool.build_sharing(SHAPE, as_it_is)
+        take, receive, give = pool.build_sharing(SHAPE, as_it_is)
         self.pool.state[pool.JOINED] += 1
         height = low = 0
         while not self._is_ending:
             answered = int(self._recalls[0])
             if height == low:
                 low = 0
-                height = take(self.pool, stack, self._recalls, answered, True)
+                height = take(self.pool, stack)
+                if height == 0:
+                    height = receive(self.pool, stack, self._recalls, answered)
                 if height == pool.NONE_LEFT:
                     return
             if height - low >= 2:

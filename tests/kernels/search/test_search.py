@@ -53,12 +53,14 @@ def test_counts_equal_the_oracle(shape: str, nodes: int) -> None:
     assert (counted(full), counted(spoilt(full, 2))) == (1, 0)
 
 
-@pytest.mark.parametrize(("shape", "clues", "nodes"), [("2x5", 40, 299), ("4x4", 120, 36268)])
+@pytest.mark.parametrize(("shape", "clues", "nodes"), [("2x5", 40, 405), ("4x4", 120, 36245)])
 def test_larger_trees_equal_the_contraction(shape: str, clues: int, nodes: int) -> None:
     board = puzzle(shape, clues, 7)
-    result = count(board, device="cpu", method="search", jobs=1)
-    assert result.count == count(board, device="cpu", method="contraction").count > 10
-    assert result.stats.nodes == nodes
+    number = count(board, device="cpu", method="search", jobs=1).count
+    assert number == count(board, device="cpu", method="contraction").count > 10
+    # Without the quick search, whose lanes leave boards behind: how many depends on the processor.
+    outcome = searched([board], CpuEngine(1))
+    assert (outcome.counts, outcome.stats.nodes) == ([number], nodes)
 
 
 SMALL = {"1x1": 0, "2x1": 1, "1x3": 3, "1x4": 3, "2x2": 5, "3x2": 12, "3x3": 44}

@@ -7,7 +7,9 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.kernels.processor import has_avx512
 from gpusudoku.kernels.search import few
+from gpusudoku.kernels.search import shape as shape_module
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.search.frontier import Frontier
@@ -44,6 +46,40 @@ def test_every_cell_has_a_bit_of_its_own(shape: tuple[int, int]) -> None:
     for row, mask in zip(rows, masks.tolist(), strict=True):
         expected = [{d + 1 for d in range(geometry.n) if bits >> d & 1} for bits in mask]
         assert unpacked(packing, row) == expected
+
+
+@pytest.mark.parametrize(
+    ("features", "lanes"),
+    [
+        ("+avx,+avx2,+avx512f", [32, 32, 16, 8, 8, 4]),
+        ("+avx,+avx2,-avx512f", [8, 8, 4, 4, 8, 4]),
+        ("+neon", [8, 8, 4, 4, 8, 4]),
+    ],
+)
+def test_lanes_follow_the_registers_of_the_processor(
+    features: str, lanes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CPU_FEATURES", features)
+    monkeypatch.setattr(shape_module, "has_avx512", has_avx512.__wrapped__)
+    boxes = [(2, 3), (3, 3), (3, 4), (4, 4), (5, 5), (6, 6)]
+    assert [Shape(*box).lanes for box in boxes] == lanes
+    for box_rows, box_columns in np.ndindex(64, 64):
+        shape = Shape(box_rows + 1, box_columns + 1)
+        if shape.n <= 64:
+            assert 2 <= shape.lanes <= 64  # sets of lanes are words of 64 bits
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [("NUMBA_ENABLE_AVX", "0", 8), ("NUMBA_CPU_NAME", "generic", 8)],
+)
+def test_numba_may_be_told_not_to_use_wide_vectors(
+    variable: str, value: str, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NUMBA_CPU_FEATURES", raising=False)
+    monkeypatch.setenv(variable, value)
+    monkeypatch.setattr(shape_module, "has_avx512", has_avx512.__wrapped__)
+    assert Shape(3, 3).lanes == expected
 
 
 @pytest.mark.parametrize("shape", ["1x1", "1x5", "2x3", "3x3", "4x4", "2x7", "5x5"])
