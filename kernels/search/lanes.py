@@ -71,8 +71,8 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
     @jit
     def run(pool, stack, found, recalls, answered, budget, limit, lanes):
         memory, counts = lanes.memory, found.counts
-        if memory.shape[1] != width:  # never: it tells the compiler the distance of rows
-            return False
+        if memory.shape[1] != width:  # which tells the compiler the distance of two rows
+            raise ValueError
         depth, room = stack.boards.shape[0], found.solutions.shape[0]
         # The stack is the rows from ``low`` to before ``height``.
         low = stack.state[BELOW] + 1
