@@ -64,7 +64,7 @@ def minimal_puzzles(
     """List all minimal puzzles inside a puzzle, each once, as they are found.
 
     They have some of its clues, its solution and no other, and no clue that could go. Their order
-    depends on board and ``keep`` alone. A puzzle of 9x9 cells with 30 clues has some dozens, one
+    depends on board, ``keep`` and the width of the processor's vectors, not on ``jobs``. A puzzle of 9x9 cells with 30 clues has some dozens, one
     with 35 some thousands, and a full grid more than could ever be listed: the first of them mostly
     come within a second, of a few grids after ten. Memory stays small however many there are.
     Larger boards may take very long: a search of one with too few clues does.
@@ -111,7 +111,7 @@ def minimal_blocks(
     """List all minimal puzzles inside a puzzle, whose only solution is given, uint8 (cells).
 
     ``keep``, bool (cells), are clues that are always there. Gives blocks of puzzles, uint8 (k,
-    cells), in an order that depends on puzzle and ``keep`` alone.
+    cells), in an order that depends on puzzle, ``keep`` and the width of the processor's vectors.
     """
     clues = _Clues(puzzle, solution, keep, engine)
     found, _ = clues.search(clues.none)
