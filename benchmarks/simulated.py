@@ -84,8 +84,7 @@ def simulate(
     run = {
         "board": case.name, "workers": case.workers, "cutoff": case.cutoff,
         "sharing": case.sharing, "without": case.without, "seconds": outcome.seconds,
-        "frontier_seconds": beginning.seconds, "frontier_boards": len(beginning.frontier),
-        "nodes": outcome.nodes, "spent": outcome.spent,
+        "frontier_boards": len(beginning.frontier), "spent": outcome.spent,
     }  # fmt: skip
     trace, seconds = outcome.trace, outcome.seconds
     return run | ({"busy": profile(trace, seconds, case.bins)} if case.bins else {})

@@ -85,7 +85,6 @@ class Outcome(NamedTuple):
     """What a search on virtual cores did."""
 
     count: int
-    nodes: int
     seconds: float
     spent: dict[str, float]
     """Seconds charged, by what for, of all threads together, but for those in which they wait."""
@@ -165,13 +164,12 @@ def simulate(beginning: Beginning, threads: int, costs: Costs, *, sharing: bool 
             clock += 1e-6 * SLEEP_MICROSECONDS * turn + costs.sleep if turn else PAUSE_SECONDS
             turns[number] += 1
         heappush(queue, (clock, number))
-    work = search.end()
+    search.end()
     assert not search.job.left
     spent: dict[str, float] = {}
     for what, start, stop in trace:
         spent[what] = spent.get(what, 0.0) + stop - start
-    visited = beginning.nodes + beginning.frontier.nodes + work.nodes
-    return Outcome(beginning.count + search.job.total, visited, end, spent, trace)
+    return Outcome(beginning.count + search.job.total, end, spent, trace)
 
 
 def least_seconds(
