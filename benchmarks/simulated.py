@@ -43,7 +43,7 @@ BOARD = "2e"
 """The board of the runs that show what matters."""
 CUTOFF_WORKERS = [2, 16, 64]
 CUTOFFS = [1e20, 1e25, 1e30, 1e35, 1e40, 1e43]
-PICTURED = [(1e20, True), (1e40, False), (None, True)]
+PICTURED = [(1e20, True), (1e30, False), (None, True)]
 """Cutoff and sharing of the runs whose cores are drawn, with this many workers:"""
 PICTURED_WORKERS = 16
 BINS = 120

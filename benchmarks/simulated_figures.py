@@ -53,7 +53,7 @@ FEW = ("1d", "2e", "2f")
 """The boards of the small figure, from little to much work."""
 PANELS = {
     (1e20, True): "cutoff $10^{20}$: one core makes a long frontier, the others wait",
-    (1e40, False): "cutoff $10^{40}$, nothing handed over: the first threads take all boards",
+    (1e30, False): "cutoff $10^{30}$, nothing handed over: threads end early, or last longer",
     (None, True): "no cutoff: a short frontier, and threads that wait are given boards",
 }
 """What the pictures of busy cores show, by cutoff and sharing."""

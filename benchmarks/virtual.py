@@ -33,6 +33,7 @@ from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.arguments import GIVEN, MAX_BUDGET, NODES, PLACE
 from gpusudoku.kernels.search.pool import SLEEP_MICROSECONDS, SLEEPS
 from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.signature import block_of, result_of
 from gpusudoku.options import Options
 from gpusudoku.planning.direct import search_directly
 from gpusudoku.planning.search import TASKS
@@ -133,6 +134,7 @@ def simulate(beginning: Beginning, threads: int, costs: Costs, *, sharing: bool 
     step = costs.thread if threads > 1 else 0.0
     queue = [(end + (number + 1) * step, number) for number in range(len(search.tasks))]
     turns = [0] * threads
+    blocks: dict[int, Any] = {}  # of the calls: to make one takes longer than the call
     given_at: dict[int, float] = {}
     while queue:
         clock, number = heappop(queue)
@@ -140,26 +142,32 @@ def simulate(beginning: Beginning, threads: int, costs: Costs, *, sharing: bool 
             search.workers.append(SearchWorker(search))
             charge("threads", clock - step, step)
         worker = search.workers[number]
-        # The word that recalls a thread is the place that it waits for: so it never waits long.
-        place = worker.stack.state[PLACE : PLACE + 1]
-        awaited, given = int(place[0]), int(search.pool.state[GIVEN])
-        nodes = int(worker.stack.tally[NODES])
-        shared = worker.found, place, -1, CALL_NODES, worker.limit, worker.lanes
-        has_more = worker.run(search.pool, worker.stack, *shared)
+        stack = worker.stack
+        awaited, given = int(stack.state[PLACE]), int(search.pool.state[GIVEN])
+        nodes = int(stack.tally[NODES])
+        if number not in blocks:
+            # The word that recalls a thread is the place that it waits for: so it never waits long.
+            called = worker.found, stack.state[PLACE : PLACE + 1], -1, CALL_NODES
+            arguments = search.pool, stack, *called, worker.limit, worker.lanes
+            blocks[number] = block_of(worker.run.signature, arguments)
+        worker.run.call(blocks[number])
+        has_more = result_of(blocks[number], worker.run.returns)
         worker._make_room()
-        waits = int(place[0]) >= 0
-        if awaited >= 0 and int(place[0]) != awaited:
+        if worker.stack is not stack:
+            del blocks[number]
+        place = int(stack.state[PLACE])
+        if awaited >= 0 and place != awaited:
             clock = max(clock, given_at[awaited])
             turns[number] = 0
-        seconds = (int(worker.stack.tally[NODES]) - nodes) * costs.node
+        seconds = (int(stack.tally[NODES]) - nodes) * costs.node
         if seconds > 0:
             charge("search", clock, seconds)
             clock += seconds
         given_at |= dict.fromkeys(range(given, int(search.pool.state[GIVEN])), clock)
         end = max(end, clock)
-        if not has_more or (waits and not sharing):
+        if not has_more or (place >= 0 and not sharing):
             continue
-        if waits:
+        if place >= 0:
             turn = turns[number] % (SLEEPS + 1)
             clock += 1e-6 * SLEEP_MICROSECONDS * turn + costs.sleep if turn else PAUSE_SECONDS
             turns[number] += 1
