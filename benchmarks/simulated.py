@@ -6,7 +6,7 @@ measured. So the figures depend on the machine by these few costs only, and othe
 disturb them. Beside them stand the speed-ups that were measured on real cores (results/bench.json),
 and those that another project has published (``published``).
 
-    python benchmarks/simulated.py           four minutes; figures.py draws the figures
+    python benchmarks/simulated.py           ten minutes; figures.py draws the figures
     python benchmarks/simulated.py --show    the tables of what was recorded before
 """
 
