@@ -143,15 +143,15 @@ def cores(_: Path | None = None) -> None:
     ours, seconds, most = speed_ups(), plain(virtual()), threads()
     measured = measured_speed_ups(RESULTS / "bench.json", most)
     shown = (2, 16, MOST_CORES)
-    heads = ["board", "1 core, simulated", f"{most} cores, measured"]
+    heads = ["board", f"{most} cores, measured", "1 core, simulated"]
     heads += [f"{number}, simulated" for number in shown]
     heads += ["best, simulated", *(f"theirs, {n}" for n in shown)]
     rows = []
     for name, theirs in SPEED_UPS.items():
         line = ours[name]
         best = max(line, key=lambda number: line[number])
-        cells = [name, duration(seconds[name][1])]
-        cells += [f"{measured[name]:.2f}" if name in measured else ""]
+        cells = [name, f"{measured[name]:.2f}" if name in measured else ""]
+        cells += [duration(seconds[name][1])]
         cells += [f"{line[number]:.1f}" for number in shown]
         cells += [f"{line[best]:.1f} on {best}" if best > 1 else "none"]
         rows.append([*cells, *(f"{theirs[CORES.index(number)]:.1f}" for number in shown)])
@@ -287,7 +287,16 @@ def pictured() -> dict[str, Pictured]:
 
 
 def busy(_: Path | None = None) -> None:
-    """Print how busy cores were, simulated and measured."""
+    """Print how busy cores were, measured and simulated."""
+    most = threads()
+    shares = [row["utilisation"] for row in searches() if row["jobs"] == most
+              and row["median"] >= SHORT_SECONDS and row["utilisation"]]  # fmt: skip
+    if shares:
+        print(
+            f"Measured: in searches of {duration(SHORT_SECONDS)} or more, {most} threads work"
+            f" for {median(shares):.1%} of the time in the median, {min(shares):.1%} at least"
+            f" ({len(shares)} boards).\n"
+        )
     run: dict[str, Any] = next(run for run in virtual() if "busy" in run)
     table(
         [
@@ -297,16 +306,7 @@ def busy(_: Path | None = None) -> None:
         ],
         [[title, f"{faster:.1f}", f"{mean:.1f}"] for title, (faster, mean) in pictured().items()],
     )
-    most = threads()
-    shares = [row["utilisation"] for row in searches() if row["jobs"] == most
-              and row["median"] >= SHORT_SECONDS and row["utilisation"]]  # fmt: skip
-    if shares:
-        print(
-            f"\nMeasured: in searches of {duration(SHORT_SECONDS)} or more, {most} threads work"
-            f" for {median(shares):.1%} of the time in the median, {min(shares):.1%} at least"
-            f" ({len(shares)} boards)."
-        )
-    print_sources("simulated", "bench")
+    print_sources("bench", "simulated")
 
 
 @command("findings")

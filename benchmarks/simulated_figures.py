@@ -53,11 +53,11 @@ FEW = ("1d", "2e", "2f")
 """The boards of the small figure, from little to much work."""
 PANELS = {
     (1e20, True): "cutoff $10^{20}$: one core makes a long frontier, the others wait",
-    (1e40, False): "cutoff $10^{40}$, nothing shared later: few tasks, of unlike length",
-    (None, True): "no cutoff: a short frontier, and those who wait are given boards",
+    (1e30, False): "cutoff $10^{30}$, nothing handed over: threads end early, or last longer",
+    (None, True): "no cutoff: a short frontier, and threads that wait are given boards",
 }
 """What the pictures of busy cores show, by cutoff and sharing."""
-LABELS = ["searching", "Python: frontier, tasks, sharing"]
+LABELS = ["searching", "Python: making the frontier, starting threads"]
 MEASURED: dict[str, Any] = {"marker": "_", "markersize": 11, "linestyle": "", "alpha": 1.0}
 SHARED: dict[bool, dict[str, Any]] = {
     True: {"linestyle": "-"},
@@ -280,7 +280,7 @@ def _busy(runs: list[Run]) -> Any:
         lines, seconds = run["busy"], run["seconds"]
         bins = len(lines["search"])
         edges = 1e3 * seconds * (np.arange(bins) + 0.5) / bins
-        areas = axes.stackplot(edges, lines["search"], lines["python"], labels=LABELS,
+        areas = axes.stackplot(edges, lines["search"], lines["preparing"], labels=LABELS,
                                colors=[COLOURS[0], COLOURS[5]])  # fmt: skip
         areas[1].set_hatch("////")
         axes.set(ylim=(0, run["workers"]), yticks=np.arange(0, run["workers"] + 1, 4))

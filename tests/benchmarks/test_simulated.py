@@ -6,41 +6,55 @@ import json
 from types import SimpleNamespace
 
 import pytest
-import simulated
 import simulated_figures
+import virtual
 from machine import RESULTS
-from virtual_search import Costs
-from virtual_search import simulated as simulate
+from virtual import Costs
 
-from gpusudoku import Board, Geometry
-from gpusudoku.engines import cpu as cpu_engine
+from gpusudoku import collection
 
-BOARD = Board.empty(Geometry(2, 2))
-COSTS = Costs(call=5e-6, report=2e-5, take=1e-6, task=2e-6, share=1e-4, worker=1e-5,
-              thread=5e-5, wake=1e-5, round=2e-5, split=5e-7)  # fmt: skip
-NODE = 1e-3
-"""Seconds: so long that the search is nearly all of a run."""
+BOARD = "1c"
+COSTS = Costs(node=1e-6, call=1e-5, search=1e-4, thread=5e-5, sleep=5e-5)
+"""Seconds; a node takes so long that the search is nearly all of a run."""
+ONE_BOARD = 1e60
+"""A cutoff at which the frontier is the board itself."""
 
 
-@pytest.fixture
-def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Calls of few nodes, so that there is something left to share after the first."""
-    for name in ("SHORTEST_SECONDS", "PYTHON_SECONDS"):
-        monkeypatch.setattr(cpu_engine, name, 1e-6)
-
-
-@pytest.mark.parametrize("workers", [1, 3, 32])
+@pytest.mark.parametrize("threads", [1, 3, 32])
 @pytest.mark.parametrize("sharing", [True, False])
-def test_no_run_beats_work_and_longest_chain(short: None, workers: int, sharing: bool) -> None:
-    found, world = simulate(BOARD, workers, COSTS, NODE, sharing=sharing)
-    seconds, spent = found.stats.seconds, sum(world.spent.values())
-    assert found.count == 288
-    assert seconds >= spent / workers * (1 - 1e-9)
-    assert workers > 1 or seconds == pytest.approx(spent)
-    assert seconds >= spent - world.spent["search"]  # Python: one at a time
-    longest = max(end - start for what, start, end in world.trace if what == "search")
-    assert seconds >= found.stats.expansion_seconds + longest
-    assert max(found.stats.utilisation) <= 1 + 1e-9
+@pytest.mark.parametrize("cutoff", [None, 1e20])
+def test_no_run_beats_work_and_longest_chain(
+    threads: int, sharing: bool, cutoff: float | None
+) -> None:
+    beginning = virtual.begin(collection.load(BOARD), cutoff)
+    outcome = virtual.simulate(beginning, threads, COSTS, sharing=sharing)
+    seconds, spent = outcome.seconds, sum(outcome.spent.values())
+    assert outcome.count == collection.entry(BOARD).count
+    assert seconds >= spent / threads * (1 - 1e-9)
+    assert threads > 1 or seconds == pytest.approx(spent)
+    assert seconds >= spent - outcome.spent["search"]  # one at a time does all else
+    starts = [(start, 1) for _, start, _ in outcome.trace]
+    ends = [(end - 1e-9, -1) for _, _, end in outcome.trace]
+    at_work = most = 0
+    for _, change in sorted(starts + ends):
+        at_work += change
+        most = max(most, at_work)
+    assert most <= threads
+
+
+def test_boards_are_handed_over() -> None:
+    beginning = virtual.begin(collection.load(BOARD), ONE_BOARD)
+    assert len(beginning.frontier) == 1
+    alone = virtual.simulate(beginning, 1, COSTS).seconds
+    assert virtual.simulate(beginning, 4, COSTS, sharing=False).seconds >= alone
+    assert virtual.simulate(beginning, 4, COSTS).seconds < alone / 3.5
+
+
+def test_what_is_over_before_threads_start_takes_the_same_on_any_number() -> None:
+    beginning = virtual.begin(collection.load("1a"))
+    one, many = (virtual.simulate(beginning, threads, COSTS) for threads in (1, 64))
+    assert one == many
+    assert one.count == 1
 
 
 @pytest.fixture(scope="module")
@@ -62,21 +76,12 @@ def test_recorded_runs_keep_the_bounds(results: SimpleNamespace) -> None:
 
 
 def test_two_cores_are_as_measured(results: SimpleNamespace) -> None:
+    """Those of a version whose threads shared boards in Python win less."""
     measured = simulated_figures.measured_speed_ups(RESULTS / "bench.json")
     compared = {name: line for name, line in results.long.items() if name in measured}
     assert len(compared) >= 8
     for name, line in compared.items():
-        assert line[1] / line[2] == pytest.approx(measured[name], rel=0.2), name
-
-
-def test_real_threads_take_the_processor_time_that_is_charged(results: SimpleNamespace) -> None:
-    """On few cores a search takes longer, so more threads start than on many."""
-    for name, line in results.machine["processor_seconds"].items():
-        virtual = simulated.charged(results.runs, name)
-        for number in simulated.CHECKED_THREADS[1:]:
-            real = line[str(number)] / line["1"]
-            assert real == pytest.approx(virtual[number] / virtual[1], rel=0.25), name
-    assert len(results.machine["processor_seconds"]) == 3
+        assert line[1] / line[2] == pytest.approx(measured[name], rel=0.25), name
 
 
 def test_one_core_is_as_measured(results: SimpleNamespace) -> None:
