@@ -15,6 +15,7 @@ thread reports progress.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -27,7 +28,8 @@ import numpy as np
 from gpusudoku import collection
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.engines.cpu import CpuEngine, SearchWorker, SharedSearch
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.engines.cpu_search import SearchWorker, SharedSearch
 from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.arguments import GIVEN, MAX_BUDGET, NODES, PLACE
@@ -64,7 +66,7 @@ class Costs(NamedTuple):
     search: float
     """What Python does for a search on one thread."""
     thread: float
-    """Starting a thread, up to its first board, and ending it; one at a time does so."""
+    """Starting a thread with its memory, and ending it; one at a time does so."""
     sleep: float
     """What a sleep takes longer than it should."""
 
@@ -130,7 +132,8 @@ def simulate(beginning: Beginning, threads: int, costs: Costs, *, sharing: bool 
     charge("frontier", end, beginning.seconds)
     if search.tasks:
         charge("threads", end, costs.search)
-    # Threads are started one after the other, all of them, however soon the search is over.
+    # Threads are started one after the other, until the search is over.
+    is_over = False
     step = costs.thread if threads > 1 else 0.0
     queue = [(end + (number + 1) * step, number) for number in range(len(search.tasks))]
     turns = [0] * threads
@@ -139,6 +142,8 @@ def simulate(beginning: Beginning, threads: int, costs: Costs, *, sharing: bool 
     while queue:
         clock, number = heappop(queue)
         if number == len(search.workers):
+            if is_over:
+                break
             search.workers.append(SearchWorker(search))
             charge("threads", clock - step, step)
         worker = search.workers[number]
@@ -165,6 +170,7 @@ def simulate(beginning: Beginning, threads: int, costs: Costs, *, sharing: bool 
             clock += seconds
         given_at |= dict.fromkeys(range(given, int(search.pool.state[GIVEN])), clock)
         end = max(end, clock)
+        is_over = is_over or not has_more
         if not has_more or (place >= 0 and not sharing):
             continue
         if place >= 0:
@@ -197,6 +203,15 @@ def explore(frontier: Frontier, threads: int, limit: int | None = None) -> WorkC
     return CpuEngine(threads).explore(frontier, SETTINGS, Job(1, limit, dtype=np.uint64))
 
 
+def start_threads(frontier: Frontier) -> None:
+    """Start threads that make their memory, and end them."""
+    search = SharedSearch(frontier, SETTINGS, Job(1, dtype=np.uint64), STARTED_THREADS)
+    for _ in range(STARTED_THREADS):
+        thread = threading.Thread(target=SearchWorker, args=(search,))
+        thread.start()
+        thread.join()
+
+
 def measured_costs() -> Costs:
     """Measure what a search takes on a core of this machine.
 
@@ -215,7 +230,7 @@ def measured_costs() -> Costs:
     frontier = Frontier.of(short)
     # With a limit of 0 threads drop all boards.
     search = least_seconds(lambda: explore(frontier, 1, 0))
-    several = least_seconds(lambda: explore(frontier, STARTED_THREADS, 0), time.process_time)
+    threads = least_seconds(lambda: start_threads(frontier), time.process_time)
     asked = 1e-6 * SLEEP_MICROSECONDS
     sleep = least_seconds(lambda: time.sleep(asked), time.perf_counter) - asked
-    return Costs(median(nodes), call, search, (several - search) / STARTED_THREADS, sleep)
+    return Costs(median(nodes), call, search, threads / STARTED_THREADS, sleep)
