@@ -56,14 +56,13 @@ def measure(names: list[str], threads: Sequence[int], repeats: int) -> list[Run]
 def show(path: Path) -> None:
     """Print the table of a recorded file."""
     results = recorded(path)
-    cores = results["machine"]["cores"]
     rows, apart = [], []
     alone: dict[str, tuple[float, float, float]] = {}
     cases = grouped(results["runs"], "board", "jobs")
     print(f"{repeated(cases.values())}\n")
     for (name, jobs), case in cases.items():
         rate = median(int(run["count"]) / run["seconds"] / 1e6 for run in case)
-        cycles = min(jobs, cores) * median(run["gigahertz"] for run in case)
+        cycles = jobs * median(run["gigahertz"] for run in case)
         cpu_seconds = min(run["cpu_seconds"] for run in case)
         busy = median(min(run["utilisation"]) for run in case)
         one_rate, one_cycles, one_cpu = alone.setdefault(name, (rate, cycles, cpu_seconds))
