@@ -32,7 +32,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.cpu_search import SearchWorker, SharedSearch
 from gpusudoku.engines.engine import WorkCounters
 from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.search.arguments import GIVEN, MAX_BUDGET, NODES, PLACE
+from gpusudoku.kernels.search.arguments import GIVEN, NODES, PLACE
 from gpusudoku.kernels.search.pool import SLEEP_MICROSECONDS, SLEEPS
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.signature import block_of, result_of
@@ -118,7 +118,7 @@ def simulate(beginning: Beginning, threads: int, costs: Costs, *, sharing: bool 
     """
     search = SharedSearch(beginning.frontier, SETTINGS, Job(1, dtype=np.uint64), threads)
     if not sharing:
-        search.pool.state[GIVEN] = MAX_BUDGET  # beyond any place that is taken
+        search.pool.state[GIVEN] = 1 << 62  # beyond any place that is taken
     trace: list[tuple[str, float, float]] = []
     end = 0.0
 

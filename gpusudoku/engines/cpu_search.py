@@ -21,8 +21,8 @@ from gpusudoku.kernels.search.arguments import (
     BELOW,
     DEEPEST,
     GUESSES,
-    MAX_BUDGET,
     NODES,
+    PLACE,
     TALLIES,
     TOP,
     CpuPool,
@@ -38,6 +38,8 @@ from gpusudoku.search.frontier import Frontier, node_seconds
 CALL_SECONDS = 0.02
 """The reference core returns from compiled code after this long, if it reports progress, if it has
 solutions to hand over, or if it is to notice Ctrl-C."""
+LONG_CALL_SECONDS = 1.0
+"""Other threads return after this long, so that the solutions that they have found are counted."""
 ROOM_BYTES = 1 << 20
 """The size of a worker's buffer for solutions."""
 
@@ -48,7 +50,7 @@ Boards = tuple[NDArray[Any], NDArray[np.int64]]
 class SharedSearch:
     """A search by threads that take boards from each other, see ``kernels.search.pool``.
 
-    The job has an empty task for each thread. A thread that takes one takes part in the search.
+    The job has an empty task for each thread, which only makes it start the thread.
     """
 
     def __init__(
@@ -57,14 +59,15 @@ class SharedSearch:
         self.shape, self.settings, self.job = frontier.shape, settings, job
         self.pool = CpuPool.of(frontier.boards, frontier.roots, threads, frontier.shape)
         self.workers: list[SearchWorker] = []
-        nothing = frontier.part(0, 0)
-        self.tasks = [Task(nothing, 0.0) for _ in range(threads if len(frontier) else 0)]
+        no_boards = frontier.part(0, 0)
+        self.tasks = [Task(no_boards, 0.0) for _ in range(threads if len(frontier) else 0)]
         self._whole = Task(frontier, job.whole, job.doubt)
         self._nodes_reported = 0
         self._forecast = Forecast(settings, job)
         self._unanswered: set[SearchWorker] = set()
         """The workers that were asked for their boards and have not answered yet."""
         self._answers: list[Boards] = []
+        self._is_over = False
 
     def take_part(self, job: Job) -> float:
         """Search on this thread until no board is left or the job ends; return busy seconds."""
@@ -76,33 +79,38 @@ class SharedSearch:
         worker.search(self)
         return time.thread_time() - start
 
-    def attend(self, worker: SearchWorker) -> None:
-        """Answer for a worker that is back from compiled code; the first one reports progress."""
+    def answer_recall(self, worker: SearchWorker) -> None:
+        """Copy the boards of a worker that is not in compiled code, if a forecast needs them."""
         if worker in self._unanswered:
             self._answers.append(worker.remaining)
             self._unanswered.discard(worker)
-        if worker is self.workers[0] and self.job.is_watched:
-            self._report_progress()
 
-    def _report_progress(self) -> None:
+    def report_progress(self) -> None:
+        """Report the nodes of all workers, and forecast the remaining ones; the first does this."""
+        if not self.job.is_watched:
+            return
         nodes = sum(int(worker.stack.tally[NODES]) for worker in [*self.workers])
         self.job.advance(self._whole, nodes - self._nodes_reported)
         self._nodes_reported = nodes
-        if not self._forecast.is_due:
-            return
         first = self.workers[0]
+        # While it samples, others could not give boards to places behind the one it waits for.
+        if not self._forecast.is_due or first.stack.state[PLACE] >= 0:
+            return
         if not self._answers:
-            self._unanswered = {*self.workers} - {first}
             self._answers = [first.remaining]
+            self._unanswered = {*self.workers} - {first}
             self.job.recall()
         if not self._unanswered:
             remaining = self._joined([*self._answers, self.pool.remaining()])
             if len(remaining):
                 self._forecast.revise(self._whole, remaining)
             self._answers = []
+            if self._is_over:  # meanwhile
+                self.job.expect(self._whole, 0.0, 0.0)
 
     def finish(self) -> None:
         """End the job, as no thread has any boards left."""
+        self._is_over = True
         self.job.expect(self._whole, 0.0, 0.0)
         self.job.finish()
 
@@ -116,8 +124,8 @@ class SharedSearch:
         nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
         return WorkCounters(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
 
-    def _joined(self, runs: Sequence[Boards]) -> Frontier:
-        boards, roots = zip(*runs, strict=True)
+    def _joined(self, parts: Sequence[Boards]) -> Frontier:
+        boards, roots = zip(*parts, strict=True)
         return Frontier(self.shape, np.concatenate(boards), np.concatenate(roots))
 
 
@@ -137,9 +145,9 @@ class SearchWorker:
         room = max(self.shape.lanes, ROOM_BYTES // cells) if job.on_solutions else 0
         self.found = Found.into(job.numbers, room, cells)
         self.limit = limit_of(job.limit)
-        self.budget = MAX_BUDGET
-        if job.on_solutions or not shared.workers:
-            self.budget = max(1, int(CALL_SECONDS / node_seconds(self.shape)))
+        is_short = job.on_solutions or not shared.workers
+        seconds = CALL_SECONDS if is_short else LONG_CALL_SECONDS
+        self.budget = max(1, int(seconds / node_seconds(self.shape)))
 
     @property
     def remaining(self) -> Boards:
@@ -156,11 +164,13 @@ class SearchWorker:
             recalls = int(job.recalls[0])
             if job.ending:  # in this order: if it ends from now on, it recalls this thread
                 return
+            shared.answer_recall(self)  # likewise
+            if self is shared.workers[0]:
+                shared.report_progress()
             arguments = self.found, job.recalls, recalls, self.budget, self.limit, self.lanes
             has_more = self.run(shared.pool, self.stack, *arguments)
             self._hand_over(job)
             self._make_room()
-            shared.attend(self)
         shared.finish()
 
     def _hand_over(self, job: Job) -> None:
@@ -179,8 +189,9 @@ class SearchWorker:
         if height + 3 * self.shape.lanes <= len(boards):
             return
         if low < height - low:
-            boards = np.concatenate([boards, np.empty_like(boards)])
-            roots = np.concatenate([roots, np.empty_like(roots)])
+            # Zeros: rows have padding, which checkpoints hold and compare.
+            boards = np.concatenate([boards, np.zeros_like(boards)])
+            roots = np.concatenate([roots, np.zeros_like(roots)])
             self.stack = self.stack._replace(boards=boards, roots=roots)
         boards[: height - low] = boards[low:height]
         roots[: height - low] = roots[low:height]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-CACHE_LINES = 128
+CACHE_LINE_PAIR = 128
 """Bytes of two cache lines: processors fetch them in pairs."""
 
 
@@ -22,7 +22,7 @@ def isolated(count: int, dtype: DTypeLike) -> NDArray[Any]:
     A core that writes to a cache line takes it from all other cores. So what one thread writes all
     the time must not share a line with what another one uses.
     """
-    padding = CACHE_LINES // np.dtype(dtype).itemsize
+    padding = CACHE_LINE_PAIR // np.dtype(dtype).itemsize
     return np.zeros(count + 2 * padding, dtype)[padding : padding + count]
 
 

@@ -35,6 +35,9 @@ Item = TypeVar("Item")
 Scratch = TypeVar("Scratch")
 Result = TypeVar("Result")
 
+START_SECONDS = 1e-4
+"""Time for each thread that may be started to share work: starting one takes about half as long,
+and work that is not worth so many threads ends before."""
 MAX_DONE = 0.99
 """The largest share that is reported while any work is in doubt: more of it may remain."""
 ROUNDING = 1e-9
@@ -190,8 +193,10 @@ class Job:
 
     @property
     def idle_workers(self) -> int:
-        """The number that could take one more task: they wait, or have no thread yet."""
-        return self.workers - self._wanted + self._waiting - len(self._queue)
+        """The number that could take one more task: they wait, or could have a thread by now."""
+        worth = 1 + int((time.perf_counter() - self.start) / START_SECONDS)
+        ready = max(0, min(self.workers, worth) - self._wanted)
+        return ready + self._waiting - len(self._queue)
 
     @property
     def _is_cancelled(self) -> bool:
@@ -216,7 +221,7 @@ class Job:
             self.recalls += 1
 
     def finish(self) -> None:
-        """End the job, all of whose work is done; tasks that nobody has taken are forgotten."""
+        """End the job: all work is done. Tasks that are still in the queue are dropped."""
         with self._change:
             self._queue.clear()
             self._halt()
@@ -339,7 +344,7 @@ class Job:
     def run_here(self, tasks: Iterable[Task], worker: Worker) -> None:
         """Do the same with one worker, in the thread that calls; KeyboardInterrupt passes."""
         self._begin(tasks, [worker])
-        self._guard(0)
+        self._guard(0, worker)
         self._end()
         self._finish()
 
@@ -363,7 +368,9 @@ class Job:
         if index == self._wanted:
             return False
         # Only the thread keeps ``_guard``: so a job is freed as soon as it is not used any more.
-        self._threads.append(threading.Thread(target=self._guard, args=(index,), daemon=True))
+        self._threads.append(
+            threading.Thread(target=self._guard, args=(index, self._workers[index]), daemon=True)
+        )
         try:
             start_thread(self._threads[index])
         except NoThread:
@@ -408,11 +415,11 @@ class Job:
         self.recalls += 1
         self._change.notify_all()
 
-    def _guard(self, index: int) -> None:
+    def _guard(self, index: int, worker: Worker) -> None:
         """Run a worker; keep its error for the thread that waits."""
         try:
             with cancelling(*self._tokens, self._own), watching(Watch(self._watch)):
-                seconds = self._workers[index](self)
+                seconds = worker(self)
             if index < len(self.busy):
                 self.busy[index] = seconds
         except BaseException as error:

@@ -64,10 +64,11 @@ def minimal_puzzles(
     """List all minimal puzzles inside a puzzle, each once, as they are found.
 
     They have some of its clues, its solution and no other, and no clue that could go. Their order
-    depends on board, ``keep`` and the width of the processor's vectors, not on ``jobs``. A puzzle of 9x9 cells with 30 clues has some dozens, one
-    with 35 some thousands, and a full grid more than could ever be listed: the first of them mostly
-    come within a second, of a few grids after ten. Memory stays small however many there are.
-    Larger boards may take very long: a search of one with too few clues does.
+    depends on board, ``keep`` and the width of the processor's vectors. A puzzle of 9x9 cells with
+    30 clues has some dozens, one with 35 some thousands, and a full grid more than could ever be
+    listed: the first of them mostly come within a second, of a few grids after ten. Memory stays
+    small however many there are. Larger boards may take very long: a search of one with too few
+    clues does.
 
     Parameters
     ----------

@@ -5,12 +5,12 @@ those of one thread; a CUDA kernel gets the stacks of all threads, with one more
 
 All threads share the pool. It holds boards that nobody works on, in places numbered from 0. The
 frontier fills the first places. A thread without boards takes the next place (TAKEN); a thread with
-boards to spare gives some of them into the next free place (GIVEN). Both numbers only grow, and
-atomic operations change them, so no board is lost or taken twice. The pools differ in when boards
-are given, as threads of a GPU must not wait for each other:
+boards to spare gives some of them into the next free place (GIVEN). Both numbers only grow, by
+atomic operations, so only one thread gets each number, and no board is lost or taken twice. The
+pools differ in when boards are given, as threads of a GPU must not wait for each other:
 
-* ``CpuPool``: a place holds several boards. Once more places are taken than given, their threads
-  wait, and each thread that has enough boards fills one. When all threads wait, the search is over.
+* ``CpuPool``: a place holds several boards. If TAKEN > GIVEN, threads are waiting. A thread with
+  enough boards on its stack gives some of them. When all threads wait, the search is over.
 * ``Pool``, for a GPU: a place holds one board. Boards are given at the end of a launch, and taken
   in the next one.
 """
@@ -57,7 +57,7 @@ GIVEN = 2
 # On a CPU
 JOINED = 3
 """The number of threads that take part."""
-PLACE_BOARDS = 4
+BOARDS_PER_PLACE = 4
 """The number of boards of the frontier in a place; the last place may have fewer."""
 CPU_POOL_STATES = 5
 # On a GPU
@@ -69,10 +69,8 @@ STOPPED = 5
 """The warps that have spent their budget of rounds: once there is one, all others stop."""
 POOL_STATES = 6
 
-UNREPORTED = 4096
+MAX_UNREPORTED = 4096
 """Solutions after which a thread adds them to the count of their root, and looks at the limit."""
-MAX_BUDGET = 1 << 62
-"""A number of nodes that no search visits, to which as many can be added."""
 PLACES_PER_THREAD = 4
 """The frontier is divided into so many places for each thread, if that makes places full."""
 ROWS_PER_THREAD = 2
@@ -103,7 +101,7 @@ class CpuPool(NamedTuple):
     turns: NDArray[np.int64]
     """int64 (rows)."""
     state: NDArray[np.int64]
-    """int64 (CPU_POOL_STATES): TAKEN, FILLED, GIVEN, JOINED and PLACE_BOARDS."""
+    """int64 (CPU_POOL_STATES): TAKEN, FILLED, GIVEN, JOINED and BOARDS_PER_PLACE."""
 
     @classmethod
     def of(
@@ -114,26 +112,30 @@ class CpuPool(NamedTuple):
         pool = cls(
             np.ascontiguousarray(boards),
             np.ascontiguousarray(roots),
-            np.empty((rows, shape.lanes, shape.words), shape.word),
+            np.zeros((rows, shape.lanes, shape.words), shape.word),
             np.empty((rows, shape.lanes), np.int64),
             np.zeros(rows, np.int64),
             np.empty(rows, np.int64),
             isolated(CPU_POOL_STATES, np.int64),
         )
-        place_boards = max(1, min(shape.lanes, len(boards) // (PLACES_PER_THREAD * threads)))
-        filled = -(-len(boards) // place_boards)
-        pool.state[:] = 0, filled, filled, 0, place_boards
+        boards_per_place = max(1, min(shape.lanes, len(boards) // (PLACES_PER_THREAD * threads)))
+        filled = -(-len(boards) // boards_per_place)
+        pool.state[:] = 0, filled, filled, 0, boards_per_place
         pool.turns[:] = filled + np.arange(rows)
         return pool
 
     def remaining(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Return the boards that no thread has, and their roots, while no thread is at work."""
-        taken, filled, _, _, place_boards = self.state.tolist()
+        """Return the boards that no thread has, and their roots.
+
+        While threads are at work, some boards may be missing, doubled or wrong: a forecast can bear
+        that.
+        """
+        taken, filled, _, _, boards_per_place = self.state.tolist()
         row = np.arange(len(self.turns))
         is_full = (self.turns - filled - row) % len(row) == 1
         sizes = np.where(is_full, self.sizes, 0)
         is_board = np.arange(self.given_roots.shape[1]) < sizes[:, np.newaxis]
-        start = taken * place_boards
+        start = taken * boards_per_place
         boards = np.concatenate([self.given_boards[is_board], self.boards[start:]])
         roots = np.concatenate([self.given_roots[is_board], self.roots[start:]])
         return boards, roots

@@ -27,9 +27,9 @@ from gpusudoku.kernels.search.arguments import (
     GUESSES,
     IN_LANES,
     JOINED,
+    MAX_UNREPORTED,
     NODES,
     TOP,
-    UNREPORTED,
 )
 from gpusudoku.kernels.search.choose import build_choose, narrows
 from gpusudoku.kernels.search.moves import build_moves
@@ -42,14 +42,14 @@ from gpusudoku.kernels.search.step import build_steps, overlooks
 def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[..., bool]:
     """Make the loop of one thread.
 
-    It is ``run(pool, stack, found, recalls, answered, budget, limit, lanes)``.
+    It is ``run(pool, stack, found, recalls, recalls_seen, budget, limit, lanes)``.
     ``arguments`` describes the groups; the others are
 
-    recalls   int64 (1)  the function returns soon when this is not ``answered`` any more
-    answered  int
-    budget    int        nodes to look at; then the function returns
-    limit     uint64     boards of a root with this count are not taken or split any more
-    lanes     Lanes
+    recalls       int64 (1)  the function returns once this differs from ``recalls_seen``
+    recalls_seen  int
+    budget        int        nodes to look at; then the function returns
+    limit         uint64     boards of a root with this count are not taken or split any more
+    lanes         Lanes
 
     It returns False when no thread has any boards left. It returns True, to be called again, when
     it is recalled, when the budget is spent or it has long waited for boards; for want of room, if
@@ -60,7 +60,7 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
     techniques = settings.techniques
     width, K, CLEAR = shape.lanes, shape.plane_words, shape.CLEAR
     all_lanes = np.uint64((1 << width) - 1)
-    max_unreported = np.uint64(UNREPORTED)
+    max_unreported = np.uint64(MAX_UNREPORTED)
     load, store, place, candidates_of, write = build_moves(shape, jit)
     choose = build_choose(shape, settings.strategy, candidates_of, jit)
     advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, width)
@@ -69,7 +69,7 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
     narrowing = narrows(shape, settings)
 
     @jit
-    def run(pool, stack, found, recalls, answered, budget, limit, lanes):
+    def run(pool, stack, found, recalls, recalls_seen, budget, limit, lanes):
         memory, counts = lanes.memory, found.counts
         if memory.shape[1] != width:  # which tells the compiler the distance of two rows
             raise ValueError
@@ -100,7 +100,7 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
                             new = ZERO
                         if room > 0 and found.used[0] > 0:
                             break
-                        height = receive(pool, stack, recalls, answered)
+                        height = receive(pool, stack, recalls, recalls_seen)
                     if height <= 0:
                         is_over = height == NONE_LEFT
                         height = 0
@@ -114,7 +114,7 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
                 lanes.roots[lane] = root
                 busy |= ONE << np.uint64(lane)
                 free &= free - ONE
-            is_recalled = load_relaxed(recalls, 0) != answered
+            is_recalled = load_relaxed(recalls, 0) != recalls_seen
             if busy == ZERO or is_recalled or nodes >= last_node:
                 break
             if height + 2 * width > depth or (room > 0 and found.used[0] + width > room):
@@ -150,7 +150,9 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
                     new = ZERO
                     new_root = root
                 new += ONE
-                if new >= max_unreported or new + load_relaxed(counts, root) >= limit:
+                # All threads together must not hold back as many as the limit.
+                held_back = new * np.uint64(load_relaxed(pool.state, JOINED))
+                if new >= max_unreported or held_back + load_relaxed(counts, root) >= limit:
                     add(counts, root, new)
                     new = ZERO
             while stuck != ZERO:

@@ -21,17 +21,18 @@ from gpusudoku.kernels.atomics import (
 )
 from gpusudoku.kernels.parts import Jit
 from gpusudoku.kernels.search.arguments import (
+    BOARDS_PER_PLACE,
     FILLED,
     GIVEN,
     JOINED,
     PLACE,
-    PLACE_BOARDS,
     TAKEN,
 )
 from gpusudoku.kernels.search.shape import Shape
 
 PAUSES = 100
-"""Turns that a thread waits before it sleeps: some microseconds, less than a switch of threads."""
+"""Checks before a thread that waits begins to sleep: some microseconds, less than a switch of
+threads takes."""
 SLEEPS = 70
 """Sleeps before it returns to Python, after 50 ms in all."""
 SLEEP_MICROSECONDS = 20
@@ -45,8 +46,8 @@ class Sharing(NamedTuple):
     """``take(pool, stack)``: move boards of the frontier to the stack, which is empty. Returns how
     many; 0 if all are taken."""
     receive: Callable[..., int]
-    """``receive(pool, stack, recalls, answered)``: wait until another thread gives boards, and move
-    them to the stack. The thread has none left, and the frontier is taken.
+    """``receive(pool, stack, recalls, recalls_seen)``: wait until another thread gives boards, and
+    move them to the stack. The thread has none left, and the frontier is taken.
 
     Returns how many; 0 if the thread is to return to Python, NONE_LEFT if no thread has any.
     """
@@ -64,56 +65,58 @@ def build_sharing(shape: Shape, jit: Jit) -> Sharing:
     planes, lanes = shape.planes, shape.lanes
 
     @jit
-    def copy(boards, roots, start, other_boards, other_roots, number):
+    def copy(boards, roots, start, target_boards, target_roots, number):
         """Copy boards, in reverse: those that are taken first are the last on a stack."""
         for i in range(number):
             row = start + number - 1 - i
             for w in range(planes):
-                other_boards[i, w] = boards[row, w]
-            other_roots[i] = roots[row]
+                target_boards[i, w] = boards[row, w]
+            target_roots[i] = roots[row]
 
     @jit
     def take(pool, stack):
+        # Not by an addition: a thread that takes a place behind the frontier has to wait there.
         place = load(pool.state, TAKEN)
         filled = pool.state[FILLED]
         while place < filled and not compare_exchange(pool.state, TAKEN, place, place + 1):
             place = load(pool.state, TAKEN)
         if place >= filled:
             return 0
-        start = place * pool.state[PLACE_BOARDS]
-        number = min(pool.state[PLACE_BOARDS], pool.boards.shape[0] - start)
+        start = place * pool.state[BOARDS_PER_PLACE]
+        number = min(pool.state[BOARDS_PER_PLACE], pool.boards.shape[0] - start)
         copy(pool.boards, pool.roots, start, stack.boards, stack.roots, number)
         return number
 
     @jit
-    def await_boards(pool, row, place, recalls, answered):
+    def await_boards(pool, row, place, recalls, recalls_seen):
         """Wait until boards are in a place; return 1 then, 0 to return to Python, or NONE_LEFT."""
         state = pool.state
-        for turn in range(PAUSES + SLEEPS):
+        for check in range(PAUSES + SLEEPS):
             if load(pool.turns, row) == place + 1:
                 return 1
-            # In this order: each number that is read later can only make ``waiting`` too low.
+            # TAKEN is read first. As GIVEN and JOINED only grow, the test may succeed too late, but
+            # never too early.
             taken = load(state, TAKEN)
             waiting = taken - load(state, GIVEN)
             if waiting >= load(state, JOINED):
                 return NONE_LEFT
-            if load_relaxed(recalls, 0) != answered:
+            if load_relaxed(recalls, 0) != recalls_seen:
                 return 0
-            if turn < PAUSES:
+            if check < PAUSES:
                 pause()
             else:
-                sleep(SLEEP_MICROSECONDS * (turn - PAUSES + 1))
+                sleep(SLEEP_MICROSECONDS * (check - PAUSES + 1))
         return 0
 
     @jit
-    def receive(pool, stack, recalls, answered):
+    def receive(pool, stack, recalls, recalls_seen):
         place = stack.state[PLACE]
         if place < 0:
             place = add(pool.state, TAKEN, 1)
             stack.state[PLACE] = place
         rows = pool.turns.shape[0]
         row = (place - pool.state[FILLED]) % rows
-        outcome = await_boards(pool, row, place, recalls, answered)
+        outcome = await_boards(pool, row, place, recalls, recalls_seen)
         if outcome != 1:
             return outcome
         number = pool.sizes[row]

@@ -38,11 +38,11 @@ from gpusudoku.kernels.search.arguments import (
     FILLED,
     GIVEN,
     GUESSES,
+    MAX_UNREPORTED,
     NODES,
     STOPPED,
     TAKEN,
     TOP,
-    UNREPORTED,
 )
 from gpusudoku.kernels.search.choose import build_choose, narrows
 from gpusudoku.kernels.search.moves import build_moves
@@ -201,7 +201,7 @@ def build_run(
         counts, depth = found.counts, stack.boards.shape[0]
         room, capacity = found.solutions.shape[0], pool.boards.shape[0]
         filled = pool.state[FILLED]
-        most_unreported = min(limit, np.uint64(UNREPORTED))
+        most_unreported = min(limit, np.uint64(MAX_UNREPORTED))
         nodes, guesses, deepest = 0, 0, 0
         ends = np.uint32(stack.state[ENDS] & 0xFFFFFFFF)  # of the last boards, 1 for a dead one
         unreported = ZERO  # solutions of the root of all boards here

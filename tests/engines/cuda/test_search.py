@@ -133,7 +133,7 @@ def test_one_board_keeps_all_threads_busy(
 ) -> None:
     """At first boards become more with every launch; then the threads that run dry are fed."""
     short_launches(monkeypatch)
-    monkeypatch.setattr(thread, "UNREPORTED", 2)
+    monkeypatch.setattr(thread, "MAX_UNREPORTED", 2)
     gpu = count(HARD, device="cuda", method="search", cutoff=1e30)
     assert gpu.count == naive.count(HARD)
     assert {launched.rounds for launched in launches} == {1}

@@ -25,7 +25,7 @@ from gpusudoku.engines.cpu_search import SharedSearch
 from gpusudoku.jobs.cancel import Deadline
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import pool
-from gpusudoku.kernels.search.arguments import CpuPool, Stack
+from gpusudoku.kernels.search.arguments import BELOW, TOP, CpuPool, Stack
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.search.frontier import Frontier
@@ -137,12 +137,12 @@ class Model:
         self.pool.state[pool.JOINED] += 1
         height = low = 0
         while not self._is_ending:
-            answered = int(self._recalls[0])
+            recalls_seen = int(self._recalls[0])
             if height == low:
                 low = 0
                 height = take(self.pool, stack)
                 if height == 0:
-                    height = receive(self.pool, stack, self._recalls, answered)
+                    height = receive(self.pool, stack, self._recalls, recalls_seen)
                 if height == pool.NONE_LEFT:
                     return
             if height - low >= 2:
@@ -154,7 +154,7 @@ class Model:
             if self._chance.randrange(200) == 0:
                 self._recalls += 1
                 self._is_ending = suspends
-            stack.state[0], stack.state[3] = height - 1, low - 1
+            stack.state[TOP], stack.state[BELOW] = height - 1, low - 1
 
     def _search(self, stack: Stack, height: int) -> int:
         weight = int(stack.boards[height - 1, 0])
@@ -173,7 +173,7 @@ class Model:
         assert (boards[:, 0] == roots).all()
         total = int(roots.sum())
         for stack in self.stacks:
-            total += int(stack.roots[stack.state[3] + 1 : stack.state[0] + 1].sum())
+            total += int(stack.roots[stack.state[BELOW] + 1 : stack.state[TOP] + 1].sum())
         return total
 
 
@@ -259,5 +259,7 @@ class TestSearches:
             job = Job(len(nine), limit=1000, dtype=np.uint64)
             CpuEngine(threads).explore(roots, SETTINGS, job)
             for found, (_, number) in zip(job.counts, nine, strict=True):
-                assert found == number if number < 1000 else 1000 <= found <= number
+                # All lanes of all threads may find one when the limit is reached.
+                most = min(number, 1000 + 2 * threads * roots.shape.lanes)
+                assert min(number, 1000) <= found <= most
             assert any(found < number for found, (_, number) in zip(job.counts, nine, strict=True))
