@@ -111,9 +111,12 @@ def minimise(
         piece = PartWriter(part, source, asked)
     writer = MinimalWriter(asked.form or "line", source, seeded=not everything)
     from gpusudoku.jobs.cores import usable_cores
+    from gpusudoku.kernels.processor import has_avx512
 
     threads = jobs or usable_cores()
-    with open_sink(source, asked, writer.header, part=piece) as sink:
+    # A run that is resumed skips the puzzles that are listed, so their order must be the same.
+    facts = {"AVX-512": has_avx512()} if everything else None
+    with open_sink(source, asked, writer.header, facts=facts, part=piece) as sink:
         if everything:
             _list_all(source, sink, writer, keep, limit, threads)
         else:

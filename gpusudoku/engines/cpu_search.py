@@ -63,7 +63,7 @@ class SharedSearch:
         self.tasks = [Task(no_boards, 0.0) for _ in range(threads if len(frontier) else 0)]
         self._whole = Task(frontier, job.whole, job.doubt)
         self._nodes_reported = 0
-        self._forecast = Forecast(settings, job)
+        self._forecast = Forecast(settings, job, threads)
         self._unanswered: set[SearchWorker] = set()
         """The workers that were asked for their boards and have not answered yet."""
         self._answers: list[Boards] = []

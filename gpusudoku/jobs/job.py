@@ -318,11 +318,15 @@ class Job:
         """
         self._begin(tasks, workers)
         interrupted, ended = False, False
+        last_look = self.start
         try:
             while not (self.stopped or all(self._ended[: self._wanted])):
-                if self._start_thread():
+                if not self._start_thread():
+                    self._wait_for_news()
+                elif time.perf_counter() < last_look + POLL_SECONDS:
                     continue
-                self._wait_for_news()
+                # Where threads outnumber cores, to start them all may take seconds.
+                last_look = time.perf_counter()
                 if self.deadline.cancelled:
                     self.suspend()  # workers that wait for a task have to be woken
                 if self.is_attended:

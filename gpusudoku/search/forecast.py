@@ -20,7 +20,7 @@ from gpusudoku.search.frontier import HOPELESS, Frontier, estimate_search
 FIRST_SECONDS = 1.0
 """The time until the first sample: a shorter search needs no forecast."""
 SAMPLING_SHARE = 0.005
-"""The share of the time that may go into samples."""
+"""The share of the time of all threads that may go into samples, which one of them makes."""
 MIN_EFFORT = 4
 MAX_EFFORT = 64
 """The effort of the first sample, and the most that is reached by doubling it."""
@@ -33,8 +33,9 @@ TRUST = 2 / 3
 class Forecast:
     """The forecast of one worker, for the progress of a job that is watched."""
 
-    def __init__(self, settings: SearchSettings, job: Job) -> None:
+    def __init__(self, settings: SearchSettings, job: Job, threads: int = 1) -> None:
         self._settings = settings
+        self._threads = threads
         self._job = job
         self._samples = 0
         self._effort = MIN_EFFORT
@@ -65,4 +66,5 @@ class Forecast:
                 doubt = weight
             self._job.expect(task, weight, doubt)
         self._effort = min(2 * self._effort, MAX_EFFORT)
-        self._due = start + (time.perf_counter() - start) / SAMPLING_SHARE
+        seconds = time.perf_counter() - start
+        self._due = start + seconds / (SAMPLING_SHARE * self._threads)

@@ -45,7 +45,7 @@ def stop(this, full, room):
     [
         "count --format csv --limit 3",
         "solve --format pretty",
-        "enumerate --format csv",
+        "enumerate --format csv -j 1",
         "enumerate --json --sorted --limit 70",
         "shares --format jsonl",
         "shares --unique --pairs --format csv",

@@ -29,6 +29,7 @@ def lines_of(board, *change, **wishes):
 
 def test_lines_are_those_of_python_for_any_number_of_threads(run, puzzles, monkeypatch):
     expected = [lines_of(board) for board in puzzles.read_text().split()]
+    run("neighbours", puzzles)  # compiles, and says so
     for most in (4096, 40):
         monkeypatch.setattr(neighbouring, "MOST_BOARDS", most)
         for jobs in (1, 3):
