@@ -7,6 +7,8 @@ from functools import cache
 
 from llvmlite.binding import get_host_cpu_features
 
+from gpusudoku.jobs.forks import delayed_forks
+
 
 @cache
 def has_avx512() -> bool:
@@ -19,5 +21,6 @@ def has_avx512() -> bool:
     if features is None:
         is_generic = os.environ.get("NUMBA_CPU_NAME", "").lower() == "generic"
         has_no_avx = os.environ.get("NUMBA_ENABLE_AVX") == "0"
-        features = "" if is_generic or has_no_avx else get_host_cpu_features().flatten()
+        with delayed_forks():  # a child would wait for llvmlite's lock forever
+            features = "" if is_generic or has_no_avx else get_host_cpu_features().flatten()
     return "+avx512f" in features.split(",")
