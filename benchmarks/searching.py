@@ -157,11 +157,11 @@ def batch(case: str, given: NDArray[np.uint8], most: int, engine: CudaEngine) ->
 def count_on(engine: CpuEngine, frontier: Frontier) -> tuple[NDArray[np.uint64], Run]:
     """Count every board of a frontier on cores, up to the limit; return the time, too."""
     engine.prepare(frontier, SETTINGS)
-    job = Job(len(frontier), LIMIT)
+    job = Job(len(frontier), LIMIT, dtype=np.uint64)
     start = time.perf_counter()
     engine.explore(frontier, SETTINGS, job)
     seconds = time.perf_counter() - start
-    return np.minimum(job.counts, LIMIT), {"number": len(frontier), "seconds": seconds}
+    return np.minimum(job.numbers, LIMIT), {"number": len(frontier), "seconds": seconds}
 
 
 def count_on_gpu(frontier: Frontier, engine: CudaEngine) -> tuple[NDArray[np.uint64], Run]:

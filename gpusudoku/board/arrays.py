@@ -28,8 +28,9 @@ def host_array(given: Any) -> Any:
         If it cannot be read: because of its type, its device or a gradient, for example. Masked
         arrays are refused, as NumPy would show masked cells.
     """
-    masked = sys.modules.get("numpy.ma")  # slow to import; before that nobody has such an array
-    if masked is not None and isinstance(given, masked.MaskedArray):
+    # numpy.ma is slow to import. Before it is there, even if another thread imports it right now,
+    # nobody has a masked array.
+    if isinstance(given, getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())):
         raise InputError("a masked array, expected a plain one: fill it, with 0 for empty cells")
     try:
         device = _device_of(given)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from operator import length_hint
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -197,6 +199,12 @@ def test_a_masked_array_is_refused() -> None:
     ):
         with pytest.raises(InputError, match="masked array, expected a plain one"):
             read(masked)
+
+
+def test_another_thread_imports_numpy_ma(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name is known before its classes are."""
+    monkeypatch.setitem(sys.modules, "numpy.ma", ModuleType("numpy.ma"))
+    assert board_of(np.array([list(row) for row in ROWS])) == BOARD
 
 
 def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
