@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.jobs.cancel import check_cancelled
+from gpusudoku.jobs.forks import delayed_forks
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import cpu, few
 from gpusudoku.kernels.search.arguments import Children
@@ -230,7 +231,9 @@ def estimate_search(
     ``effort`` multiplies the number of walkers. It ends where it becomes HOPELESS: nodes and
     solutions are then too low.
     """
-    rng = np.random.default_rng(SEED + seed)
+    with delayed_forks():
+        from numpy.random import default_rng  # imported lazily: it takes a moment
+    rng = default_rng(SEED + seed)
     todo, weight, nodes, solutions = roots, 1.0, 0.0, 0.0
     walkers = effort * max(LEAST_WALKERS, min(WALKERS, WALKED_BYTES // roots.shape.row_bytes))
     while len(todo) and nodes < HOPELESS:

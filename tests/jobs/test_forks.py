@@ -16,10 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no forks")
 
 START = """
-import os, signal, threading, time, warnings
+import os, signal, sys, threading, time, warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # of forks in a process with threads
 
-def status_in_child(work):
+def start_child(work):
     child = os.fork()
     if child == 0:
         signal.alarm(120)  # ends a child that hangs
@@ -28,7 +28,13 @@ def status_in_child(work):
             status = 0 if work() else 2
         finally:
             os._exit(status)
+    return child
+
+def status_of(child):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+def status_in_child(work):
+    return status_of(start_child(work))
 
 """
 
@@ -64,6 +70,45 @@ def test_a_child_counts_whatever_a_thread_did_at_the_fork() -> None:
         os._exit(0)
     """
     assert printed_by(script.replace("EXPECTED", str(expected))) == "50 0\n"
+
+
+def test_a_child_counts_whatever_a_thread_was_importing_at_the_fork() -> None:
+    """A module that is half imported at the fork stays so in the child, and its lock is held."""
+    expected = count(collection.load("1f"), device="cpu").count  # compiles what the script needs
+    script = """
+        import gpusudoku
+
+        importing, forked, ended = (threading.Event() for _ in range(3))
+
+        class Finder:  # gives the main thread time for a fork during each import of the other
+            def find_spec(self, name, path=None, target=None):
+                if threading.current_thread() is thread:
+                    importing.set()
+                    forked.wait(0.02)
+                    forked.clear()
+
+        def count():
+            return gpusudoku.count(gpusudoku.collection.load("1f"), device="cpu", jobs=1).count
+
+        def count_once():
+            count()
+            ended.set()
+            importing.set()
+
+        thread = threading.Thread(target=count_once)
+        sys.meta_path.insert(0, Finder())
+        thread.start()
+        children = []
+        while True:
+            importing.wait()
+            importing.clear()
+            if ended.is_set():
+                break
+            children.append(start_child(lambda: count() == EXPECTED))
+            forked.set()
+        print(len(children) > 1, {status_of(child) for child in children})
+    """
+    assert printed_by(script.replace("EXPECTED", str(expected))) == "True {0}\n"
 
 
 def test_a_child_takes_locks_that_a_thread_of_its_parent_held() -> None:
