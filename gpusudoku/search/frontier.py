@@ -205,7 +205,8 @@ class SearchEstimate:
     """The estimated work of a search."""
 
     nodes: float
-    """Boards that are searched; from HOPELESS on a lower bound."""
+    """Boards that a search looks at which lists solutions; from HOPELESS on a lower bound. A count
+    looks at up to a third less, see ``kernels.search.paired``."""
     solutions: float
     exact: bool
     """True if the whole tree was seen."""

@@ -33,8 +33,9 @@ from gpusudoku.kernels.search.arguments import (
 )
 from gpusudoku.kernels.search.choose import build_choose, narrows
 from gpusudoku.kernels.search.moves import build_moves
+from gpusudoku.kernels.search.paired import build_paired
 from gpusudoku.kernels.search.pool import NONE_LEFT, build_sharing
-from gpusudoku.kernels.search.settings import PAIRS, SearchSettings
+from gpusudoku.kernels.search.settings import HIDDEN_SINGLE, PAIRS, SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.kernels.search.step import build_steps, overlooks
 
@@ -65,8 +66,9 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
     choose = build_choose(shape, settings.strategy, candidates_of, jit)
     advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, width)
     take, receive, give = build_sharing(shape, jit)
-    has_pairs, has_conflicts = techniques & PAIRS != 0, overlooks(techniques)
-    narrowing = narrows(shape, settings)
+    find_two = build_paired(shape, width, jit).find_two
+    has_hidden, has_pairs = techniques & HIDDEN_SINGLE != 0, techniques & PAIRS != 0
+    has_conflicts, narrowing = overlooks(techniques), narrows(shape, settings)
 
     @jit
     def run(pool, stack, found, recalls, recalls_seen, budget, limit, lanes):
@@ -128,9 +130,13 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
             if has_conflicts and stuck != ZERO:
                 dead |= stuck & find_conflicts(memory)
                 stuck &= ~dead
+            two = ZERO  # boards with two solutions
+            if has_hidden and room == 0 and stuck != ZERO:
+                two = find_two(memory, stuck)
+                stuck &= ~two
             if narrowing and stuck != ZERO:
                 keep_best(memory)
-            solved = busy & ~dead & ~unsolved
+            solved = (busy & ~dead & ~unsolved) | two
             free = busy & dead
             nodes += popcount(free) + popcount(solved) + popcount(stuck)
             store_relaxed(stack.tally, NODES, np.uint64(nodes))  # others read it meanwhile
@@ -149,7 +155,7 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
                         add(counts, new_root, new)
                     new = ZERO
                     new_root = root
-                new += ONE
+                new += ONE + ((two >> np.uint64(lane)) & ONE)
                 # All threads together must not hold back as many as the limit.
                 held_back = new * np.uint64(load_relaxed(pool.state, JOINED))
                 if new >= max_unreported or held_back + load_relaxed(counts, root) >= limit:
@@ -177,7 +183,8 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
                         memory[K * lowest + j, other] &= ~bit
                         lanes.roots[other] = lanes.roots[lane]
                     else:
-                        store(memory, lane, stack.boards, height)
+                        for w in range(CLEAR):  # nothing is to be cleared: it is stuck
+                            stack.boards[height, w] = memory[w, lane]
                         stack.boards[height, K * lowest + j] &= ~bit
                         stack.roots[height] = lanes.roots[lane]
                         height += 1

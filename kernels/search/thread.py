@@ -46,8 +46,9 @@ from gpusudoku.kernels.search.arguments import (
 )
 from gpusudoku.kernels.search.choose import build_choose, narrows
 from gpusudoku.kernels.search.moves import build_moves
+from gpusudoku.kernels.search.paired import MOST_CELLS, build_paired
 from gpusudoku.kernels.search.rows import build_row_moves
-from gpusudoku.kernels.search.settings import FIRST, PAIRS, SearchSettings
+from gpusudoku.kernels.search.settings import FIRST, HIDDEN_SINGLE, PAIRS, SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.kernels.search.step import build_steps, overlooks
 
@@ -100,8 +101,9 @@ def build_run(
     choose = build_choose(shape, strategy, candidates_of, jit)
     early = strategy != FIRST and techniques != 0
     advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, 1, early)
-    has_pairs, has_conflicts = techniques & PAIRS != 0, overlooks(techniques)
-    narrowing = narrows(shape, settings)
+    count_open, find_two = build_paired(shape, 1, jit)
+    has_hidden, has_pairs = techniques & HIDDEN_SINGLE != 0, techniques & PAIRS != 0
+    has_conflicts, narrowing = overlooks(techniques), narrows(shape, settings)
 
     @jit
     def take(rows, row, memory):
@@ -239,14 +241,18 @@ def build_run(
                 break
             dead, unsolved, changed, ready = advance_board(memory)
             few_dead = early and popcount(np.uint64(ends)) < FEW_DEAD
-            if has_conflicts and able and dead == ZERO and unsolved != ZERO and changed == ZERO:
-                dead = find_conflicts(memory)
+            two = ZERO  # 1 if the board has two solutions
+            if able and dead == ZERO and unsolved != ZERO and changed == ZERO:
+                if has_conflicts:
+                    dead = find_conflicts(memory)
+                if has_hidden and room == 0:
+                    two = find_two(memory, ONE)
             if able:
                 if dead != ZERO:
                     nodes += 1
                     ends = np.uint32(ends << 1 | 1)
                     has_board = False
-                elif unsolved == ZERO:
+                elif unsolved == ZERO or two != ZERO:
                     row = add(found.used, 0, 1) if room > 0 else 0
                     if room == 0 or row < room:  # else other threads took the last ones
                         if room > 0:
@@ -256,14 +262,17 @@ def build_run(
                         has_board = False
                         if unreported != ZERO:
                             ends = np.uint32(ends << 1)
-                        unreported += ONE
-                        if unreported == most_unreported:
+                        unreported += ONE + two
+                        if unreported >= most_unreported:
                             add(counts, root, unreported)
                             unreported = ZERO
                             if counts[root] >= limit:
                                 height = 0
                 elif (changed == ZERO and is_stuck(memory)) or (
-                    changed != ZERO and few_dead and ready != ZERO
+                    changed != ZERO
+                    and few_dead
+                    and ready != ZERO
+                    and count_open(memory, 0) > MOST_CELLS
                 ):
                     nodes += 1
                     written = split(memory, stack.boards, height)

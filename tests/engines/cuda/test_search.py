@@ -72,7 +72,8 @@ def test_limits(limit: int) -> None:
 def test_statistics() -> None:
     stats = count(MANY, device="cuda", method="search", cutoff=1000).stats
     total = naive.count(MANY)
-    assert total <= stats.boards_explored <= stats.nodes <= 50 * total
+    # A board with two solutions is not split any more if few cells are left.
+    assert total / 2 <= stats.boards_explored <= stats.nodes <= 50 * total
     plain = count(MANY, device="cpu", method="search", jobs=1, cutoff=1000).stats
     assert stats.boards_explored == plain.boards_explored
     assert 0 < stats.deepest <= 36

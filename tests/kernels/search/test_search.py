@@ -34,7 +34,7 @@ def counted(board: Board, **options: Any) -> int:
 
 
 @pytest.mark.parametrize(
-    ("shape", "nodes"), [("2x2", 368), ("2x3", 3090), ("3x3", 320), ("2x5", 36), ("4x4", 16)]
+    ("shape", "nodes"), [("2x2", 238), ("2x3", 2052), ("3x3", 190), ("2x5", 24), ("4x4", 12)]
 )
 def test_counts_equal_the_oracle(shape: str, nodes: int) -> None:
     """Boards with solutions, spoilt ones, which mostly have none, and full ones.
@@ -53,7 +53,7 @@ def test_counts_equal_the_oracle(shape: str, nodes: int) -> None:
     assert (counted(full), counted(spoilt(full, 2))) == (1, 0)
 
 
-@pytest.mark.parametrize(("shape", "clues", "nodes"), [("2x5", 40, 405), ("4x4", 120, 36245)])
+@pytest.mark.parametrize(("shape", "clues", "nodes"), [("2x5", 40, 401), ("4x4", 120, 22641)])
 def test_larger_trees_equal_the_contraction(shape: str, clues: int, nodes: int) -> None:
     board = puzzle(shape, clues, 7)
     number = count(board, device="cpu", method="search", jobs=1).count
