@@ -1,17 +1,23 @@
-"""Boards that need no search: at most seven open cells are left, each with two candidates.
+"""Boards that have exactly two solutions, which is known without a search.
 
-Let nothing change in a step with hidden singles, and let each open cell have two candidates. Then
-each digit that a unit lacks has exactly two places there. For it has two at least, or the step had
-found a hidden single, or that the board is dead; and m open cells have 2 m candidates, which are
-those of m digits. Such a board is known as a bivalue universal grave.
+A step with hidden singles changes nothing on such a board, and at most seven cells are open, each
+with two candidates.
 
-So the digit of a cell decides that of each other cell which shares a unit and a candidate with it,
-that one decides others, and so on. Cells that are linked like this are four or more: each has a
-partner in its row and one in its column, and the first of these has one in its own column. Hence up
-to seven open cells are all linked, and there are two solutions, one the exchange of both digits in
-every open cell of the other, or none. The tests go through all boards of this kind: none has none.
+*Two places.* Each digit that a unit lacks has exactly two places there. It has at least two: with
+one, the step would have placed it as a hidden single; with none, it would have found the board
+dead. It has no more: a unit with m open cells lacks m digits, and these cells have 2 m candidates.
+Sudoku players know this as a bivalue universal grave.
 
-Of the solutions of a 9x9 board with thousands of them, about half come in such pairs.
+*Linked cells.* If a digit leaves one of its two places in a unit, it goes to the other. So the
+digits of these two cells, which are *linked*, decide each other. At least four cells are linked: a
+cell has a partner in its row and one in its column, and the partner in its row has one in its own
+column. Hence up to seven open cells are all linked, and the digit of one decides all others. There
+are at most two solutions. If there is one, there is another: each open cell has its other
+candidate.
+
+*There is one.* The tests go through all boards of this kind, up to the names of digits.
+
+About half of the solutions of 9x9 boards with many of them are on such boards.
 """
 
 from __future__ import annotations
@@ -55,13 +61,13 @@ def build_paired(shape: Shape, lanes: int, jit: Jit) -> Paired:
 
     @jit
     def find_two(memory, stuck):
-        paired, found = stuck & ~np.uint64(find_larger(memory)), ZERO
+        paired, with_two = stuck & ~np.uint64(find_larger(memory)), ZERO
         while paired != ZERO:
             lane = lowest_index(paired)
             paired &= paired - ONE
             if count_open(memory, lane) <= MOST_CELLS:
-                found |= ONE << np.uint64(lane)
-        return found
+                with_two |= ONE << np.uint64(lane)
+        return with_two
 
     return Paired(count_open, find_two)
 
