@@ -18,6 +18,7 @@ from math import comb
 from typing import Any
 
 import numpy as np
+from numpy.random import default_rng
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
@@ -27,7 +28,6 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError, described
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, made_in
-from gpusudoku.jobs.forks import delayed_forks
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
@@ -230,8 +230,6 @@ def estimate_seconds(puzzle: Board, change: Change) -> tuple[float, float]:
 
     It follows a random sample of the removed clues, and of what is added to them.
     """
-    with delayed_forks():
-        from numpy.random import default_rng  # imported lazily: it takes a moment
     rng, boards = default_rng(0), Batch.of([puzzle])
     number, clues = float(comb(puzzle.clues, change.remove)), np.flatnonzero(puzzle.cells)
     if not number:

@@ -29,7 +29,8 @@ from gpusudoku.jobs.forks import delayed_forks
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import cpu, few
 from gpusudoku.kernels.search.arguments import Children
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.paired import MAX_OPEN_CELLS
+from gpusudoku.kernels.search.settings import HIDDEN_SINGLE, SearchSettings
 from gpusudoku.kernels.search.shape import Shape, shape_of
 
 FRONTIER_BYTES = 1 << 28
@@ -205,8 +206,7 @@ class SearchEstimate:
     """The estimated work of a search."""
 
     nodes: float
-    """Boards that a search looks at which lists solutions; from HOPELESS on a lower bound. A count
-    looks at up to a third less, see ``kernels.search.paired``."""
+    """Boards that a count looks at; from HOPELESS on a lower bound."""
     solutions: float
     exact: bool
     """True if the whole tree was seen."""
@@ -232,6 +232,7 @@ def estimate_search(
     ``effort`` multiplies the number of walkers. It ends where it becomes HOPELESS: nodes and
     solutions are then too low.
     """
+    # A child that is forked during the import would wait for its lock forever.
     with delayed_forks():
         from numpy.random import default_rng  # imported lazily: it takes a moment
     rng = default_rng(SEED + seed)
@@ -239,8 +240,8 @@ def estimate_search(
     walkers = effort * max(LEAST_WALKERS, min(WALKERS, WALKED_BYTES // roots.shape.row_bytes))
     while len(todo) and nodes < HOPELESS:
         nodes += weight * len(todo)
-        solved, todo = todo.split(settings)
-        solutions += weight * len(solved)
+        settled, todo = _settled(todo, settings)
+        solutions += weight * settled
         if len(todo) > walkers:
             # Boards with many candidates have large trees: every size gets its share of walkers.
             by_size = np.argsort(todo.candidates_left, kind="stable")
@@ -249,6 +250,22 @@ def estimate_search(
             weight *= step
             todo = Frontier(todo.shape, todo.boards[chosen], todo.roots[chosen])
     return SearchEstimate(nodes, solutions, weight == 1.0, node_seconds(roots.shape))
+
+
+def _settled(boards: Frontier, settings: SearchSettings) -> tuple[int, Frontier]:
+    """Count the solutions of boards that a count need not split; return the halves of the others.
+
+    Needs hidden singles to know boards with two solutions: see ``kernels.search.paired``.
+    """
+    if not settings.techniques & HIDDEN_SINGLE:
+        solved, halves = boards.split(settings)
+        return len(solved), halves
+    small, halves = boards.split(settings, Cutoff(MAX_OPEN_CELLS, by_empty=True))
+    candidates = np.bitwise_count(small.candidates)
+    is_solved, is_paired = (candidates.max(axis=1, initial=0) <= most for most in (1, 2))
+    number = int(np.count_nonzero(is_solved) + 2 * np.count_nonzero(is_paired & ~is_solved))
+    others = Frontier(small.shape, small.boards[~is_paired], small.roots[~is_paired])
+    return number, halves._joined([halves, others.split(settings)[1]])
 
 
 def node_seconds(shape: Shape) -> float:

@@ -59,14 +59,14 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
     all boards that are left are on the stack, or in the pool.
     """
     techniques = settings.techniques
-    width, K, CLEAR = shape.lanes, shape.plane_words, shape.CLEAR
+    width, planes, K, CLEAR = shape.lanes, shape.planes, shape.plane_words, shape.CLEAR
     all_lanes = np.uint64((1 << width) - 1)
     max_unreported = np.uint64(MAX_UNREPORTED)
     load, store, place, candidates_of, write = build_moves(shape, jit)
     choose = build_choose(shape, settings.strategy, candidates_of, jit)
     advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, width)
     take, receive, give = build_sharing(shape, jit)
-    find_two = build_paired(shape, width, jit).find_two
+    has_two = build_paired(shape, jit).has_two
     has_hidden, has_pairs = techniques & HIDDEN_SINGLE != 0, techniques & PAIRS != 0
     has_conflicts, narrowing = overlooks(techniques), narrows(shape, settings)
 
@@ -125,18 +125,23 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
                 low += give(pool, stack, low, height)
             dead, unsolved, changed = advance(memory)
             stuck = busy & ~dead & unsolved & ~changed
+            with_two = ZERO  # boards with two solutions, which need no split to be counted
+            if has_hidden and room == 0:
+                rest = stuck
+                while rest != ZERO:
+                    lane = lowest_index(rest)
+                    rest &= rest - ONE
+                    if has_two(memory, lane):
+                        with_two |= ONE << np.uint64(lane)
+                stuck &= ~with_two
             if has_pairs and stuck != ZERO:
                 stuck &= ~find_pairs(memory)
             if has_conflicts and stuck != ZERO:
                 dead |= stuck & find_conflicts(memory)
                 stuck &= ~dead
-            two = ZERO  # boards with two solutions
-            if has_hidden and room == 0 and stuck != ZERO:
-                two = find_two(memory, stuck)
-                stuck &= ~two
             if narrowing and stuck != ZERO:
                 keep_best(memory)
-            solved = (busy & ~dead & ~unsolved) | two
+            solved = (busy & ~dead & ~unsolved) | with_two
             free = busy & dead
             nodes += popcount(free) + popcount(solved) + popcount(stuck)
             store_relaxed(stack.tally, NODES, np.uint64(nodes))  # others read it meanwhile
@@ -155,7 +160,7 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
                         add(counts, new_root, new)
                     new = ZERO
                     new_root = root
-                new += ONE + ((two >> np.uint64(lane)) & ONE)
+                new += ONE + ((with_two >> np.uint64(lane)) & ONE)
                 # All threads together must not hold back as many as the limit.
                 held_back = new * np.uint64(load_relaxed(pool.state, JOINED))
                 if new >= max_unreported or held_back + load_relaxed(counts, root) >= limit:
@@ -183,7 +188,8 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
                         memory[K * lowest + j, other] &= ~bit
                         lanes.roots[other] = lanes.roots[lane]
                     else:
-                        for w in range(CLEAR):  # nothing is to be cleared: it is stuck
+                        # The last step has struck what CLEAR marks: the planes are the whole board.
+                        for w in range(planes):
                             stack.boards[height, w] = memory[w, lane]
                         stack.boards[height, K * lowest + j] &= ~bit
                         stack.roots[height] = lanes.roots[lane]

@@ -1,12 +1,12 @@
 """Boards that have exactly two solutions, which is known without a search.
 
-A step with hidden singles changes nothing on such a board, and at most seven cells are open, each
-with two candidates.
+Such is a board with at most seven open cells if a step with hidden singles changes nothing, and
+finds neither a contradiction nor a solution, and if each open cell has two candidates.
 
-*Two places.* Each digit that a unit lacks has exactly two places there. It has at least two: with
-one, the step would have placed it as a hidden single; with none, it would have found the board
-dead. It has no more: a unit with m open cells lacks m digits, and these cells have 2 m candidates.
-Sudoku players know this as a bivalue universal grave.
+*Two places.* A unit with m open cells lacks at least m digits. Each of them has at least two places
+there: with one, the step would have placed it; with none, the board would be dead. These places are
+in the open cells, which have 2 m candidates together. So exactly m digits are missing, and each has
+exactly two places. Sudoku players know this as a bivalue universal grave.
 
 *Linked cells.* If a digit leaves one of its two places in a unit, it goes to the other. So the
 digits of these two cells, which are *linked*, decide each other. At least four cells are linked: a
@@ -16,8 +16,6 @@ are at most two solutions. If there is one, there is another: each open cell has
 candidate.
 
 *There is one.* The tests go through all boards of this kind, up to the names of digits.
-
-About half of the solutions of 9x9 boards with many of them are on such boards.
 """
 
 from __future__ import annotations
@@ -27,30 +25,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
+from gpusudoku.kernels.bits import popcount
 from gpusudoku.kernels.parts import Jit
-from gpusudoku.kernels.search.machine import Machine, traced
 from gpusudoku.kernels.search.shape import Shape
-from gpusudoku.kernels.search.units import Units
 
-MOST_CELLS = 7
-"""The most open cells: eight may be two groups of linked ones."""
+MAX_OPEN_CELLS = 7
+"""Of eight, four may be linked, and the other four."""
 
 
-class Paired(NamedTuple):
-    """Functions for boards in lanes, as the last step left them."""
+class PairedBoards(NamedTuple):
+    """Functions for the board of a lane, as the last step left it."""
 
     count_open: Callable[..., Any]
     """``count_open(memory, lane)``: the number of cells with two candidates or more."""
-    find_two: Callable[..., Any]
-    """``find_two(memory, stuck)``: which of some lanes have such a board. In these lanes nothing
-    changed in the last step, and the boards are neither dead nor solved."""
+    has_two: Callable[..., Any]
+    """``has_two(memory, lane)``: whether the board has two solutions. The step had hidden singles,
+    nothing changed, and the board is neither dead nor solved."""
 
 
-def build_paired(shape: Shape, lanes: int, jit: Jit) -> Paired:
-    """Make them for so many lanes."""
-    K, OPEN = shape.plane_words, shape.OPEN
-    find_larger = traced(larger, 1, shape, lanes)
+def build_paired(shape: Shape, jit: Jit) -> PairedBoards:
+    """Make the functions."""
+    K, OPEN, PAIRS, Word = shape.plane_words, shape.OPEN, shape.PAIRS, shape.word
 
     @jit
     def count_open(memory, lane):
@@ -60,21 +55,12 @@ def build_paired(shape: Shape, lanes: int, jit: Jit) -> Paired:
         return cells
 
     @jit
-    def find_two(memory, stuck):
-        paired, with_two = stuck & ~np.uint64(find_larger(memory)), ZERO
-        while paired != ZERO:
-            lane = lowest_index(paired)
-            paired &= paired - ONE
-            if count_open(memory, lane) <= MOST_CELLS:
-                with_two |= ONE << np.uint64(lane)
-        return with_two
+    def has_two(memory, lane):
+        if count_open(memory, lane) > MAX_OPEN_CELLS:
+            return False
+        larger = Word(0)  # cells with more than two candidates
+        for j in range(K):
+            larger |= memory[OPEN + j, lane] ^ memory[PAIRS + j, lane]
+        return larger == 0
 
-    return Paired(count_open, find_two)
-
-
-def larger(shape: Shape, machine: Machine) -> Any:
-    """Return the lanes with a cell that has more than two candidates, as the last step left it."""
-    units, found = Units(shape, machine), machine.words(1)
-    for j, _ in units.plane():
-        found[0] = found[0] | (machine.load(shape.OPEN + j) ^ machine.load(shape.PAIRS + j))
-    return machine.nonzero(found[0])
+    return PairedBoards(count_open, has_two)

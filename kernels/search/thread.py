@@ -46,7 +46,7 @@ from gpusudoku.kernels.search.arguments import (
 )
 from gpusudoku.kernels.search.choose import build_choose, narrows
 from gpusudoku.kernels.search.moves import build_moves
-from gpusudoku.kernels.search.paired import MOST_CELLS, build_paired
+from gpusudoku.kernels.search.paired import MAX_OPEN_CELLS, build_paired
 from gpusudoku.kernels.search.rows import build_row_moves
 from gpusudoku.kernels.search.settings import FIRST, HIDDEN_SINGLE, PAIRS, SearchSettings
 from gpusudoku.kernels.search.shape import Shape
@@ -101,7 +101,7 @@ def build_run(
     choose = build_choose(shape, strategy, candidates_of, jit)
     early = strategy != FIRST and techniques != 0
     advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, 1, early)
-    count_open, find_two = build_paired(shape, 1, jit)
+    count_open, has_two = build_paired(shape, jit)
     has_hidden, has_pairs = techniques & HIDDEN_SINGLE != 0, techniques & PAIRS != 0
     has_conflicts, narrowing = overlooks(techniques), narrows(shape, settings)
 
@@ -203,6 +203,7 @@ def build_run(
         counts, depth = found.counts, stack.boards.shape[0]
         room, capacity = found.solutions.shape[0], pool.boards.shape[0]
         filled = pool.state[FILLED]
+        adds_two = has_hidden and room == 0  # boards with two solutions need no split to be counted
         most_unreported = min(limit, np.uint64(MAX_UNREPORTED))
         nodes, guesses, deepest = 0, 0, 0
         ends = np.uint32(stack.state[ENDS] & 0xFFFFFFFF)  # of the last boards, 1 for a dead one
@@ -241,18 +242,18 @@ def build_run(
                 break
             dead, unsolved, changed, ready = advance_board(memory)
             few_dead = early and popcount(np.uint64(ends)) < FEW_DEAD
-            two = ZERO  # 1 if the board has two solutions
+            with_two = False
             if able and dead == ZERO and unsolved != ZERO and changed == ZERO:
                 if has_conflicts:
                     dead = find_conflicts(memory)
-                if has_hidden and room == 0:
-                    two = find_two(memory, ONE)
+                elif adds_two:
+                    with_two = has_two(memory, 0)
             if able:
                 if dead != ZERO:
                     nodes += 1
                     ends = np.uint32(ends << 1 | 1)
                     has_board = False
-                elif unsolved == ZERO or two != ZERO:
+                elif unsolved == ZERO or with_two:
                     row = add(found.used, 0, 1) if room > 0 else 0
                     if room == 0 or row < room:  # else other threads took the last ones
                         if room > 0:
@@ -262,7 +263,7 @@ def build_run(
                         has_board = False
                         if unreported != ZERO:
                             ends = np.uint32(ends << 1)
-                        unreported += ONE + two
+                        unreported += ONE + np.uint64(with_two)
                         if unreported >= most_unreported:
                             add(counts, root, unreported)
                             unreported = ZERO
@@ -272,7 +273,7 @@ def build_run(
                     changed != ZERO
                     and few_dead
                     and ready != ZERO
-                    and count_open(memory, 0) > MOST_CELLS
+                    and not (adds_two and count_open(memory, 0) <= MAX_OPEN_CELLS)
                 ):
                     nodes += 1
                     written = split(memory, stack.boards, height)

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, product
 
-from gpusudoku.kernels.search.paired import MOST_CELLS
+from gpusudoku.kernels.search.paired import MAX_OPEN_CELLS
 
-SIDE = 3
-"""Each row and column with open cells has two or more of them, so there are three at most."""
+SIDE = MAX_OPEN_CELLS // 2
+"""Each row and column with open cells has two or more of them, so there are at most so many."""
 PARTITIONS = [(0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 1, 2)]
-"""Which of three rows are in the same band, and which columns in the same stack."""
+"""Which of three rows are in the same band, or which columns in the same stack. Boxes of one row
+or of one column are among them."""
 
 
 def arrangements(cells: int) -> Iterator[list[list[int]]]:
@@ -45,9 +46,9 @@ def solutions(units: list[list[int]], pairs: tuple[tuple[int, int], ...]) -> int
 def test_there_are_two_solutions() -> None:
     """All boards of the kind, but for the names of digits."""
     found: Counter[int] = Counter()
-    for cells in range(1, MOST_CELLS + 1):
-        # A digit has four places or more, two in each of two rows.
-        possible = [*combinations(range(max(2, 2 * cells // 4)), 2)]
+    for cells in range(1, MAX_OPEN_CELLS + 1):
+        # There are 2 * cells candidates, and a digit has four or more, two in each of two rows.
+        possible = [*combinations(range(max(2, cells // 2)), 2)]
         for units in arrangements(cells):
             for others in product(possible, repeat=cells - 1):
                 pairs = possible[0], *others
