@@ -28,9 +28,10 @@ def host_array(given: Any) -> Any:
         If it cannot be read: because of its type, its device or a gradient, for example. Masked
         arrays are refused, as NumPy would show masked cells.
     """
-    # numpy.ma is slow to import. Before it is there, even if another thread imports it right now,
-    # nobody has a masked array.
-    if isinstance(given, getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())):
+    # numpy.ma is slow to import. If it is not there, or another thread is just importing it, nobody
+    # has a masked array yet.
+    masked_type = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
+    if masked_type is not None and isinstance(given, masked_type):
         raise InputError("a masked array, expected a plain one: fill it, with 0 for empty cells")
     try:
         device = _device_of(given)

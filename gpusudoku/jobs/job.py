@@ -76,7 +76,7 @@ class Job:
     It stops once every counter has reached the limit, and suspends itself after so many seconds, or
     at a deadline.
     ``on_solutions`` gets each block of what is listed, with the counter of each, and may block.
-    Counters of uint64 are quick, and cannot overflow if everything counted is visited.
+    Counters of uint64 are quick, and cannot overflow if what is counted is found by ones and twos.
     """
 
     def __init__(

@@ -334,7 +334,7 @@ def counts_of(
 ) -> ResultBlock:
     """The counts of boards that were counted together, none above the limit."""
     limit, numbers, stats = options.limit, outcome.numbers, outcome.stats
-    if numbers.dtype == np.uint64:  # visited one by one, and so far below 2^63
+    if numbers.dtype == np.uint64:  # found by ones and twos, and so far below 2^63
         numbers = numbers.astype(np.int64)
     if limit is not None and (numbers.dtype == object or limit < 1 << 63):
         numbers = np.minimum(numbers, limit)

@@ -6,7 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, product
 
-from gpusudoku.kernels.search.paired import MAX_OPEN_CELLS
+import numpy as np
+import pytest
+
+from gpusudoku.kernels.search.moves import build_moves
+from gpusudoku.kernels.search.paired import MAX_OPEN_CELLS, build_paired
+from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.step import build_steps
+from gpusudoku.search.frontier import Frontier
+from tests import naive
+from tests.boards import as_it_is, puzzle
 
 SIDE = MAX_OPEN_CELLS // 2
 """Each row and column with open cells has two or more of them, so there are at most so many."""
@@ -56,3 +65,26 @@ def test_there_are_two_solutions() -> None:
                     assert solutions(units, pairs) == 2
                     found[cells] += 1
     assert found == {4: 108, 6: 90, 7: 144}
+
+
+@pytest.mark.parametrize(
+    ("shape", "clues"), [("2x2", 5), ("2x3", 12), ("1x4", 6), ("3x3", 32), ("2x4", 28)]
+)
+def test_boards_are_told_apart(shape: str, clues: int) -> None:
+    """Grids with some cells emptied, simplified until nothing changes."""
+    boards = [puzzle(shape, clues, seed) for seed in range(100)]
+    frontier = Frontier.of(boards).simplified(SearchSettings())
+    packing = frontier.shape
+    load, has_two = build_moves(packing, as_it_is).load, build_paired(packing, as_it_is).has_two
+    advance = build_steps(packing, SearchSettings().techniques, packing.lanes).advance
+    memory, answers = packing.memory(packing.lanes), []
+    for row, candidates in enumerate(np.bitwise_count(frontier.candidates)):
+        load(memory, 1, frontier.boards, row)
+        _, unsolved, changed = advance(memory)
+        assert changed & 2 == 0
+        if unsolved & 2:
+            is_small = np.count_nonzero(candidates > 1) <= MAX_OPEN_CELLS
+            answers.append(bool(has_two(memory, 1)))
+            assert answers[-1] == (is_small and candidates.max() == 2)
+            assert not answers[-1] or naive.count(boards[frontier.roots[row]]) == 2
+    assert {*answers} == {False, True}
