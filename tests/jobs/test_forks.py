@@ -84,7 +84,7 @@ def test_a_child_counts_whatever_a_thread_was_importing_at_the_fork() -> None:
             def find_spec(self, name, path=None, target=None):
                 if threading.current_thread() is thread:
                     importing.set()
-                    forked.wait(0.02)
+                    forked.wait(0.01)
                     forked.clear()
 
         def count():
