@@ -45,7 +45,8 @@ def test_a_search_as_json() -> None:
     assert found["utilisation"] == [*stats.utilisation]
     assert len(stats.utilisation) == 2
     assert all(0 <= share <= 1.05 for share in stats.utilisation)
-    assert TOTAL <= stats.boards_explored <= stats.nodes <= 50 * TOTAL
+    # A board with two solutions need not be split.
+    assert TOTAL / 2 <= stats.boards_explored <= stats.nodes <= 50 * TOTAL
     assert 0 <= stats.expansion_seconds <= stats.seconds
     for name in ("seconds", "expansion_seconds", "nodes", "deepest"):
         assert found.pop(name) == getattr(stats, name)

@@ -29,8 +29,7 @@ from gpusudoku.jobs.forks import delayed_forks
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import cpu, few
 from gpusudoku.kernels.search.arguments import Children
-from gpusudoku.kernels.search.paired import MAX_OPEN_CELLS
-from gpusudoku.kernels.search.settings import HIDDEN_SINGLE, SearchSettings
+from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.kernels.search.shape import Shape, shape_of
 
 FRONTIER_BYTES = 1 << 28
@@ -151,8 +150,8 @@ class Frontier:
     ) -> tuple[Frontier, Frontier]:
         """Simplify every board once, and split it in two.
 
-        Returns the boards that need no splitting, solved or no larger than the cutoff, and the
-        others, halved. Dead boards are in neither.
+        Returns the boards that need no splitting, and the others, halved. The former are solved,
+        known to have two solutions, or no larger than the cutoff. Dead boards are in neither.
         """
         expand = cpu.expand(self.shape, settings)
         return self._split(expand, -1.0 if cutoff is None else cutoff.threshold, cutoff)
@@ -240,8 +239,9 @@ def estimate_search(
     walkers = effort * max(LEAST_WALKERS, min(WALKERS, WALKED_BYTES // roots.shape.row_bytes))
     while len(todo) and nodes < HOPELESS:
         nodes += weight * len(todo)
-        settled, todo = _settled(todo, settings)
-        solutions += weight * settled
+        known, todo = todo.split(settings)
+        with_two = known.candidates_left > known.shape.n**2
+        solutions += weight * (len(known) + int(np.count_nonzero(with_two)))
         if len(todo) > walkers:
             # Boards with many candidates have large trees: every size gets its share of walkers.
             by_size = np.argsort(todo.candidates_left, kind="stable")
@@ -250,22 +250,6 @@ def estimate_search(
             weight *= step
             todo = Frontier(todo.shape, todo.boards[chosen], todo.roots[chosen])
     return SearchEstimate(nodes, solutions, weight == 1.0, node_seconds(roots.shape))
-
-
-def _settled(boards: Frontier, settings: SearchSettings) -> tuple[int, Frontier]:
-    """Count the solutions of boards that a count need not split; return the halves of the others.
-
-    Needs hidden singles to know boards with two solutions: see ``kernels.search.paired``.
-    """
-    if not settings.techniques & HIDDEN_SINGLE:
-        solved, halves = boards.split(settings)
-        return len(solved), halves
-    small, halves = boards.split(settings, Cutoff(MAX_OPEN_CELLS, by_empty=True))
-    candidates = np.bitwise_count(small.candidates)
-    is_solved, is_paired = (candidates.max(axis=1, initial=0) <= most for most in (1, 2))
-    number = int(np.count_nonzero(is_solved) + 2 * np.count_nonzero(is_paired & ~is_solved))
-    others = Frontier(small.shape, small.boards[~is_paired], small.roots[~is_paired])
-    return number, halves._joined([halves, others.split(settings)[1]])
 
 
 def node_seconds(shape: Shape) -> float:

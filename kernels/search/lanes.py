@@ -223,17 +223,20 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
 def build_expand(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[..., int]:
     """Make ``expand(boards, cutoff, by_empty, children, memory)``: one round of a frontier.
 
-    Every board of (B, words) is simplified. Dead ones vanish; one that is solved, or whose size is
-    at most the cutoff, becomes a child; any other is split in two. The size is the number of open
-    cells, or log2 of the product of their numbers of candidates. Returns the number of children.
-    ``memory`` has the shape's lanes; fewer boards than these are simplified at a time.
+    Every board of (B, words) is simplified. Dead ones vanish; one that is solved or known to have
+    two solutions, or whose size is at most the cutoff, becomes a child; any other is split in two.
+    The size is the number of open cells, or log2 of the product of their numbers of candidates.
+    Returns the number of children. ``memory`` has the shape's lanes; fewer boards than these are
+    simplified at a time.
     """
     techniques, Word = settings.techniques, shape.word
     width, K, CLEAR, OPEN = shape.lanes, shape.plane_words, shape.CLEAR, shape.OPEN
     load, store, place, candidates_of, _ = build_moves(shape, jit)
     choose = build_choose(shape, settings.strategy, candidates_of, jit)
     advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, width)
-    has_pairs, narrowing = techniques & PAIRS != 0, narrows(shape, settings)
+    has_two = build_paired(shape, jit).has_two
+    has_hidden, has_pairs = techniques & HIDDEN_SINGLE != 0, techniques & PAIRS != 0
+    narrowing = narrows(shape, settings)
 
     @jit
     def size(memory, lane, by_empty):
@@ -272,6 +275,12 @@ def build_expand(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[.
                 load(memory, lane, boards, start + lane)
             every = ~ZERO >> np.uint64(64 - number)
             alive, unsolved = simplify(memory, every)
+            with_two, rest = ZERO, alive & unsolved
+            while has_hidden and rest != ZERO:
+                lane = lowest_index(rest)
+                rest &= rest - ONE
+                if has_two(memory, lane):
+                    with_two |= ONE << np.uint64(lane)
             if narrowing:
                 keep_best(memory)
             while alive != ZERO:
@@ -279,8 +288,8 @@ def build_expand(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[.
                 alive &= alive - ONE
                 store(memory, lane, children.boards, count)
                 children.parents[count] = start + lane
-                is_solved = (unsolved >> np.uint64(lane)) & ONE == ZERO
-                ready = is_solved or size(memory, lane, by_empty) <= cutoff
+                is_known = ((~unsolved | with_two) >> np.uint64(lane)) & ONE != ZERO
+                ready = is_known or size(memory, lane, by_empty) <= cutoff
                 children.ready[count] = ready
                 count += 1
                 if ready:

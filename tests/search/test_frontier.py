@@ -81,17 +81,18 @@ def test_the_boards_partition_the_solutions(
     [("2x2", space(50)), ("2x3", space(1)), ("2x3", Cutoff(8, by_empty=True)), ("3x3", space(1e9))],
 )
 def test_the_cutoff_is_kept_to(shape: str, cutoff: Cutoff, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the search space, or of the number of empty cells."""
+    """Of the search space, or of the number of empty cells; but for boards with two solutions."""
     settings = SearchSettings(0, FIRST) if shape == "2x2" else DEFAULT
     if shape == "2x2":
         run_uncompiled(monkeypatch)
     board = puzzle(shape, CLUES[shape] - 1, 3)
     frontier = Frontier.of([board]).expanded(settings, width=1, cutoff=cutoff)
     assert not frontier.capped
-    empty = [sum(len(cell) > 1 for cell in cells) for cells in candidates_of(frontier)]
-    spaces = [prod(map(len, cells)) for cells in candidates_of(frontier)]
-    assert 0 < max(empty if cutoff.by_empty else spaces) <= cutoff.size
-    assert min(spaces) > 0
+    for row, cells in enumerate(candidates_of(frontier)):
+        empty, space = sum(len(cell) > 1 for cell in cells), prod(map(len, cells))
+        counts, _ = solutions_of(frontier.part(row, row + 1), settings)
+        assert (empty if cutoff.by_empty else space) <= cutoff.size or counts == [2]
+        assert space > 0
     assert sum(solutions_of(frontier, settings)[0]) == naive.count(board)
 
 
@@ -117,7 +118,7 @@ def test_the_width_is_reached() -> None:
 
 
 def test_owners_are_right_and_dead_roots_vanish() -> None:
-    """Also of a small tree, whose boards are fewer than the width and all solved."""
+    """Also of a small tree, whose boards are fewer than the width and have one or two solutions."""
     full = Board(full_grid(SIX, 7), SIX)
     boards = [puzzle("2x3", 9, 0), spoilt(full, 1), full, puzzle("2x3", 8, 2)]
     # Without conflicts, but r1c5 and r1c6 can both be only 5.
@@ -130,7 +131,8 @@ def test_owners_are_right_and_dead_roots_vanish() -> None:
         np.add.at(found, frontier.roots, solutions_of(frontier)[0])
         assert found.tolist() == expected
     assert set(frontier.roots.tolist()) == {0, 2, 3}
-    assert len(frontier) == sum(expected)
+    with_two = np.count_nonzero(frontier.candidates_left > SIX.cells)
+    assert len(frontier) + with_two == sum(expected)
 
 
 def as_set(frontier: Frontier) -> set[tuple[int, ...]]:

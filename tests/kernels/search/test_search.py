@@ -53,7 +53,7 @@ def test_counts_equal_the_oracle(shape: str, nodes: int) -> None:
     assert (counted(full), counted(spoilt(full, 2))) == (1, 0)
 
 
-@pytest.mark.parametrize(("shape", "clues", "nodes"), [("2x5", 40, 401), ("4x4", 120, 22641)])
+@pytest.mark.parametrize(("shape", "clues", "nodes"), [("2x5", 40, 330), ("4x4", 120, 22641)])
 def test_larger_trees_equal_the_contraction(shape: str, clues: int, nodes: int) -> None:
     board = puzzle(shape, clues, 7)
     number = count(board, device="cpu", method="search", jobs=1).count
