@@ -36,8 +36,8 @@ def test_counts_equal_the_contraction() -> None:
 
 @pytest.mark.parametrize(
     ("strategy", "propagate", "nodes"),
-    [("min", "naked-single", 287), ("min", "singles", 145), ("first", "singles", 153),
-     ("min", "locked", 145), ("min", "naked-single,locked-candidates", 177), ("min", "all", 143)],
+    [("min", "naked-single", 287), ("min", "singles", 94), ("first", "singles", 102),
+     ("min", "locked", 94), ("min", "naked-single,locked-candidates", 177), ("min", "all", 92)],
 )  # fmt: skip
 def test_techniques_and_strategies_save_nodes(
     strategy: str, propagate: str, nodes: int, monkeypatch: pytest.MonkeyPatch
