@@ -39,6 +39,9 @@ from gpusudoku.kernels.search.settings import HIDDEN_SINGLE, PAIRS, SearchSettin
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.kernels.search.step import build_steps, overlooks
 
+UNREPORTED_SHARE = np.uint64(1000)
+"""Below a limit, threads hold back less than one solution for each so many that are missing."""
+
 
 def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[..., bool]:
     """Make the loop of one thread.
@@ -66,7 +69,7 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
     choose = build_choose(shape, settings.strategy, candidates_of, jit)
     advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, width)
     take, receive, give = build_sharing(shape, jit)
-    has_two = build_paired(shape, jit).has_two
+    find_two = build_paired(shape, jit).find_two
     has_hidden, has_pairs = techniques & HIDDEN_SINGLE != 0, techniques & PAIRS != 0
     has_conflicts, narrowing = overlooks(techniques), narrows(shape, settings)
 
@@ -127,12 +130,7 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
             stuck = busy & ~dead & unsolved & ~changed
             with_two = ZERO  # boards with two solutions, which need no split to be counted
             if has_hidden and room == 0:
-                rest = stuck
-                while rest != ZERO:
-                    lane = lowest_index(rest)
-                    rest &= rest - ONE
-                    if has_two(memory, lane):
-                        with_two |= ONE << np.uint64(lane)
+                with_two = find_two(memory, stuck)
                 stuck &= ~with_two
             if has_pairs and stuck != ZERO:
                 stuck &= ~find_pairs(memory)
@@ -161,9 +159,11 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
                     new = ZERO
                     new_root = root
                 new += ONE + ((with_two >> np.uint64(lane)) & ONE)
-                # All threads together must not hold back as many as the limit.
+                # A thread may lose its core for long. So all threads together hold back less than a
+                # thousandth of what is missing to the limit, or nothing.
                 held_back = new * np.uint64(load_relaxed(pool.state, JOINED))
-                if new >= max_unreported or held_back + load_relaxed(counts, root) >= limit:
+                known = load_relaxed(counts, root)
+                if new >= max_unreported or known + held_back * UNREPORTED_SHARE >= limit:
                     add(counts, root, new)
                     new = ZERO
             while stuck != ZERO:
@@ -234,7 +234,7 @@ def build_expand(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[.
     load, store, place, candidates_of, _ = build_moves(shape, jit)
     choose = build_choose(shape, settings.strategy, candidates_of, jit)
     advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, width)
-    has_two = build_paired(shape, jit).has_two
+    find_two = build_paired(shape, jit).find_two
     has_hidden, has_pairs = techniques & HIDDEN_SINGLE != 0, techniques & PAIRS != 0
     narrowing = narrows(shape, settings)
 
@@ -275,12 +275,7 @@ def build_expand(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[.
                 load(memory, lane, boards, start + lane)
             every = ~ZERO >> np.uint64(64 - number)
             alive, unsolved = simplify(memory, every)
-            with_two, rest = ZERO, alive & unsolved
-            while has_hidden and rest != ZERO:
-                lane = lowest_index(rest)
-                rest &= rest - ONE
-                if has_two(memory, lane):
-                    with_two |= ONE << np.uint64(lane)
+            with_two = find_two(memory, alive & unsolved) if has_hidden else ZERO
             if narrowing:
                 keep_best(memory)
             while alive != ZERO:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpusudoku.kernels.bits import popcount
+from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
 from gpusudoku.kernels.parts import Jit
 from gpusudoku.kernels.search.shape import Shape
 
@@ -34,13 +34,15 @@ MAX_OPEN_CELLS = 7
 
 
 class PairedBoards(NamedTuple):
-    """Functions for the board of a lane, as the last step left it."""
+    """Functions for boards in lanes, as the last step left them."""
 
     count_open: Callable[..., Any]
     """``count_open(memory, lane)``: the number of cells with two candidates or more."""
     has_two: Callable[..., Any]
     """``has_two(memory, lane)``: whether the board has two solutions. The step had hidden singles,
     nothing changed, and the board is neither dead nor solved."""
+    find_two: Callable[..., Any]
+    """``find_two(memory, lanes)``: those of some such lanes whose board has two, as bits."""
 
 
 def build_paired(shape: Shape, jit: Jit) -> PairedBoards:
@@ -63,4 +65,14 @@ def build_paired(shape: Shape, jit: Jit) -> PairedBoards:
             larger |= memory[OPEN + j, lane] ^ memory[PAIRS + j, lane]
         return larger == 0
 
-    return PairedBoards(count_open, has_two)
+    @jit
+    def find_two(memory, lanes):
+        with_two = ZERO
+        while lanes != ZERO:
+            lane = lowest_index(lanes)
+            lanes &= lanes - ONE
+            if has_two(memory, lane):
+                with_two |= ONE << np.uint64(lane)
+        return with_two
+
+    return PairedBoards(count_open, has_two, find_two)

@@ -101,7 +101,7 @@ def build_run(
     choose = build_choose(shape, strategy, candidates_of, jit)
     early = strategy != FIRST and techniques != 0
     advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, 1, early)
-    count_open, has_two = build_paired(shape, jit)
+    count_open, has_two, _ = build_paired(shape, jit)
     has_hidden, has_pairs = techniques & HIDDEN_SINGLE != 0, techniques & PAIRS != 0
     has_conflicts, narrowing = overlooks(techniques), narrows(shape, settings)
 
