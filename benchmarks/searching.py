@@ -119,10 +119,10 @@ def packed(blocks: Iterable[NDArray[np.uint8]], number: int) -> Frontier:
     """Make a frontier of ``number`` puzzles, none of which is split."""
     shape = shape_of(3, 3)
     boards = np.empty((number, shape.words), shape.word)
-    start = 0
+    memory, start = shape.memory(shape.lanes), 0
     for cells in blocks:
         end = start + len(cells)
-        pack(shape)(cells, *shape.places, boards[start:end])
+        pack(shape)(cells, *shape.places, boards[start:end], memory)
         start = end
     return Frontier(shape, boards, np.arange(number))
 

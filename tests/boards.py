@@ -20,7 +20,8 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
-from gpusudoku.kernels.search import cpu
+from gpusudoku.kernels.few import Warming
+from gpusudoku.kernels.search import cpu, few
 from gpusudoku.kernels.search.lanes import build_expand, build_run
 from gpusudoku.kernels.search.minimise import build_minimise
 from gpusudoku.kernels.search.pack import build_pack
@@ -147,6 +148,8 @@ class Uncompiled:
 def run_uncompiled(patch: pytest.MonkeyPatch) -> None:
     """Let every search run on kernels that are the plain Python functions they are written as."""
     patch.setattr(cpu, "pack", cache(lambda shape: Uncompiled(build_pack(shape, as_it_is))))
+    # The function itself keeps the kernels of earlier tests.
+    patch.setattr(few, "pack", lambda shape: Warming(cpu.pack(shape)))
     patch.setattr(cpu, "expand", cache(_uncompiled_expand))
     patch.setattr(cpu, "run", _uncompiled_run)
     patch.setattr(cpu, "minimise", cache(_uncompiled_minimise))

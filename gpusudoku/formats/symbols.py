@@ -165,11 +165,11 @@ def joined_texts(
         starts = np.cumsum(sizes) - sizes
         data = as_symbols(texts)
     for _ in range(_MOST_BLANKS):
-        for first in (True, False):
-            place = starts if first else starts + sizes - 1
-            blank = (sizes > 0) & _WHITE[data[np.maximum(place, 0)]]
-            if blank.any():
-                starts, sizes = starts + (blank if first else 0), sizes - blank
+        first = (sizes > 0) & _WHITE[data[starts]]
+        last = (sizes > first) & _WHITE[data[np.maximum(starts + sizes - 1, 0)]]
+        if not (first | last).any():
+            break
+        starts, sizes = starts + first, sizes - first - last
     return data, starts, sizes
 
 
@@ -178,6 +178,6 @@ def as_symbols(texts: Any) -> NDArray[np.uint8]:
     if len(texts) and isinstance(texts[0], bytes):
         data = b"".join([*texts, b"!"])
     else:
-        text = "".join(texts)
-        data = (text if text.isascii() else _NOT_ASCII.sub("!", text)).encode() + b"!"
+        text = "".join([*texts, "!"])
+        data = (text if text.isascii() else _NOT_ASCII.sub("!", text)).encode()
     return np.frombuffer(data, np.uint8)

@@ -145,7 +145,7 @@ class _Memory:
         self._recalls = np.zeros(1, np.int64)  # nobody recalls so short a search
         groups = self.pool, self.stack, self.found, self._recalls, 0
         arguments = *groups, 0, np.uint64(0), self._lanes
-        self._packed = self._cells, *shape.places, boards
+        self._packed = self._cells, *shape.places, boards, self._lanes.memory
         self._packing = block_of(cpu.pack(shape).signature, self._packed)
         self._running = block_of(self._run.signature, arguments)
         self._budget = len(block_of(self._run.signature[: len(groups)], groups))

@@ -98,7 +98,8 @@ class Frontier:
         batch = Batch.of(roots)
         shape = shape_of(batch.geometry.box_rows, batch.geometry.box_columns)
         boards = np.empty((len(batch), shape.words), shape.word)
-        few.pack(shape).of(len(boards))(batch.cells, *shape.places, boards)
+        pack, memory = few.pack(shape).of(len(boards)), shape.memory(shape.lanes)
+        pack(batch.cells, *shape.places, boards, memory)
         if batch.candidates is not None:
             boards &= shape.rows_of(batch.candidates)
         return cls(shape, boards, np.arange(len(batch)))

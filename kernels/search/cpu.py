@@ -37,8 +37,8 @@ MINIMISE_SECONDS, PLACEMENTS_SECONDS = 6.5, 3.2
 @cache
 def pack(shape: Shape) -> Kernel:
     """The kernel of ``pack.build_pack``: it packs boards."""
-    boards = Array(np.dtype(shape.word), 2)
-    signature = uint8[:, ::1], *map(kind_of, shape.places), boards
+    boards = memory = Array(np.dtype(shape.word), 2)
+    signature = uint8[:, ::1], *map(kind_of, shape.places), boards, memory
     return _kernel(pack, signature, _build_pack, shape, seconds=PACK_SECONDS)
 
 
