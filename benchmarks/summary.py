@@ -1,105 +1,92 @@
-"""The README's table: what was recorded of this program, beside the best other program.
+"""The README's table: the search on one core, on 16 cores and on a GPU of the same machine.
 
-The other programs are those of ``peers.py``, measured in the same run on the same machine. The last
-rows stand beside times that others have published for boards they counted or solved; those were
-taken on other machines, which the table names.
+The file beside this script's name has searches that no script timed. Those whose threading is
+``python`` were timed by ``gpusudoku count --method search --stats`` of release 0.20.0, those whose
+threading is ``compiled`` with a prototype of the threads of release 0.23. ``gpu.py`` recorded the
+others, and ``one_core.py`` other programs, on another machine.
 
-    python benchmarks/summary.py     measures nothing: reads what other scripts recorded
+    python benchmarks/summary.py     measures nothing: reads what was recorded
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from documents import DECOMPOSITION
-from machine import RESULTS, heading
-from peers import middle
-from published import SECONDS, SOURCE
+from machine import RESULTS, heading, recorded
+from script import table
 
-from gpusudoku import collection
-from gpusudoku.bench.suite import Row, read_json, undisturbed
-from gpusudoku.errors import InputError
+SOLUTIONS = {
+    "1f": 16_269_895,
+    "2f": 48_794_239,
+    "1f without 3 clues": 1_884_365_832,
+    "16x16-many": 110_463,
+    "box3x4-many": 8_245,
+}
+"""The boards of the table, with their solutions."""
+PLACES = {"core": ("cpu", 1), "cpu": ("cpu", 16), "cuda": ("cuda", 1)}
+"""What ``gpu.py`` calls devices with numbers of threads: the machine had 16 cores."""
 
-DEFAULT = "gpusudoku auto, all cores"
-ONE_CORE = "gpusudoku search, -j 1"
-"""What ``peers.py`` calls the two ways of counting that the table shows."""
-
-DECOMPOSED = "decomposition-16x16"
-"""The board for which "Sudoku Solver using Exploratory Decomposition" has its longest times."""
-
-MEASURED = ("1a", "1b", "1d", "2b", "2d", "16x16-unique")
-"""The boards of the table that ``peers.py`` measured: few solutions to many, and a large one."""
-
-Rows = list[dict[str, Any]]
+Times = dict[tuple[str, str, int], tuple[float, str]]
+"""Seconds of a board, device and number of threads, and the threading."""
 
 
 def show(path: Path) -> None:
-    """Print the table from the recorded files beside ``path``, which is no file itself."""
-    peers, documents = (
-        json.loads((path.parent / f"{name}.json").read_text()) for name in ("peers", "documents")
-    )
-    rows, described = read_json(str(path.parent / "bench.json"))
-    machines = [heading(each) for each in (peers["machine"], described)]
-    print(f"{'; 2f: '.join(dict.fromkeys(machines))}\n")
-    heads = ["board", "solutions", "gpusudoku", "search on one core", "best other program"]
-    print(f"| {' | '.join(heads)} | their time / ours |")
-    print("|---|---:|---:|---:|---|---:|")
-    for name in MEASURED:
-        show_measured(name, [run for run in peers["runs"] if run["board"] == name])
-    seconds, source = SECONDS["2f"][1], f"{SOURCE}, 64 cores, published"
-    show_row("2f", *times_of_2f(undisturbed(rows)), seconds, source)
-    seconds = DECOMPOSITION[DECOMPOSED]["parallel"][0]
-    source = "its report, 8 cores, published"
-    show_row(DECOMPOSED, *times_of_decomposed(documents["runs"]), seconds, source)
-
-
-def show_measured(name: str, runs: Rows) -> None:
-    """Print the row of a board that other programs counted in the same run."""
-    cases = {
-        program: middle([run for run in runs if run["program"] == program])
-        for program in dict.fromkeys(run["program"] for run in runs)
+    """Print the table from the recorded files in the folder of ``path``."""
+    times = times_of(path)
+    others = recorded(path.with_name("one_core.json"))
+    slow = {
+        run["board"]: duration(median(run["seconds"]))
+        for run in recorded(path)["runs"]
+        if (run["threads"], run["threading"]) == (16, "python")
     }
-    own, one_core = cases[DEFAULT].seconds, cases[ONE_CORE].seconds
-    others = [(case.seconds, program) for program, case in cases.items()
-              if case.complete and not program.startswith("gpusudoku")]  # fmt: skip
-    show_row(name, own, one_core, *min(others))
-
-
-def times_of_2f(rows: list[Row]) -> tuple[float, float | None]:
-    """Return the seconds of the quicker method on all cores, and of the search on one if known.
-
-    Raises
-    ------
-    InputError
-        If every run was disturbed.
-    """
-    rows = [row for row in rows if row["board"] == "2f" and row["device"] == "cpu"]
-    if not rows:
-        raise InputError(f"{RESULTS / 'bench.json'}: expected an undisturbed run of board 2f")
-    cores = max(row["jobs"] for row in rows)
-    alone = [row["median"] for row in rows if (row["method"], row["jobs"]) == ("search", 1)]
-    return min(row["median"] for row in rows if row["jobs"] == cores), next(iter(alone), None)
-
-
-def times_of_decomposed(runs: Rows) -> tuple[float, float]:
-    """Seconds of the search for all solutions on all cores, and on one core."""
-    runs = [run for run in runs if (run["board"], run["propagate"]) == (DECOMPOSED, "singles")]
-    parallel, serial = (
-        [run["seconds"] for run in runs if run["way"] == way and run["limit"] is None]
-        for way in ("parallel", "serial")
+    rows = []
+    for board, solutions in SOLUTIONS.items():
+        core, cores, gpu = (times.get((board, *place)) for place in PLACES.values())
+        assert cores is not None, board
+        assert gpu is not None, board
+        cells = [board, f"{solutions:,}", marked(core), marked(cores), duration(gpu[0])]
+        rows.append([*cells, factor(cores[0] / gpu[0]), best_other(board, others["runs"])])
+    heads = ["board", "solutions", "one core", "16 cores", "H200", "16 cores / H200"]
+    table([*heads, "best other program, one core"], rows)
+    machine = heading(others["machine"])
+    print(
+        "\n\\* Threads of release 0.20.0, which shared boards in Python: 16 cores then took"
+        f" {slow['1f']} for 1f and {slow['2f']} for 2f. Other programs: {machine}."
     )
-    return median(parallel), median(serial)
 
 
-def show_row(name: str, own: float, one_core: float | None, seconds: float, other: str) -> None:
-    """Print one row of the table."""
-    alone = "" if one_core is None else duration(one_core)
-    cells = [name, f"{collection.entry(name).count:,}", duration(own), alone,
-             f"{duration(seconds)} ({other})", factor(seconds / own)]  # fmt: skip
-    print(f"| {' | '.join(cells)} |")
+def times_of(path: Path) -> Times:
+    """Return the times of the recorded searches, compiled threading before Python's."""
+    times: Times = {}
+    for run in recorded(path.with_name("gpu.json"))["search"]:
+        board = run["case"].removeprefix("@").removesuffix(", solutions")
+        times[board, *PLACES[run["device"]]] = run["seconds"], "python"
+    for run in recorded(path)["runs"]:
+        place = run["board"], run["device"], run["threads"]
+        times[place] = median(run["seconds"]), run["threading"]
+    return times
+
+
+def marked(time: tuple[float, str] | None) -> str:
+    """Format a time of CPU threads, with an asterisk if they shared boards in Python."""
+    if time is None:
+        return ""
+    seconds, threading = time
+    return duration(seconds) + r"\*" * (threading == "python")
+
+
+def best_other(board: str, runs: list[dict[str, Any]]) -> str:
+    """Name the other program that was fastest on one core, with its seconds."""
+    seconds: dict[str, list[float]] = {}
+    for run in runs:
+        if run["boards"] == board and run["program"] != "gpusudoku":
+            seconds.setdefault(run["program"], []).append(run["seconds"])
+    if not seconds:
+        return ""
+    program = min(seconds, key=lambda name: median(seconds[name]))
+    return f"{duration(median(seconds[program]))} ({program})"
 
 
 def duration(seconds: float) -> str:
@@ -108,7 +95,7 @@ def duration(seconds: float) -> str:
 
 
 def factor(ratio: float) -> str:
-    """Format their time over ours in two digits."""
+    """Format a ratio of times in two digits."""
     return f"{float(f'{ratio:.2g}'):,.6g}"
 
 
