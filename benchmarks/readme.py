@@ -25,7 +25,7 @@ from script import command
 ROOT = Path(__file__).parents[1]
 PAGES = (
     *("README.md", "docs/results.md", "docs/more-results.md"),
-    *("docs/long-runs.md", "docs/hostile-input.md", "docs/page.md", "docs/gpu.md"),
+    *("docs/long-runs.md", "docs/page.md", "docs/gpu.md"),
 )
 TABLE = re.compile(r"(<!-- ([\w.-]+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 

@@ -3,7 +3,8 @@
 The file beside this script's name has searches that no script timed. Those whose threading is
 ``python`` were timed by ``gpusudoku count --method search --stats`` of release 0.20.0, those whose
 threading is ``compiled`` with a prototype of the threads of release 0.23. ``gpu.py`` recorded the
-others, and ``one_core.py`` other programs, on another machine.
+others, and ``one_core.py`` other programs, on another machine. ``kernels`` are figures of a
+prototype of release 0.22's kernels; the last two rows are from NVIDIA's Nsight Compute.
 
     python benchmarks/summary.py     measures nothing: reads what was recorded
 """
@@ -55,6 +56,12 @@ def show(path: Path) -> None:
         "\n\\* Threads of release 0.20.0, which shared boards in Python: 16 cores then took"
         f" {slow['1f']} for 1f and {slow['2f']} for 2f. Other programs: {machine}."
     )
+
+
+def kernels(path: Path) -> None:
+    """Print what the place of the boards that threads work on changes."""
+    heads = ["", "release 0.20, local memory", "prototype, shared memory"]
+    table(heads, recorded(path)["kernels"])
 
 
 def times_of(path: Path) -> Times:

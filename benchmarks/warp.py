@@ -328,23 +328,8 @@ def resources(architecture: str) -> Iterator[Run]:
 
 
 def show(path: Path) -> None:
-    """Print the tables of a recorded file."""
-    results = recorded(path)
-    if results["runs"]:
-        show_bounds(results)
-    if kinds := [run for run in results["runs"] if "passes" in run]:  # older results have none
-        print("\nInstructions of a warp by units, deep in these boards or in their frontier.\n")
-        show_kinds({f"{run['board']}, {run['start']}": run for run in kinds})
-    if figures := results.get("searches"):
-        print()
-        show_searches(figures)
-    if kernels := results.get("kernels"):
-        print()
-        table(list(kernels[0]), [[*map(str, kernel.values())] for kernel in kernels], left=2)
-
-
-def show_bounds(results: Run) -> None:
     """Print the bounds of a recorded file."""
+    results = recorded(path)
     clock, multiprocessors = (results["machine"][key] for key in ("hertz", "multiprocessors"))
     print(
         f"Upper bounds, computed and not measured, for {multiprocessors} multiprocessors at"
@@ -366,33 +351,6 @@ def show_bounds(results: Run) -> None:
         rows.append([*cells, f"{run['threads'] / all_of_them:.1f} of {THREADS}"])
     heads += [*kinds, "memory", *(f"bytes {kind}" for kind in BYTES), "threads taking part"]
     table(heads, rows, left=4)
-
-
-def show_searches(runs: list[Run]) -> None:
-    """Print the figures of searches, and what they take for a node and a solution."""
-    names = [name for name in runs[0] if name not in ("number", "nodes", *COUNTS)]
-    heads = {"loop": "instructions in the loop", "local in loop": "of local memory"}
-    rows = [[str(run[name]) for name in names] for run in runs]
-    print("Searches with singles; in the loop of the rounds, each instruction counts once.\n")
-    table([heads.get(name, name) for name in names], rows, left=2)
-    print("\nInstructions of a warp, while all its threads have boards.\n")
-    counted_runs = [run for run in runs if "nodes" in run]
-    show_kinds({f"{run['kernel']}, {run['for']}": run for run in counted_runs})
-
-
-def show_kinds(runs: dict[str, Run]) -> None:
-    """Print what runs take for a node, and for a solution or puzzle, by the kind of units."""
-    rows = []
-    for name, run in runs.items():
-        done = run["instructions"]
-        values = [sum(done.values()), *done.values(), run["passes"]]
-        for of, number in {"node": run["nodes"], run.get("of", "solutions"): run["number"]}.items():
-            if number:
-                cells = [f"{value / number:.1f}" for value in values]
-                cells += [f"{run['bytes'][kind] / number:.0f}" for kind in BYTES]
-                rows.append([name, of.removesuffix("s"), *cells])
-    kinds = [*UNITS, "passes", *(f"bytes {kind}" for kind in BYTES)]
-    table(["search", "for one", "instructions", *kinds], rows, left=2)
 
 
 @script("warp", show)
