@@ -29,6 +29,8 @@ SOLUTIONS = {
 PLACES = {"core": ("cpu", 1), "cpu": ("cpu", 16), "cuda": ("cuda", 1)}
 """What ``gpu.py`` calls devices with numbers of threads: the machine had 16 cores."""
 
+THREADING = {"python": "boards shared in Python (0.20)", "compiled": "in compiled code"}
+
 Times = dict[tuple[str, str, int], tuple[float, str]]
 """Seconds of a board, device and number of threads, and the threading."""
 
@@ -56,6 +58,21 @@ def show(path: Path) -> None:
         "\n\\* Threads of release 0.20.0, which shared boards in Python: 16 cores then took"
         f" {slow['1f']} for 1f and {slow['2f']} for 2f. Other programs: {machine}."
     )
+
+
+def threads(path: Path) -> None:
+    """Print how long 1f and 2f take on some cores, by how threads share boards."""
+    seconds = {
+        (run["board"], run["threads"], run["threading"]): median(run["seconds"])
+        for run in recorded(path)["runs"]
+        if len(run["seconds"]) > 1
+    }
+    cases = sorted({case[:2] for case in seconds})
+    rows = [
+        [board, str(number), *(duration(seconds[board, number, way]) for way in THREADING)]
+        for board, number in cases
+    ]
+    table(["board", "threads", *THREADING.values()], rows)
 
 
 def kernels(path: Path) -> None:
