@@ -43,6 +43,7 @@ from gpusudoku.jobs.interrupts import held_interrupts
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SUITE = [sys.executable, "-m", "gpusudoku", "bench"]
+ALL_BOARDS = ("--include", "*", "--method", "search,contraction")
 CUTOFFS = ("@1d", "@1e", "@2d", "@2e", "--method", "search", "--repeats", "2", "-j")
 PROGRAMS = ("GPUSUDOKU_TDOKU", "GPUSUDOKU_RUST_SUDOKU", "GPUSUDOKU_SCHOKU")
 LONG = ("contraction", "shares", "checkpoints", "cancelling", "streams", "page", "fuzz")
@@ -91,7 +92,7 @@ def commands(
     lines = [] if batches else ["--lines", "500000"]  # with lists it takes longer in any case
     named = any(os.environ.get(name) for name in PROGRAMS)
     return {
-        "bench": [suite(folder, "bench", "--patience", "2")],
+        "bench": [suite(folder, "bench", *ALL_BOARDS, "--patience", "2")],
         "cutoff": [
             suite(folder, "cutoff-space", *CUTOFFS, jobs, "--cutoff",
                   "1e15,1e20,1e25,1e30,1e35,1e40"),

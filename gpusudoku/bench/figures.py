@@ -17,7 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpusudoku.bench.suite import Row, cells_of, heading, search_law, undisturbed
+from gpusudoku.bench.suite import (
+    Row,
+    cells_of,
+    heading,
+    numbers_of_runs,
+    search_law,
+    undisturbed,
+)
 from gpusudoku.errors import GpusudokuError, InputError, not_installed
 
 Place = Callable[[Row, Sequence[float]], tuple[Sequence[float], Sequence[float]]]
@@ -32,6 +39,8 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 """The palette of Okabe and Ito, whose colours the colour-blind can tell apart."""
 MARKERS = "osD^vPX*"
 LINES = ["-", "--", "-.", ":"]
+GPU_LINE = (0, (6, 1.5, 1, 1.5, 1, 1.5))
+"""A dash and two dots, unlike LINES."""
 FILLS = ["full", "none", "left", "bottom"]
 SIZES = {"smaller than 9x9": "v", "9x9": "o", "larger than 9x9": "^"}
 """The markers of boards by their size."""
@@ -51,6 +60,7 @@ STYLE: dict[Any, Any] = {
 SPREAD = "Marks: medians of {} runs. Thin bars: from the least to the most, where they show."
 COEFFICIENTS = "Pearson's coefficients; of the search space the logarithm."
 SHARES = "Marks: means of all threads and of {} runs. Thin bars: the shortest and the longest run."
+MEANS = "Means of {} runs."
 MEDIANS = "Medians of {} runs."
 SPACE = "Search space: the product of the numbers of candidates of all empty cells."
 SETTING = ("method", "jobs", "strategy", "propagate")
@@ -74,6 +84,8 @@ FEWEST = 4
 FURTHER = 1e3
 """A law is drawn up to this multiple of the most solutions to which it was fitted."""
 DOUBLINGS = [2.0**power for power in range(-10, 11)]
+OTHERS = "boards"
+"""The title of the boards of no series."""
 MOST_OTHERS = 8
 """The most boards of no series that are drawn beside those of series."""
 
@@ -81,8 +93,7 @@ MOST_OTHERS = 8
 def figures_of(rows: Sequence[Row], machine: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Draw every figure for which there are rows that were not starved, with its name."""
     rows = undisturbed(rows)
-    repeats = sorted({row["runs"] for row in rows})
-    words = " to ".join(str(number) for number in dict.fromkeys([*repeats[:1], *repeats[-1:]]))
+    words = numbers_of_runs(rows)
     for name, title, figure, notes in _figures(rows):
         entitle(figure, title, *(note.format(words) for note in notes), source_of(machine))
         yield name, figure
@@ -95,11 +106,16 @@ def _figures(rows: list[Row]) -> Iterator[Titled]:
         notes = [SPREAD, SPACE] if cutoffs[0]["cutoff_by"] == "space" else [SPREAD]
         yield "cutoff", title, cutoff(cutoffs), notes
         return  # in other figures every board would appear several times
-    searched = [row for row in rows if row["device"] == "cpu" and row["method"] == "search"]
+    if len({row["jobs"] for row in rows}) > 1:
+        title = "Time to count all solutions, by board and device"
+        yield "time", title, by_board(rows), [SPREAD]
+    searches = [row for row in rows if row["method"] == "search"]
+    searched = [row for row in searches if row["device"] == "cpu"]
+    on_gpu = [row for row in searches if row["device"] != "cpu"]
     numbers = sorted({row["jobs"] for row in searched})
     if len(numbers) > 1:
         title = "How many times as fast a search is on several threads, by board"
-        yield "speed-up", title, speed_up(searched), [SPREAD]
+        yield "speed-up", title, speed_up(searched, on_gpu), [SPREAD]
     for number in numbers[1:]:
         matrices = correlated(searched, number)
         if matrices:
@@ -110,6 +126,13 @@ def _figures(rows: list[Row]) -> Iterator[Titled]:
     if known:
         title = "Share of its time for which the threads of a search were at work, by board"
         yield "utilisation", title, busy(known), [SHARES]
+    by_thread = [row for row in known if row["jobs"] == numbers[-1] and row["thread_utilisation"]]
+    if by_thread and numbers[-1] > 1:
+        title = "Share of the time of a search for which each thread was at work, by board"
+        yield "threads", title, busy_threads(by_thread), [MEANS]
+    if len({row["solutions"] for row in searches}) > 2:
+        title = "Solutions that a search finds a second, over the number of solutions"
+        yield "rate-over-solutions", title, over_rate(searches), [SPREAD]
     least = min((row["jobs"] for row in rows if row["jobs"]), default=None)
     some = [row for row in rows if row["jobs"] in (None, least)]
     if len({row["solutions"] for row in some}) > 2:
@@ -258,11 +281,16 @@ def series_of(rows: Iterable[Row]) -> dict[str, list[str]]:
     """Return the names of boards by series: ``1a`` is of series 1, and others are one if few."""
     series: dict[str, list[str]] = {}
     for name in dict.fromkeys(row["board"] for row in rows):
-        series.setdefault(f"series {name[0]}" if len(name) == 2 else "boards", []).append(name)
-    others = series.pop("boards", [])
+        series.setdefault(f"series {name[0]}" if len(name) == 2 else OTHERS, []).append(name)
+    others = series.pop(OTHERS, [])
     if others and (not series or len(others) <= MOST_OTHERS):
-        series["boards"] = others[:MOST_OTHERS]
+        series[OTHERS] = others[:MOST_OTHERS]
     return series
+
+
+def _legend_columns(title: str, columns: int) -> int:
+    """Return the number of columns of a panel's legend: names of boards of no series are long."""
+    return 2 if title == OTHERS else columns
 
 
 def _names(rows: Sequence[Row], *always: str, columns: Sequence[str] = SETTING) -> list[str]:
@@ -310,16 +338,21 @@ def label_speed_ups(panels: Sequence[Any], cores: str) -> None:
         axes.set_ylabel(f"speed-up over 1 {cores}")
 
 
-def speed_up(rows: Sequence[Row]) -> Any:
-    """Draw the speed-up against threads: a panel for every series, a line for every setting."""
+def speed_up(rows: Sequence[Row], on_gpu: Sequence[Row] = ()) -> Any:
+    """Draw the speed-up against threads: a panel for every series, a line for every setting.
+
+    Those of a GPU are horizontal lines.
+    """
     series = series_of(rows)
     figure, panels = grid_of(len(series), 3.1)
-    said = _names(rows, columns=("strategy", "propagate"))
-    lines = _lines(rows, said, "jobs")
+    said = _names([*rows, *on_gpu], columns=("strategy", "propagate"))
+    lines = _lines(rows, said[: len(rows)], "jobs")
+    gpu_lines = _lines(on_gpu, said[len(rows) :], "solutions")
     dashes = dict(zip(dict.fromkeys(said), cycle(LINES), strict=False))
     keys = [key(name, color="black", linestyle=dash) for name, dash in dashes.items()]
     numbers = sorted({row["jobs"] for row in rows})
-    range_of_y = [*numbers, *(row["speed_up"] for row in rows if row["speed_up"])]
+    speed_ups = [row["speed_up"] for row in (*rows, *on_gpu) if row["speed_up"]]
+    range_of_y = [*numbers, *speed_ups]
     for axes, (title, names) in zip(panels, series.items(), strict=True):
         linear = speed_up_axes(axes, numbers, range_of_y)
         for (number, board), (setting, dash) in product(enumerate(names), dashes.items()):
@@ -333,8 +366,16 @@ def speed_up(rows: Sequence[Row]) -> Any:
                 looks = {**style(number), "linestyle": dash, "markersize": 5, "linewidth": 1.2,
                          "elinewidth": 0.8, "capsize": 2}  # fmt: skip
                 axes.errorbar([row["jobs"] for row in some], middle, yerr=spread, **looks)
+            for row in gpu_lines.get((board, setting), ()):
+                if row["speed_up"]:
+                    ends = [numbers[0], numbers[-1]]
+                    looks = {**style(number), "linestyle": GPU_LINE, "markersize": 5}
+                    axes.plot(ends, [row["speed_up"]] * 2, linewidth=1.2, **looks)
         handles = [key(board, **style(i), linestyle="-") for i, board in enumerate(names)]
-        above(axes, [*handles, linear, *(keys if len(keys) > 1 else [])], 5, title)
+        if on_gpu:
+            handles.append(key("GPU", color="black", linestyle=GPU_LINE))
+        columns = _legend_columns(title, 3 if on_gpu else 5)
+        above(axes, [*handles, linear, *(keys if len(keys) > 1 else [])], columns, title)
     label_speed_ups(panels, "thread")
     return figure
 
@@ -430,6 +471,42 @@ def over_time(rows: Sequence[Row], column: str, label: str) -> Any:
     return figure
 
 
+def over_rate(rows: Sequence[Row]) -> Any:
+    """Draw the solutions a second of every setting against the number of solutions."""
+    figure, axes = panel(5.4)
+
+    def place(row: Row, seconds: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
+        rates = [row["solutions"] / time for time in seconds]
+        return [row["solutions"]] * len(rates), rates
+
+    rows = [row for row in rows if row["solutions_per_second"]]
+    handles = _points(axes, rows, _names(rows, "method", "jobs"), place)
+    log_axis(axes.xaxis, [row["solutions"] for row in rows])
+    log_axis(axes.yaxis, [row["solutions_per_second"] for row in rows])
+    axes.set(xlabel="number of solutions", ylabel="solutions a second")
+    above(axes, handles, 2)
+    return figure
+
+
+def by_board(rows: Sequence[Row]) -> Any:
+    """Draw the time of every setting, on a line of the figure for each board."""
+    boards = [board for names in series_of(rows).values() for board in names]
+    lines = {board: line for line, board in enumerate(boards)}
+    rows = [row for row in rows if row["board"] in lines]
+    figure, axes = panel(2 + 0.22 * len(boards))
+
+    def place(row: Row, seconds: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
+        return seconds, [lines[row["board"]]] * len(seconds)
+
+    handles = _points(axes, rows, _names(rows, "method", "jobs"), place)
+    log_axis(axes.xaxis, [row["median"] for row in rows], seconds=True)
+    axes.set_yticks(range(len(boards)), boards)
+    axes.set_ylim(len(boards) - 0.5, -0.5)  # the first board is at the top
+    axes.set_xlabel("time")
+    above(axes, handles, 2)
+    return figure
+
+
 def busy(rows: Sequence[Row]) -> Any:
     """Draw the share of the time in which threads were at work, against the time of the run."""
     figure, axes = panel(4.8)
@@ -440,6 +517,35 @@ def busy(rows: Sequence[Row]) -> Any:
     axes.set(xlabel="time of the search", ylabel="share of it at work", ylim=(-0.03, 1.05))
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     above(axes, handles, 3)
+    return figure
+
+
+def busy_threads(rows: Sequence[Row]) -> Any:
+    """Draw the share of the time in which each thread was at work: a panel for every series."""
+    from matplotlib.ticker import MaxNLocator
+
+    series = series_of(rows)
+    figure, panels = grid_of(len(series), 2.6)
+    names = _names(rows, columns=("strategy", "propagate"))
+    lines = _lines(rows, names, "solutions")
+    dashes = dict(zip(dict.fromkeys(names), cycle(LINES), strict=False))
+    for axes, (title, boards) in zip(panels, series.items(), strict=True):
+        for (number, board), (setting, dash) in product(enumerate(boards), dashes.items()):
+            for row in lines.get((board, setting), ()):
+                shares = row["thread_utilisation"]
+                looks = {**style(number), "linestyle": dash, "markersize": 5, "linewidth": 1.2}
+                axes.plot(range(1, len(shares) + 1), shares, **looks)
+        axes.set_ylim(-0.03, 1.05)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+        handles = [key(board, **style(i)) for i, board in enumerate(boards)]
+        settings = [key(name, color="black", linestyle=dash) for name, dash in dashes.items()]
+        handles += settings if len(settings) > 1 else []
+        above(axes, handles, _legend_columns(title, 4), title)
+    for axes in panels[-2:]:
+        axes.set_xlabel("thread")
+    for axes in panels[::2]:
+        axes.set_ylabel("share of time at work")
     return figure
 
 

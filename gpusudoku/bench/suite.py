@@ -160,6 +160,7 @@ class Measured:
     """The reason to measure the case no more; empty while there is none."""
     wrong: bool = False
     """True if the reason is a wrong count."""
+    warm_up_seconds: float = 0.0
 
     @property
     def seconds(self) -> list[float]:
@@ -188,6 +189,8 @@ class Bench:
     expected: Callable[[Case, float], float] = estimated_seconds
     clock: Callable[[], float] = time.perf_counter
     processor: Callable[[], float] = time.process_time
+    warmed_up: Callable[[float], None] = lambda seconds: None
+    """Called after the warm-up, with an estimate of the seconds of all runs."""
     interrupted: bool = False
     """True if the run was ended early."""
 
@@ -210,6 +213,20 @@ class Bench:
                     yield each
                 if warm_up:
                     break
+            if warm_up:
+                self.warmed_up(self._seconds_of_runs())
+
+    def _seconds_of_runs(self) -> float:
+        """Estimate the seconds of all runs by those of the warm-up."""
+        total = 0.0
+        for measured in self.measured:
+            if measured.note:
+                continue
+            if self.seconds is None:
+                total += self.repeats * measured.warm_up_seconds
+            else:
+                total += max(self.seconds, measured.warm_up_seconds)
+        return total
 
     def _is_due(self, each: Measured, warm_up: bool) -> bool:
         if each.note or warm_up or not each.runs:
@@ -240,7 +257,9 @@ class Bench:
         if result.count != expected:
             each.wrong = True
             each.note = f"{result.count} solutions counted, but {expected} are right ({whose})"
-        elif not warm_up:
+        elif warm_up:
+            each.warm_up_seconds = result.stats.seconds
+        else:
             each.runs.append(result)
             got = share_got(result, wall, processor)
             each.shares += [] if got is None else [got]
@@ -292,12 +311,20 @@ def heading(described: dict[str, object]) -> str:
 
 
 Row = dict[str, Any]
-"""A case and its results: by COLUMNS, and with its ``setting`` and the ``times`` of all runs."""
+"""A case and its results: by COLUMNS, and with its ``setting``, the ``times`` of all runs, and
+``thread_utilisation``, the share of the time in which each thread worked, None if unknown."""
 
 
 def undisturbed(rows: Iterable[Row]) -> list[Row]:
     """Return the rows with a time that are not starved. Figures and conclusions rest on these."""
     return [row for row in rows if row["median"] is not None and not row["starved"]]
+
+
+def numbers_of_runs(rows: Iterable[Row]) -> str:
+    """Return how often the rows with a time were run, such as "3" or "1 to 3"."""
+    numbers = sorted({row["runs"] for row in rows if row["runs"]})
+    ends = dict.fromkeys([*numbers[:1], *numbers[-1:]])
+    return " to ".join(map(str, ends)) or "no"
 
 
 def cells_of(row: Row) -> int:
@@ -353,12 +380,14 @@ def _row(each: Measured, alone: Measured | None) -> Row:
         "note": each.note,
         "setting": each.case.setting,
         "times": each.seconds,
+        "thread_utilisation": None,
     }
     if runs:
         first, seconds, middle = runs[0], each.seconds, median(each.seconds)
         search = first.stats if isinstance(first.stats, SearchStats) else None
         nodes = search.nodes if search else 0
         one_thread = median(alone.seconds) if alone else None
+        threads = zip(*(run.stats.utilisation for run in runs), strict=False)
         busy = [mean(run.stats.utilisation) for run in runs if run.stats.utilisation]
         shares = [case.got for case in (each, alone) if case is not None]
         row |= {
@@ -373,6 +402,7 @@ def _row(each: Measured, alone: Measured | None) -> Row:
             "solutions_per_second": first.count / middle if middle else None,
             "nodes_per_second": nodes / middle if middle and nodes else None,
             "utilisation": mean(busy) if len(busy) == len(runs) else None,
+            "thread_utilisation": [mean(shares) for shares in threads] or None,
             "got": each.got,
             "starved": any(share is not None and share < STARVED for share in shares),
         }
@@ -443,6 +473,7 @@ def read_json(path: str) -> tuple[list[Row], dict[str, Any]]:
         rows = [
             {name: record.get(name) for name in COLUMNS}
             | {"setting": record["setting"], "times": list(record["times"])}
+            | {"thread_utilisation": record.get("thread_utilisation")}
             for record in recorded["rows"]
         ]
         for row in rows:

@@ -33,6 +33,11 @@ EVERY_SECONDS = 0.2
 MARGIN = 4
 """The number of lines of the terminal that stay free."""
 
+DEFAULT_BOARDS = ("1d", "1e", "1f", "2d", "2e", "2f", "16x16-many", "16x16-solutions")
+"""Searches that are long enough to be worth all cores: together some seconds on one core."""
+NOTED_SECONDS = 5.0
+"""Runs that are estimated to take longer are announced."""
+
 SHOWN = {
     "board": 18, "solutions": 12, "setting": 40, "median": 10, "min": 10, "max": 10, "dev": 8,
     "speed-up": 8, "solutions/s": 11, "nodes/s": 10, "busy": 6, "got": 6,
@@ -61,7 +66,7 @@ def _list_option(
     "--include",
     multiple=True,
     metavar="PATTERN",
-    help="Only boards whose names match, such as '1*'.",
+    help="Instead of the default boards those whose names match, such as '1*', or '*' for all.",
 )
 @bench_option("--exclude", multiple=True, metavar="PATTERN", help="No boards whose names match.")
 @_list_option(
@@ -78,7 +83,7 @@ def _list_option(
 @_list_option(
     "--method",
     kind=Choice(METHODS),
-    default="search,contraction",
+    default="search",
     help="search, contraction, auto.",
 )
 @_list_option("--strategy", kind=Choice(STRATEGIES), default="min", help="first, min.")
@@ -111,6 +116,7 @@ def _list_option(
     default=60.0,
     help="Leave out cases that are estimated to take longer, in seconds.",
 )
+@bench_option("--details", is_flag=True, help="Show all settings, one a line, with more columns.")
 @bench_option("--csv", "csv_file", metavar="FILE", help="Write the table as CSV.")
 @bench_option("--json", "json_file", metavar="FILE", help="Write runs and machine as JSON.")
 @bench_option("--plot", metavar="FOLDER", help="Draw figures, as SVG and PNG (needs matplotlib).")
@@ -125,17 +131,24 @@ def bench(
     plot: str | None,
     recorded: str | None,
     force: bool,
+    details: bool,
     boards: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Measure engines and settings side by side.
 
-    Without a BOARD, all boards that come with the program are measured. Cases take turns, so that a
-    slow minute affects all of them. Every count is checked. Ctrl-C skips the current case; twice
-    within a second it ends the run, and shows the results so far.
+    Without a BOARD, eight boards with 100,000 to 50 million solutions are searched on the GPU, on
+    all cores, and on fewer, usually in one to two minutes. Cases take turns, so that a slow minute
+    affects all of them. Every count is compared with the known one and with those of the other
+    devices. Ctrl-C skips the current case; twice within a second it ends the run, and shows the
+    results so far.
+
+    The table is Markdown, with a line for each board. Its solutions/s are those of the fastest
+    device, and "GPU / 16 cores" says how many times as fast the GPU is. If more varies than the
+    device and the number of threads, or with --details, each setting has its own line.
 
     \b
-    In the table:
+    In the table of settings:
       busy     the share of the time in which the threads worked
       got      the share of that for which they had a core
       starved  other programs took the cores, or slowed the run on one thread,
@@ -146,9 +159,10 @@ def bench(
       gpusudoku bench @1d @1e @1f -j 1,2,4
       gpusudoku bench --include '2*' --strategy first,min --plot figures
       gpusudoku bench @2e --cutoff 1e10,1e20,1e30 --csv cutoff.csv
-      gpusudoku bench --json all.json --plot figures
+      gpusudoku bench --include '*' --json all.json --plot figures
     """
     from gpusudoku.bench import figures, suite
+    from gpusudoku.bench.comparison import comparison, varies_by_device_only
 
     # Files that could not be written are refused before anything is measured.
     for path in (csv_file, json_file):
@@ -167,7 +181,12 @@ def bench(
         rows, machine = suite.rows_of(run.measured), suite.machine()
         wrong = [f"{each.case.subject.name}: {each.note}" for each in run.measured if each.wrong]
         interrupted = run.interrupted
-    show(suite.heading(machine), head(), *map(line, rows))
+    title = f"{suite.heading(machine)}, gpusudoku {machine.get('gpusudoku', '?')}"
+    if rows and varies_by_device_only(rows) and not details:
+        sentence, *table = comparison(rows, machine["cores"])
+        show(f"{title}; {sentence}", *table)
+    else:
+        show(title, head(), *map(line, rows))
     texts = {csv_file: suite.as_csv(rows), json_file: suite.as_json(rows, machine)}
     for path, text in texts.items():
         if path is not None:
@@ -212,7 +231,7 @@ def _measure(
     settings["cutoff_by"] = (settings["cutoff_by"],)
     subjects = [
         subject
-        for subject in _subjects(boards, reading)
+        for subject in _subjects(boards or _default_boards(include or exclude), reading)
         if any(fnmatchcase(subject.name, pattern) for pattern in include or "*")
         and not any(fnmatchcase(subject.name, pattern) for pattern in exclude)
     ]
@@ -223,6 +242,13 @@ def _measure(
         Options(**case.options)  # raises for values out of range
     run = Bench(cases, repeats=repeats, seconds=seconds, patience=patience)
     table = LiveTable(run.measured, StringIO() if is_quiet() else sys.stderr)
+
+    def announce(seconds: float) -> None:
+        if seconds > NOTED_SECONDS:
+            table.close()
+            note(f"warm-up done: the runs take about {seconds:.0f} s")
+
+    run.warmed_up = announce
     try:
         with patient_interrupts(inf):
             for each in run:
@@ -236,11 +262,17 @@ def _measure(
     return run
 
 
-def _subjects(boards: tuple[str, ...], reading: InputOptions) -> Iterator[Subject]:
-    """Yield the boards to measure, all those of the program by default."""
+def _default_boards(patterns: tuple[str, ...]) -> list[str]:
+    """Return the names of the default boards, or of all if there are patterns to choose by."""
+    names = [entry.name for entry in collection.entries()] if patterns else DEFAULT_BOARDS
+    return [f"@{name}" for name in names]
+
+
+def _subjects(boards: Sequence[str], reading: InputOptions) -> Iterator[Subject]:
+    """Yield the boards to measure."""
     from gpusudoku.bench.suite import Subject
 
-    for name in boards or [f"@{entry.name}" for entry in collection.entries()]:
+    for name in boards:
         if name.startswith("@"):
             entry = collection.entry(name.removeprefix("@"))
             yield Subject(entry.name, collection.load(entry.name), entry.count)

@@ -10,6 +10,9 @@ import pytest
 
 from gpusudoku import collection
 from gpusudoku.bench import suite
+from gpusudoku.bench.suite import Subject
+from gpusudoku.cli.bench import DEFAULT_BOARDS
+from tests.bench.samples import EMPTY, MACHINE, rows_with
 
 SMALL = ("@box2x2-empty", "@box2x2-few", "--device", "cpu", "-i", "2")
 
@@ -20,9 +23,15 @@ def bench(run: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     return lambda *arguments: run("bench", *arguments)
 
 
+def boards_of(table: str) -> list[str]:
+    """Return the boards of a table in Markdown, which is below a sentence and an empty line."""
+    return [line.split()[1] for line in table.splitlines()[4:]]
+
+
 def test_methods_and_numbers_of_threads(bench: Any, tmp_path: Path) -> None:
     as_csv, as_json = tmp_path / "a.csv", tmp_path / "a.json"
-    status, out, _ = bench(*SMALL, "-j", "1,2", "--csv", as_csv, "--json", as_json)
+    methods = ("--method", "search,contraction")
+    status, out, _ = bench(*SMALL, *methods, "-j", "1,2", "--csv", as_csv, "--json", as_json)
     assert (status, out.count("box2x2-empty")) == (0, 4)
     rows, _ = suite.read_json(str(as_json))
     assert [row["solutions"] for row in rows] == [288] * 4 + [2] * 4
@@ -34,7 +43,61 @@ def test_methods_and_numbers_of_threads(bench: Any, tmp_path: Path) -> None:
 def test_boards_are_chosen_by_name(bench: Any) -> None:
     chosen = ("--include", "box2x2-f*", "--include", "box2x2-e*", "--exclude", "*few")
     status, out, _ = bench("-i", "1", "--device", "cpu", "-j", "1", "--method", "search", *chosen)
-    assert (status, [line.split()[0] for line in out.splitlines()[2:]]) == (0, ["box2x2-empty"])
+    assert (status, boards_of(out)) == (0, ["box2x2-empty"])
+
+
+def test_the_default_boards(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert all(collection.entry(name).count > 100_000 for name in DEFAULT_BOARDS)
+    monkeypatch.setattr("gpusudoku.cli.bench.DEFAULT_BOARDS", ("box2x2-few", "box2x2-many"))
+    status, out, _ = bench("--device", "cpu", "-j", "1", "-i", "1")
+    assert (status, boards_of(out)) == (0, ["box2x2-few", "box2x2-many"])
+
+
+def test_one_table_compares_the_devices(bench: Any, tmp_path: Path) -> None:
+    """Also the GPU, where the speed-ups of a board are doubtful, and what was left out."""
+    path, details = tmp_path / "a.json", tmp_path / "details.json"
+    seconds = {"one": (2.0, 1.0, 0.25), "two": (4.0, 1.0, 0.125), "three": (None, 5.0, 0.5)}
+    rows = []
+    for board, times in seconds.items():
+        rows += rows_with([Subject(board, EMPTY)], device=["cpu", "cuda"], jobs=[1, 16])
+        for row, time in zip(rows[-3:], times, strict=True):
+            row |= {"solutions": 123_456, "starved": board == "two", "median": time}
+            if time is None:
+                row |= {"solutions": None, "note": "left out: about 80 s", "runs": 0}
+            else:
+                row["speed_up"] = times[0] / time if times[0] else None
+                row["solutions_per_second"] = 123_456 / time
+    about = {**MACHINE, "cores": 16, "gpus": ["H200"], "gpusudoku": "1.2.3"}
+    path.write_text(suite.as_json(rows, about))
+    status, out, err = bench("--from", path)
+    assert status == 0
+    table = """\
+a processor, 16 cores; H200, 2026-01-02, gpusudoku 1.2.3; search min singles: medians of 3 runs
+
+| board | solutions |               1 core | 16 cores |     GPU |\
+ solutions/s | speed-up, 16 cores | speed-up, GPU | GPU / 16 cores |
+|-------|----------:|---------------------:|---------:|--------:|\
+------------:|-------------------:|--------------:|---------------:|
+| one   |   123,456 |                  2 s |      1 s |  0.25 s |\
+     494,000 |               2.00 |          8.00 |           4.00 |
+| two   |   123,456 |                  4 s |      1 s | 0.125 s |\
+     988,000 |              4.00? |        32.00? |          8.00? |
+| three |   123,456 | left out: about 80 s |      5 s |   0.5 s |\
+     247,000 |                    |               |          10.00 |
+"""
+    assert out == table
+    assert "3 of 9 rows are starved" in err
+    _, detailed, _ = bench("--from", path, "--details", "--json", details)
+    assert detailed.count("search cuda min singles") == 3
+    assert details.read_text() == path.read_text()
+
+
+def test_cpu_and_gpu_count_the_same(bench: Any) -> None:
+    status, out, _ = bench(*SMALL[:2], "--device", "cpu,cuda", "-j", "1", "-i", "1")
+    assert (status, boards_of(out)) == (0, ["box2x2-empty", "box2x2-few"])
+    head = out.splitlines()[2].split("|")
+    assert [name.strip() for name in head[3:5]] == ["1 core", "GPU"]
+    assert [name.strip() for name in head[-3:-1]] == ["speed-up, GPU", "GPU / 1 core"]
 
 
 def test_starved_rows_are_told(bench: Any, tmp_path: Path) -> None:
@@ -44,9 +107,9 @@ def test_starved_rows_are_told(bench: Any, tmp_path: Path) -> None:
     for row, starved in zip(recorded["rows"], (True, False), strict=True):
         row["starved"] = starved
     path.write_text(json.dumps(recorded))
-    _, out, err = bench("--from", path)
+    _, _, err = bench("--from", path)
     assert "1 of 2 rows are starved" in err
-    assert out.count("starved") == 1
+    assert bench("--from", path, "--details")[1].count("starved") == 1
     pytest.importorskip("matplotlib")
     _, _, err = bench("--from", path, "--plot", tmp_path)
     assert f"{tmp_path / 'utilisation.svg'} written" in err

@@ -41,6 +41,28 @@ def test_which_there_are() -> None:
     assert legend_of(axes) == ["search, 1 thread", "search, GPU"]
 
 
+def test_devices_are_compared() -> None:
+    rows = [
+        row | {"solutions": 1000 * number, "solutions_per_second": 100.0}
+        for number, row in enumerate(rows_with(BOARDS, jobs=[1, 2, 4]), 1)
+    ]
+    gpu = [row | {"device": "cuda", "jobs": None, "speed_up": 30.0} for row in rows[::3]]
+    drawn = figures([*rows, *gpu])
+    assert {"time", "speed-up", "threads", "rate-over-solutions"} < set(drawn)
+    devices = ["search, 1 thread", "search, 2 threads", "search, 4 threads", "search, GPU"]
+    for name in ("time", "rate-over-solutions"):
+        assert legend_of(drawn[name].axes[0]) == devices
+    [axes] = drawn["time"].axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["1a", "1b", "1c"]
+    assert axes.get_xscale() == "log"
+    [axes] = drawn["speed-up"].axes
+    assert legend_of(axes) == ["1a", "1b", "1c", "GPU", "linear"]
+    heights = [tuple(line.get_ydata()) for line in axes.lines if len(line.get_xdata()) == 2]
+    assert heights.count((30.0, 30.0)) == 3
+    [axes] = drawn["threads"].axes
+    assert [tuple(line.get_xdata()) for line in axes.lines] == [(1, 2, 3, 4)] * 3
+
+
 def test_they_are_saved_with_what_they_show(tmp_path: Path) -> None:
     rows, folder = rows_with(BOARDS, jobs=[1, 2], cutoff=[10.0, 100.0]), tmp_path / "new"
     written = save(figures_of(rows, MACHINE), str(folder), describe=fingerprint)

@@ -58,6 +58,14 @@ def test_cases_run_for_a_time_but_at_least_once() -> None:
         assert [len(each.runs) for each in bench.measured] == runs
 
 
+def test_the_time_of_all_runs_is_estimated_after_the_warm_up() -> None:
+    for options, estimate in (({"repeats": 5}, 7.5), ({"seconds": 1.0}, 2.0)):
+        estimates: list[float] = []
+        cases = cases_of(SUBJECTS[:1], jobs=[1, 2])
+        measured(cases, warmed_up=estimates.append, **options)
+        assert estimates == [estimate]
+
+
 def test_what_takes_too_long_is_left_out() -> None:
     seconds = {"small": 1.0, "other": 99.0, "new": inf}
     expected = {"expected": lambda case, patience: seconds[case.subject.name], "patience": 9}
@@ -100,12 +108,13 @@ def test_one_interrupt_skips_and_two_or_another_signal_end(
 
 def test_values_of_a_row() -> None:
     _, row = rows_with(SUBJECTS[:1], jobs=[1, 2])
-    assert tuple(row) == (*COLUMNS, "setting", "times")
+    assert tuple(row) == (*COLUMNS, "setting", "times", "thread_utilisation")
     assert (row["board"], row["jobs"], row["solutions"], row["runs"]) == ("small", 2, 288, 3)
     assert (row["clues"], row["empty_cells"]) == (0, 16)
     assert row["log10_space"] == pytest.approx(16 * 0.60206, rel=1e-4)
     assert row["median"] == row["minimum"] == row["maximum"] == 0.5
     assert (row["deviation"], row["speed_up"], row["utilisation"]) == (0.0, 2.0, 0.5)
+    assert row["thread_utilisation"] == [0.5, 0.5]
     assert (row["solutions_per_second"], row["nodes_per_second"]) == (576, 1200)
     [row] = rows_with(SUBJECTS[:1], method=["contraction"])
     assert (row["method"], row["nodes_per_second"]) == ("contraction", None)
@@ -167,11 +176,13 @@ def test_rows_as_lines_csv_and_json(tmp_path: Path) -> None:
     assert again == rows
     assert heading(described).endswith(str(described["date"]))
     older = json.loads(text)
+    names = ("got", "starved", "cutoff_reached", "thread_utilisation")
     for record in older["rows"]:
-        del record["got"], record["starved"], record["cutoff_reached"]
+        for name in names:
+            del record[name]
     path.write_text(json.dumps(older))
     rows, _ = suite.read_json(str(path))
-    assert {row[name] for row in rows for name in ("starved", "cutoff_reached")} == {None}
+    assert {row[name] for row in rows for name in names} == {None}
 
 
 def test_a_file_that_has_no_rows(tmp_path: Path) -> None:

@@ -1,0 +1,109 @@
+"""The table that compares devices: one line for each board, in Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+
+from gpusudoku.bench.suite import Row, numbers_of_runs
+
+EXACT = 10**15
+"""A count with more digits is shown with four of them."""
+
+
+def varies_by_device_only(rows: Sequence[Row]) -> bool:
+    """Tell whether the rows of a board differ in the device and the number of threads only."""
+    places = {(row["board"], row["device"], row["jobs"]) for row in rows}
+    return len(places) == len(rows)
+
+
+def comparison(rows: Sequence[Row], cores: int) -> list[str]:
+    """Return a sentence about the rows, an empty line, and the table, for a machine's cores.
+
+    ``varies_by_device_only`` must hold.
+    """
+    boards: dict[str, dict[int | None, Row]] = {}
+    for row in rows:
+        boards.setdefault(row["board"], {})[row["jobs"]] = row  # a GPU has no number of threads
+    jobs = sorted({row["jobs"] for row in rows if row["jobs"] is not None})
+    has_gpu = any(row["jobs"] is None for row in rows)
+    devices: list[int | None] = [*jobs, None] if has_gpu else [*jobs]
+    names = [_device_name(number, cores) for number in devices]
+    compared = [number for number in (jobs[-1:] + [None] * has_gpu) if number != 1 and 1 in jobs]
+    has_ratio = has_gpu and bool(jobs)
+
+    head = ["board", "solutions", *names, "solutions/s"]
+    head += [f"speed-up, {_device_name(number, cores)}" for number in compared]
+    if has_ratio:
+        head.append(f"GPU / {_device_name(jobs[-1], cores)}")
+    table = [head]
+    for board, by_jobs in boards.items():
+        counts = [row["solutions"] for row in by_jobs.values() if row["solutions"] is not None]
+        rates = [row["solutions_per_second"] or 0.0 for row in by_jobs.values()]
+        line = [board, _count(counts[0]) if counts else ""]
+        line += [_seconds(by_jobs.get(number)) for number in devices]
+        line.append(_rate(max(rates)) if counts else "")
+        line += [_speed_up(by_jobs.get(number)) for number in compared]
+        if has_ratio:
+            line.append(_ratio(by_jobs.get(jobs[-1]), by_jobs.get(None)))
+        table.append(line)
+    numbers = numbers_of_runs(rows)
+    runs = f"medians of {numbers} run{'' if numbers == '1' else 's'}"
+    return [f"{_setting(rows[0])}: {runs}", "", *_markdown(table)]
+
+
+def _device_name(jobs: int | None, cores: int) -> str:
+    if jobs is None:
+        return "GPU"
+    if jobs > cores:
+        return f"{jobs} threads"
+    return "1 core" if jobs == 1 else f"{jobs} cores"
+
+
+def _setting(row: Row) -> str:
+    """Return the setting without the device."""
+    return re.sub(r" (cpu -j \d+|cuda)\b", "", row["setting"])
+
+
+def _count(solutions: int) -> str:
+    return f"{solutions:,}" if solutions < EXACT else f"{Decimal(solutions):.3e}"
+
+
+def _seconds(row: Row | None) -> str:
+    """Return the time of a row and the reason why it was measured no more."""
+    if row is None:
+        return ""
+    time = "" if row["median"] is None else f"{row['median']:.3g} s"
+    return ", ".join(filter(None, [time, row["note"]]))
+
+
+def _rate(solutions_per_second: float) -> str:
+    """Return a rate with three significant digits, not as a power of ten."""
+    return f"{float(f'{solutions_per_second:.3g}'):,.0f}"
+
+
+def _speed_up(row: Row | None) -> str:
+    if row is None or row["speed_up"] is None:
+        return ""
+    return f"{row['speed_up']:.2f}{'?' if row['starved'] else ''}"
+
+
+def _ratio(slower: Row | None, faster: Row | None) -> str:
+    """Return how many times as fast the second row is."""
+    if slower is None or faster is None or not slower["median"] or not faster["median"]:
+        return ""
+    return f"{slower['median'] / faster['median']:.2f}{'?' if slower['starved'] else ''}"
+
+
+def _markdown(table: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table, whose columns are also aligned as plain text; numbers are on the right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = []
+    for cells in table:
+        padded = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+        padded[0] = cells[0].ljust(widths[0])
+        lines.append(f"| {' | '.join(padded)} |")
+    dashes = ["-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:])]
+    lines.insert(1, f"|{'|'.join(dashes)}|")
+    return lines
