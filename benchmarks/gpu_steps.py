@@ -86,7 +86,8 @@ FULL: dict[str, Any] = {
     # To keep the kernel busy for some seconds, and the last clues that they lack:
     "steady": (("1f", 5), ("2f", 3), ("16x16-solutions", 4)), "seconds": 3.0,
     # To search from board to count, the last clues that they lack, and the number of DEVICES:
-    "long": (("1f", 0, 4), ("2f", 0, 4), ("16x16-solutions", 2, 4), ("1f", 2, 3), ("1f", 3, 1)),
+    "long": (("1f", 0, 4), ("2f", 0, 4), ("16x16-solutions", 1, 4), ("16x16-solutions", 2, 3),
+             ("1f", 2, 3), ("1f", 3, 1)),
     # Puzzles of a batch; clues and number of random boards with many solutions; numbers of boards
     # that are expensive to contract; what is searched launch by launch, and by new processes:
     "batch": 2_000_000, "few": (8, 4), "expensive": (2,), "profiled": "2f", "started": "1c",
