@@ -1,17 +1,20 @@
-"""Check this machine's GPUs, then time them beside one core and all cores, in ten minutes.
+"""Check this machine's GPUs and time them beside its cores, in five minutes.
 
-First come counts that are known or that the CPU finds, too: boards from 4x4 to 64x64 cells, both
-methods, techniques, strategies, limits, lists of solutions, many boards together, hardly any
-memory, several GPUs. At the first wrong count the script names the board and ends with exit status
-1. Then come figures: the kernel alone beside the computed bound, searches from board to count,
-batches, contractions, the start of the program. Prices follow from them and are saved: by these the
-program chooses between GPU and CPU. A second file has what kernels take, and every launch of a
-search: what a profiler would be asked first.
+A few checks come first, one for each method and size of board that is timed. The figures follow:
+the kernel alone beside the computed bound, searches from board to count, a batch of puzzles,
+contractions, the start of the program. The prices computed from them are saved: the program uses
+them to choose between GPU and CPU. Then come the other checks, against counts that are known or
+that the CPU finds, too: boards from 4x4 to 64x64 cells, techniques, strategies, limits, lists of
+solutions, many boards together, hardly any memory, several GPUs. At the first wrong count the
+script names the board and ends with exit status 1. A second file, OUTPUT-profile.json, has the
+resources of the kernels and every launch of a search.
 
-Results are written at once; neither Ctrl-C nor a machine that goes away loses any. Steps that do
-not fit into the time are left out, and listed. Without a usable GPU the script says why, and ends.
+A step that takes longer than ten seconds is ended. Results are written as they come, with the names
+of the steps that are left out and why; neither Ctrl-C nor a machine that goes away loses any.
+Without a usable GPU the script says why, and ends.
 
-    python benchmarks/gpu.py                        ten minutes
+    python benchmarks/gpu.py                        five minutes
+    python benchmarks/gpu.py --minutes 2            figures, and as many checks as fit
     python benchmarks/gpu.py --part kernel          only this part, and what else was recorded
     python benchmarks/gpu.py --puzzles puzzles.txt  the batch is made from these puzzles
     python benchmarks/gpu.py --show                 the tables of what was recorded before
@@ -25,8 +28,8 @@ import math
 import os
 import re
 import sys
-import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +45,14 @@ from gpusudoku.errors import DeviceError, InputError, Interrupted, MismatchError
 
 PARTS = [CHECKS, "kernel", "search", "puzzles", "contraction", "few clues", "start-up", "prices",
          "profile"]  # fmt: skip
-CHECKS_SHARE = 0.5
-"""The share of the time that checks may take, if they are not all there is to do."""
 SAME = ("gpus", "gpusudoku", "commit", "rehearsal")
 """What parts that are shown together have in common."""
-STEP_SECONDS, GRACE = 60.0, 60.0
-"""The time that a step may take, and that a GPU has to answer after the end of all."""
+STEP_SECONDS = 10.0
+"""The time that a step may take."""
+NO_TIME = "for lack of time: run with --minutes 10"
+TOO_LONG = "after 10 s, the limit of a step"
+ENDED = "because the run ended early"
+"""Why a step was left out."""
 RATED = 10_000
 """Of at least so many solutions or puzzles the rate is shown, too."""
 
@@ -62,7 +67,7 @@ class Record:
         if other := [name for name in SAME if before.get(name) != about[name]]:
             what = f"{other[0]} {before.get(other[0])}, not {about[other[0]]}"
             raise InputError(f"{path}: recorded with {what}; give --output for another file")
-        self.results |= {"machine": about, "left out": [], "failed": []}
+        self.results |= {"machine": about, "left out": {}, "failed": []}
         self.results |= {part: [] for part in parts}
         self.save()
 
@@ -78,43 +83,40 @@ class Record:
         other.replace(self.path)
 
 
-def take(steps: Steps, bench: Bench, record: Record, end: float, checks_end: float) -> None:
+def take(steps: Steps, bench: Bench, record: Record, end: float) -> None:
     """Take one step after the other, and record what it gives; a MismatchError ends this."""
+    left_out = record.results["left out"]
+    left_out |= {name: ENDED for _, name, *_ in steps}  # until they are done
     for number, (part, name, function, *arguments) in enumerate(steps, 1):
         tell(f"{number}/{len(steps)} {name}")
-        most = checks_end if part == CHECKS else end
         seconds = math.inf if part == SWEEP else STEP_SECONDS  # it divides its time itself
-        bench.end = min(most, time.perf_counter() + seconds)
+        bench.end = min(end, time.perf_counter() + seconds)
         said = ""
         try:
             bench.look()
             found = function(bench, *arguments)
             for run in [{"check": name, "count": str(found)}] if part == CHECKS else found:
                 record.add(part, run)
+            del left_out[name]
         except OutOfTime as error:
-            said = f"{name}: left out, {error}"
-            record.add("left out", name)
+            left_out[name] = NO_TIME if time.perf_counter() > end else str(error) or TOO_LONG
+            said = f"{name}: left out {left_out[name]}"
         except Interrupted:
             raise
         except Exception as error:  # CuPy's and the driver's, too: others may do without this step
             said = f"{name}: {printable(str(error) or type(error).__name__)}"
             record.add("failed", said)
+            del left_out[name]
             if isinstance(error, MismatchError):
                 raise MismatchError(said) from None
         finally:
+            record.save()
             tell(said, end="\n" * bool(said))
 
 
 def tell(text: str, end: str = "") -> None:
     """Show how far it is on stderr."""
     click.echo(f"\r{text:<78}\r{end}", nl=False, err=True)
-
-
-def give_up(path: Path) -> None:
-    """End the process by force: nothing else ends a kernel that never ends."""
-    click.echo(f"\ngpu.py: the GPU does not answer; what was found is in {path}", err=True)
-    sys.stderr.flush()
-    os._exit(1)
 
 
 def show(path: Path) -> None:
@@ -148,9 +150,13 @@ def show(path: Path) -> None:
             f"Prices: {run['gpu']} does the work of {run['nine']:.3g} cores of 2024 in searches of"
             f" 9x9 boards, of {run['larger']:.3g} on larger ones, of {run['sums']:.3g} in sums.\n"
         )
-    for name in ("left out", "failed"):
-        if results[name]:
-            print(f"{name.capitalize()}: {'; '.join(results[name])}.\n")
+    left_out = results["left out"]
+    if isinstance(left_out, list):  # older results have only the names
+        left_out = dict.fromkeys(left_out, NO_TIME)
+    for reason, number in Counter(left_out.values()).items():
+        print(f"{number} step{'s' * (number > 1)} left out {reason}.\n")
+    if results["failed"]:
+        print(f"Failed: {'; '.join(results['failed'])}.\n")
 
 
 def bound(run: Run, gpu: dict[str, Any], release: str) -> float | None:
@@ -189,7 +195,7 @@ def show_kernel(runs: list[Run], gpu: dict[str, Any], release: str) -> None:
 
 
 def show_devices(head: str, runs: list[Run]) -> None:
-    """Print seconds, and rates, of a GPU beside those of all cores and one."""
+    """Print seconds, and rates, of every device that was timed."""
     cells: dict[str, dict[str, str]] = {}
     for run in runs:
         text, number = f"{run['seconds']:.4g} s", run.get("number", 0)
@@ -198,23 +204,23 @@ def show_devices(head: str, runs: list[Run]) -> None:
         if "transfer" in run:
             text += f", and {run['transfer']:.4g} s of transfers"
         cells.setdefault(run["case"], {}).setdefault(run["device"], text)
-    rows = [[case, *(of.get(device, "") for device in DEVICES)] for case, of in cells.items()]
-    table([head, *DEVICES.values()], rows)
+    devices = [device for device in DEVICES if any(device in of for of in cells.values())]
+    rows = [[case, *(of.get(device, "") for device in devices)] for case, of in cells.items()]
+    table([head, *(DEVICES[device] for device in devices)], rows)
     print()
 
 
 @script("gpu", show)
-@click.option("--minutes", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True,
+@click.option("--minutes", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True,
               help="Time for everything.")  # fmt: skip
 @click.option("--part", type=click.Choice(PARTS), multiple=True, help="By default all.")
 @click.option("--puzzles", metavar="FILE", help="9x9 puzzles; by default the program's own.")
-@click.option("--profile", metavar="FILE", help="Second file; by default OUTPUT-profile.json.")
 @click.option("--sweep", is_flag=True, help="Only try launch settings of the search kernel.")
 @click.option("--rehearse", is_flag=True, help="Do all with tiny boards, without a GPU, too.")
-def main(path: Path, minutes: float, part: tuple[str, ...], puzzles: str | None,
-         profile: str | None, sweep: bool, rehearse: bool) -> None:  # fmt: skip
-    """Check GPUs, then time them beside the CPU's cores."""
-    start, seconds = time.perf_counter(), 60 * minutes
+def main(path: Path, minutes: float, part: tuple[str, ...], puzzles: str | None, sweep: bool,
+         rehearse: bool) -> None:  # fmt: skip
+    """Check GPUs, and time them beside the CPU's cores."""
+    start = time.perf_counter()
     simulated = availability.simulated()
     reason = "only the simulator is there" if simulated else availability.unusable_because()
     if reason is not None and not rehearse:
@@ -231,20 +237,14 @@ def main(path: Path, minutes: float, part: tuple[str, ...], puzzles: str | None,
     about = {**machine(), "gpus": [gpu.card.name for gpu in bench.gpus], "rehearsal": rehearse}
     parts = [SWEEP] if sweep else [name for name in PARTS if name in (part or PARTS)]
     record = Record(path, parts, {**about, "gpu": gpu_steps.described(bench.gpus[0])})
-    second = Path(profile) if profile else path.with_name(f"{path.stem}-profile.json")
-    steps = [*gpu_steps.checks(bench), *gpu_steps.figures(bench, record.results, second)]
-    steps += sweeps(bench)
+    profile = path.with_name(f"{path.stem}-profile.json")
+    steps = [*gpu_steps.steps(bench, record.results, profile), *sweeps(bench)]
     steps = [step for step in steps if step[0] in parts]
-    share = 1.0 if parts == [CHECKS] else CHECKS_SHARE
-    timer = threading.Timer(seconds + GRACE, give_up, [path])
-    timer.daemon = True
-    timer.start()
     try:
-        take(steps, bench, record, start + seconds, start + seconds * share)
+        take(steps, bench, record, start + 60 * minutes)
     except (KeyboardInterrupt, Interrupted):
         raise Interrupted(f"interrupted; what was found is in {path}") from None
     finally:
-        timer.cancel()
         record.results["seconds"] = time.perf_counter() - start
         record.save()
     if failed := record.results["failed"]:

@@ -1,4 +1,4 @@
-"""The steps of ``gpu.py``: counts that are known, or found on the CPU, then figures, then prices.
+"""The steps of ``gpu.py``: a few checks, all figures, the prices, and the other checks.
 
 A step is (part, name, function, arguments ...). The function takes the ``Bench`` and the arguments;
 that of a check returns a count, and that of a figure yields runs. Steps come in order of
@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from itertools import product
@@ -27,7 +27,7 @@ from unittest.mock import patch
 
 import searching
 from generated import expensive_boards, random_boards, thinned
-from machine import RESULTS, machine, recorded, write
+from machine import machine, write
 from script import Run, check, counted
 
 import gpusudoku
@@ -47,7 +47,7 @@ from gpusudoku.results import Count
 from gpusudoku.search.frontier import node_seconds
 
 CHECKS = "correctness"
-DEVICES = {"cuda": "GPU", "cpu": "all cores", "core": "one core"}
+DEVICES = {"cuda": "GPU", "cpu": "all cores", "half": "half of the cores", "core": "one core"}
 """What counts, as it is recorded and as it is shown; all GPUs."""
 SCARCE: dict[str, dict[str, Any]] = {
     "as usual": {"FIRST_ROUNDS": search.FIRST_ROUNDS},
@@ -59,7 +59,7 @@ SCARCE: dict[str, dict[str, Any]] = {
 FACTS = ("driver_version", "memory.total", "clocks.max.sm", "power.limit", "mig.mode.current")
 UNDER_LOAD = ("clocks.sm", "power.draw", "temperature.gpu")
 """What the driver's own program is asked."""
-REPEATS, LONG_SECONDS = 3, 5.0
+REPEATS, LONG_SECONDS = 3, 2.0
 """A count is timed so often, but once if it takes longer than this."""
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -71,6 +71,8 @@ class OutOfTime(GpusudokuError):  # noqa: N818 - as Interrupted
 
 
 FULL: dict[str, Any] = {
+    # The checks that come before the figures. Every one of them compiles a kernel:
+    "quick": ("search of @1c", "search of @16x16-many", "contraction of @1f"),
     # Boards are named as in the collection. Those to search before all other checks, and after:
     "searched": ("1b", "1c", "2d", "no-place", "needs-search", "box2x2-empty", "box2x3-many",
                  "box3x4-many", "16x16-many", "16x16-needs-search", "25x25-few", "64x64-few", "1e"),
@@ -82,21 +84,23 @@ FULL: dict[str, Any] = {
     # Clues of random boards that both devices count, and puzzles that are counted together:
     "clues": (4, 10, 14, 24, 30), "many": 2000,
     # To keep the kernel busy for some seconds, and the last clues that they lack:
-    "steady": (("1f", 5), ("2f", 3), ("16x16-solutions", 4)), "seconds": 4.0,
+    "steady": (("1f", 5), ("2f", 3), ("16x16-solutions", 4)), "seconds": 3.0,
     # To search from board to count, the last clues that they lack, and the number of DEVICES:
-    "long": (("1f", 0, 3), ("2f", 0, 3), ("1f", 3, 2), ("2f", 3, 1), ("16x16-solutions", 2, 3)),
+    "long": (("1f", 0, 4), ("2f", 0, 4), ("16x16-solutions", 1, 4), ("16x16-solutions", 2, 3),
+             ("1f", 2, 3), ("1f", 3, 1)),
     # Puzzles of a batch; clues and number of random boards with many solutions; numbers of boards
     # that are expensive to contract; what is searched launch by launch, and by new processes:
-    "batch": 8_000_000, "few": (8, 16), "expensive": (2, 4), "profiled": "2f", "started": "1c",
+    "batch": 2_000_000, "few": (8, 4), "expensive": (2,), "profiled": "2f", "started": "1c",
     "saves": True,
     # What a sweep tries, the most promising first, and for how long:
     "swept": searching.BUSY_BOARDS, "blocks": (128, 64, 256, 32),
     "registers": (None, 96, 80, 72, 128, 64, 168), "sweep_seconds": 0.8,
 }  # fmt: skip
 REHEARSAL = FULL | {
+    "quick": ("search of @box2x2-empty", "contraction of @1a"),
     "searched": ("box2x2-empty", "no-place"), "last": ("box1x5-few",), "nine": "1a",
     "other": "box2x2-many", "techniques": ("none",), "contracted": ("1a",), "clues": (40,),
-    "many": 2, "steady": (("1a", 0), ("box2x2-empty", 0)), "long": (("box2x2-few", 0, 3),),
+    "many": 2, "steady": (("1a", 0), ("box2x2-empty", 0)), "long": (("box2x2-few", 0, 4),),
     "batch": 2, "few": (60, 2), "expensive": (), "profiled": "1a", "started": "box2x2-few",
     "saves": False, "swept": (("1a", 0, "1a"), ("box2x2-empty", 0, "box2x2-few")),
     "blocks": (32,), "registers": (None, 64), "sweep_seconds": 0.0,
@@ -114,12 +118,15 @@ class Bench:
         self.source = Path(puzzles).name if puzzles else "the program's own"
         self.one, every = CudaEngine([0]), CudaEngine()
         self.gpus = every.gpus
-        self.engines: dict[str, Any] = {"cuda": every, "cpu": CpuEngine(), "core": CpuEngine(1)}
+        cpu = CpuEngine()
+        half = CpuEngine(max(1, cpu.threads // 2))
+        self.engines: dict[str, Any] = {"cuda": every, "cpu": cpu, "half": half,
+                                        "core": CpuEngine(1)}  # fmt: skip
 
     def look(self, _: Any = None) -> None:
         """End a step without time: OutOfTime. A count calls this twenty times a second."""
         if time.perf_counter() > self.end:
-            raise OutOfTime("no time left")
+            raise OutOfTime
 
     def count(self, board: Board, device: str, method: str) -> Count:
         """Count a board."""
@@ -138,6 +145,14 @@ class Bench:
 def without(name: str, clues: int) -> tuple[Board, str]:
     """Return a board without its last clues, and a name for it."""
     return thinned(name, clues), f"@{name} without {clues} clues" if clues else f"@{name}"
+
+
+def steps(bench: Bench, results: dict[str, Any], profile: Path) -> Steps:
+    """List all steps; ``results`` will have the figures when prices are made of them."""
+    every = checks(bench)
+    quick = [step for step in every if step[1] in bench.sizes.quick]
+    others = [step for step in every if step not in quick]
+    return [*quick, *figures(bench, results), *others, ("profile", "profile", profiled, profile)]
 
 
 def checks(bench: Bench) -> Steps:
@@ -220,28 +235,28 @@ def by_gpus(bench: Bench, name: str, method: str, numbers: Sequence[int]) -> int
         return known(bench, name, {"engine": engine, "method": method})
 
 
-def figures(bench: Bench, results: dict[str, Any], profile: Path) -> Steps:
-    """List all that is measured; ``results`` will have the figures when prices are made of them."""
+def figures(bench: Bench, results: dict[str, Any]) -> Steps:
+    """List all that is measured, and the prices."""
     sizes = bench.sizes
     found: Steps = []
     for name, clues in sizes.steady:
         found.append(("kernel", f"the kernel alone on @{name}", time_kernel, name, clues))
     for name, clues, count in sizes.long:
         board, case = without(name, clues)
-        step = f"search of {case}", time_count, f"{case}, solutions", board
-        found.append(("search", *step, "search", list(DEVICES)[:count]))
+        for device in list(DEVICES)[:count]:
+            step = f"search of {case}, {DEVICES[device]}", time_count, f"{case}, solutions", board
+            found.append(("search", *step, "search", device))
     found.append(("puzzles", f"a batch of {bench.source} puzzles", time_puzzles))
     boards = {f"@{name}": collection.load(name) for name in sizes.contracted}
     for board in [expensive_boards(number + 1)[number] for number in sizes.expensive]:
         boards[f"an expensive board of {board.clues} clues"] = board
-    for case, board in boards.items():
-        step = f"contraction of {case}", time_count, case, board
-        found.append(("contraction", *step, "contraction", DEVICES))
+    for (case, board), device in product(boards.items(), DEVICES):
+        step = f"contraction of {case}, {DEVICES[device]}", time_count, case, board
+        found.append(("contraction", *step, "contraction", device))
     for limit in (None, FEW_SOLUTIONS):
         found.append(("few clues", f"boards of few clues, limit {limit}", time_few_clues, limit))
     found.append(("start-up", "start-up", time_start))
-    found.append(("prices", "prices", price, results))
-    return [*found, ("profile", "profile", profiled, profile)]
+    return [*found, ("prices", "prices", price, results)]
 
 
 def asked(gpu: Gpu, names: Sequence[str]) -> dict[str, str]:
@@ -292,19 +307,14 @@ def time_kernel(bench: Bench, name: str, clues: int) -> Iterator[Run]:
            **steady(bench, board, bench.sizes.seconds)}  # fmt: skip
 
 
-def time_count(
-    bench: Bench, case: str, board: Board, method: str, devices: Iterable[str]
-) -> Iterator[Run]:
+def time_count(bench: Bench, case: str, board: Board, method: str, device: str) -> Iterator[Run]:
     """Time a method from board to count, which is compared with that of another way."""
     other = "contraction" if board.geometry == NINE else "search"
     right = bench.count(board, "cpu", other).count
-    for device in devices:
-        count = bench.quickest(board, right, device, method)
-        run = {"case": case, "device": device, "seconds": count.stats.seconds}
-        estimate = count.estimates and count.estimates.contraction_seconds
-        yield run | (
-            {"number": right} if method == "search" else {"estimate": float(estimate or 0)}
-        )
+    count = bench.quickest(board, right, device, method)
+    run = {"case": case, "device": device, "seconds": count.stats.seconds}
+    estimate = count.estimates and count.estimates.contraction_seconds
+    yield run | ({"number": right} if method == "search" else {"estimate": float(estimate or 0)})
 
 
 def time_puzzles(bench: Bench) -> Iterator[Run]:
@@ -334,14 +344,18 @@ def time_few_clues(bench: Bench, limit: int | None) -> Iterator[Run]:
 def time_start(bench: Bench) -> Iterator[Run]:
     """Time two processes, the first of which finds nothing compiled."""
     name = bench.sizes.started
-    command = [sys.executable, "-m", "gpusudoku", "count", f"@{name}", "-q", "--device", "cuda"]
+    command = [sys.executable, "-m", "gpusudoku", "count", f"@{name}", "-q", "--device", "cuda",
+               "--method", "search"]  # fmt: skip
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     with TemporaryDirectory() as folder:
         environment = {**os.environ, "PYTHONPATH": path, "GPUSUDOKU_CACHE_DIR": folder}
         for case in ("first process", "second process"):
             start = time.perf_counter()
-            done = subprocess.run([*command, "--method", "search"], env=environment, check=False,
-                                  capture_output=True, text=True, timeout=60)  # fmt: skip
+            try:
+                done = subprocess.run(command, env=environment, check=False, capture_output=True,
+                                      text=True, timeout=bench.end - start)  # fmt: skip
+            except subprocess.TimeoutExpired:
+                raise OutOfTime from None
             seconds = time.perf_counter() - start
             if done.returncode:
                 raise GpusudokuError(f"a new process: {done.stderr.strip()}")
@@ -367,7 +381,7 @@ def prices_of_figures(results: dict[str, Any]) -> Prices:
     sums = [(run["estimate"], run["seconds"]) for run in results.get("contraction", [])
             if run["device"] == "cuda"]  # fmt: skip
     if not (nine and larger and sums):
-        raise OutOfTime("it needs the kernel on 9x9 and larger boards, and a contraction")
+        raise OutOfTime("without the kernel on 9x9 and larger boards, and a contraction")
     estimate, seconds = max(sums)
     cores = estimate / max(seconds - SUM_SECONDS, SUM_SECONDS / 4)
     return Prices(min(nine), min(larger), max(1.0, cores))
@@ -385,9 +399,6 @@ def profiled(bench: Bench, path: Path) -> Iterator[Run]:
     found = {"board": f"@{name}", "threads": searched.threads, "bytes": size, "launches": launches}
     kernels = [taken_by(gpu, box) for box in boxes]
     results = {"machine": {**machine(), "gpu": described(gpu)}, "kernels": kernels, "search": found}
-    warp = RESULTS / "warp.json"
-    if lanes := recorded(warp).get("lanes") if warp.exists() else None:
-        results["lanes, computed by warp.py and not measured"] = lanes
     write(path, results)
     seconds = sum(each["seconds"] for each in launches)
     yield {"case": f"@{name}", "launches": len(launches), "seconds": seconds, "file": path.name}

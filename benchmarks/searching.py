@@ -38,7 +38,7 @@ BUSY_BOARDS = (
 )
 """Boards that keep all threads of a GPU busy for long, without so many of their last clues; and
 small boards of the same shape, by which a kernel is checked."""
-CPU_SHARE, CORE_SHARE = 100, 1000
+CPU_SHARE, CORE_SHARE = 10, 100
 """All cores count one in this many puzzles of a batch, and one core one in this many."""
 PUZZLE_BYTES = 512
 """Bytes of a GPU's free memory for every puzzle of a batch: four times what it takes."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,7 @@ def path(tmp_path: Path) -> Path:
 def rehearse(path: Path, monkeypatch: pytest.MonkeyPatch) -> Rehearse:
     """Run the script with tiny boards; return how it ended, and what is in its file."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(path.parent))
-    for name in ("STEP_SECONDS", "GRACE"):
-        monkeypatch.setattr(gpu, name, 60.0 * MINUTES)
+    monkeypatch.setattr(gpu, "STEP_SECONDS", 60.0 * MINUTES)
 
     def run(*options: str) -> tuple[Result, dict[str, Any]]:
         words = ["--rehearse", "--output", str(path), "--minutes", str(MINUTES), *options]
@@ -59,8 +58,7 @@ def rehearse(path: Path, monkeypatch: pytest.MonkeyPatch) -> Rehearse:
 def replaced_steps(patch: pytest.MonkeyPatch, *functions: Callable[[Any], Any]) -> None:
     """Let these be all that is done."""
     steps = [("kernel", f"step {number}", each) for number, each in enumerate(functions)]
-    patch.setattr(gpu_steps, "checks", lambda bench: [])
-    patch.setattr(gpu_steps, "figures", lambda *_: steps)
+    patch.setattr(gpu_steps, "steps", lambda *_: steps)
     patch.setattr(gpu, "show_kernel", lambda *_: None)
 
 
@@ -76,9 +74,10 @@ def test_everything(rehearse: Rehearse, path: Path) -> None:
     parts = [part for part in gpu.PARTS if part != "start-up"]
     done, results = rehearse(*(f"--part={part}" for part in parts))
     assert done.exit_code == 0, done.output
-    assert (results["failed"], results["left out"]) == ([], [])
+    assert (results["failed"], results["left out"]) == ([], {})
     assert all(results[part] for part in parts)
-    assert {run["device"] for run in results["search"]} == {"cuda", "cpu", "core"}
+    assert {run["device"] for run in results["search"]} == set(gpu_steps.DEVICES)
+    assert "| from board to count | GPU | all cores | half of the cores | one core |" in done.stdout
     assert "A rehearsal: the figures mean nothing." in done.stdout
     assert f"{len(results['correctness'])} checks, and all counts right." in done.stdout
     assert len({run["check"] for run in results["correctness"]}) > 20
@@ -97,7 +96,7 @@ def test_a_sweep(rehearse: Rehearse, path: Path) -> None:
     """Every candidate is tried and recorded, for every shape the fastest twice; nothing else is."""
     done, results = rehearse("--sweep")
     assert done.exit_code == 0, done.output
-    assert (results["failed"], results["left out"]) == ([], [])
+    assert (results["failed"], results["left out"]) == ([], {})
     assert not set(results) & set(gpu.PARTS)
     for shape in ("9x9", "4x4"):
         *runs, winner = [run for run in results["sweep"] if run["shape"] == shape]
@@ -169,13 +168,18 @@ def test_a_wrong_count_ends_it_and_what_was_right_before_is_kept(
         return goes_on
 
     monkeypatch.setattr(DeviceSearch, "launch", miscounted)
-    searched = {"searched": ("box2x2-empty", "1a", "no-place")}
-    monkeypatch.setattr(gpu_steps, "REHEARSAL", gpu_steps.REHEARSAL | searched)
+    sizes = {
+        "quick": ("search of @box2x2-empty", "search of @1a"),
+        "searched": ("box2x2-empty", "1a"),
+    }
+    monkeypatch.setattr(gpu_steps, "REHEARSAL", gpu_steps.REHEARSAL | sizes)
     done, results = rehearse()
     assert done.exit_code == 1
     assert "search of @1a: 1a: 2 solutions counted, 1 are right" in line_of(done)
     assert [run["check"] for run in results["correctness"]] == ["search of @box2x2-empty"]
     assert (len(results["failed"]), results["kernel"]) == (1, [])
+    assert results["left out"]["start-up"] == "because the run ended early"
+    assert "search of @1a" not in results["left out"]
     shown = CliRunner().invoke(gpu.main, ["--show", "--output", str(path)])
     assert "WRONG after 1 checks: search of @1a" in shown.stdout
 
@@ -199,6 +203,31 @@ def test_no_time_at_all(rehearse: Rehearse) -> None:
     assert (done.exit_code, results["correctness"]) == (0, [])
     assert {"search of @box2x2-empty", "start-up", "prices"} <= set(results["left out"])
     assert "No count was checked." in done.stdout
+    number = len(results["left out"])
+    assert f"{number} steps left out for lack of time: run with --minutes 10." in done.stdout
+
+
+def test_two_minutes_give_all_figures_and_the_other_checks_come_last() -> None:
+    bench = gpu_steps.Bench(gpu_steps.FULL, None)
+    steps = gpu_steps.steps(bench, {}, Path())
+    assert len({name for _, name, *_ in steps}) == len(steps), "they are left out by name"
+    parts = [part for part, _ in groupby(steps, key=itemgetter(0))]
+    assert parts == [*gpu.PARTS[:-1], "correctness", "profile"]
+    assert {name for part, name, *_ in steps[:3]} == set(bench.sizes.quick)
+
+
+def test_a_step_that_takes_too_long(rehearse: Rehearse, monkeypatch: pytest.MonkeyPatch) -> None:
+    def takes_long(bench: gpu_steps.Bench) -> list[Any]:
+        bench.end = 0.0
+        bench.look()
+        return []
+
+    replaced_steps(monkeypatch, takes_long, lambda _: [{"number": 1}])
+    done, results = rehearse()
+    assert done.exit_code == 0
+    assert results["left out"] == {"step 0": "after 10 s, the limit of a step"}
+    assert "1 step left out after 10 s, the limit of a step." in done.stdout
+    assert results["kernel"] == [{"number": 1}]
 
 
 def test_ctrl_c_keeps_what_was_found(
@@ -256,7 +285,7 @@ def test_prices_are_computed_and_saved(path: Path, monkeypatch: pytest.MonkeyPat
         for device, estimate, seconds in [("cuda", 1.0, 1.0), ("cuda", 4.0, 0.5), ("cpu", 9.0, 1.0)]
     ]
     results = {"kernel": kernel, "contraction": contraction}
-    with pytest.raises(gpu_steps.OutOfTime, match="it needs the kernel on 9x9 and larger boards"):
+    with pytest.raises(gpu_steps.OutOfTime, match="without the kernel on 9x9 and larger boards"):
         gpu_steps.prices_of_figures(results)
     kernel.append({"box": "4x4", "nodes": nodes[4]})
     bench = gpu_steps.Bench(gpu_steps.FULL, None)
@@ -311,14 +340,3 @@ def test_launches() -> None:
         launches = list(searching.launches(search))
     assert sum(each.solutions for each in launches) == count(board, device="cpu").count
     assert (launches[-1].boards, launches[-1].busy) == (0, 0.0)
-
-
-@pytest.mark.slow
-def test_a_gpu_that_does_not_answer_is_given_up(path: Path) -> None:
-    folder = Path(gpu.__file__).parent
-    program = f"import sys; sys.path[:0] = {[str(folder), str(folder.parent)]}; import gpu, time"
-    program += f"; gpu.threading.Timer(0.1, gpu.give_up, [{str(path)!r}]).start(); time.sleep(500)"
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 1
-    assert f"the GPU does not answer; what was found is in {path}" in done.stderr

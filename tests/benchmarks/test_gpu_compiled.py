@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ sys.path.insert(0, sys.argv[1])
 import gpu
 from click.testing import CliRunner
 
-done = CliRunner().invoke(gpu.main, ["--rehearse", "--output", sys.argv[2], *sys.argv[3:]])
+gpu.STEP_SECONDS = 600.0
+options = ["--rehearse", "--minutes", "30", "--output", *sys.argv[2:]]
+done = CliRunner().invoke(gpu.main, options)
 print(json.dumps({"status": done.exit_code, "out": done.stdout, "err": done.stderr}))
 """
 
@@ -30,7 +33,7 @@ def test_two_cards(tmp_path: Path) -> None:
     [done] = computers.Computer(tmp_path).script(text, cards=[[9, 0], [9, 0]])
     assert done["status"] == 0, done["err"]
     assert "Stand-in 9.0, Stand-in 9.0" in done["out"]
-    assert "Failed" not in done["out"]
+    assert not re.search("Failed|left out", done["out"])
     for kernel in json.loads((tmp_path / "gpu-profile.json").read_text())["kernels"]:
         assert 0 < kernel["occupancy"] <= 1
         assert kernel["registers of a thread"] > 0
