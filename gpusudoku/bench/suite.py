@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import platform
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from io import StringIO
 from itertools import product
-from math import inf, isinf, log10
+from math import inf, isinf, isnan, log10, nan
 from operator import itemgetter
 from pathlib import Path
 from statistics import mean, median, stdev
@@ -39,6 +40,8 @@ TWICE_SECONDS = 1.0
 signal ends the run."""
 LEAST_SECONDS = 0.01
 """In less time it is chance whether another program is given the core."""
+LEAST_SHARED_SECONDS = 0.1
+"""In less time the clock of idle cores, which counts hundredths of a second, says too little."""
 STARVED = 0.9
 """Threads that had a core for less of their time are starved, and their times are too long."""
 MOST = 1.01
@@ -135,17 +138,34 @@ def estimated_seconds(case: Case, patience: float) -> float:
     return plan.seconds / (case.options["jobs"] or 1)
 
 
-def share_got(result: Count, wall: float, processor: float) -> float | None:
-    """Return the share of its time for which a count had its cores, by clocks; None if unknown."""
+def idle_seconds() -> float:
+    """Return how long the usable cores have been idle since the system started; nan if unknown."""
+    try:
+        lines = [line.split() for line in Path("/proc/stat").read_text().splitlines()]
+        cores = {f"cpu{core}" for core in os.sched_getaffinity(0)}
+        ticks = sum(int(line[4]) + int(line[5]) for line in lines if line and line[0] in cores)
+        return ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError):  # this is no Linux
+        return nan
+
+
+def share_got(
+    result: Count, wall: float, processor: float, idle: float = nan, cores: int = 0
+) -> float | None:
+    """Return the share of its time for which a count had its cores; None if unknown.
+
+    ``wall``, ``processor`` and ``idle`` are seconds of these clocks during the count.
+    """
     if result.device != "cpu" or wall < LEAST_SECONDS:
         return None
-    stats, wanted = result.stats, wall
-    if isinstance(stats, SearchStats):
-        # Every thread that works uses a core. Of a contraction it is unknown how long there was
-        # work for one thread only, so one core is wanted at least.
-        shared = stats.seconds - stats.expansion_seconds
-        wanted += max(0.0, sum(stats.utilisation) - 1) * shared
-    return processor / wanted
+    if not isinstance(result.stats, SearchStats) or result.jobs == 1:
+        # It is unknown how long a contraction had work for several threads.
+        return processor / wall
+    if isnan(idle) or wall < LEAST_SHARED_SECONDS:
+        return None
+    # A thread that waits for boards leaves its core idle. What is left was taken by others.
+    taken = max(0.0, min(result.jobs, cores) * wall - processor - idle)
+    return processor / (processor + taken)
 
 
 @dataclass
@@ -189,6 +209,7 @@ class Bench:
     expected: Callable[[Case, float], float] = estimated_seconds
     clock: Callable[[], float] = time.perf_counter
     processor: Callable[[], float] = time.process_time
+    idle: Callable[[], float] = idle_seconds
     warmed_up: Callable[[float], None] = lambda seconds: None
     """Called after the warm-up, with an estimate of the seconds of all runs."""
     interrupted: bool = False
@@ -242,9 +263,10 @@ class Bench:
                 too_long = f"left out: about {seconds:.2g} s"
                 each.note = "too expensive" if isinf(seconds) else too_long
                 return True
-            before = self.clock(), self.processor()
+            clocks = self.clock, self.processor, self.idle
+            before = [clock() for clock in clocks]
             result = self.count(each.case)
-            wall, processor = self.clock() - before[0], self.processor() - before[1]
+            passed = [clock() - start for clock, start in zip(clocks, before, strict=True)]
         except (KeyboardInterrupt, Interrupted):
             now = self.clock()
             each.note = "interrupted"
@@ -261,7 +283,7 @@ class Bench:
             each.warm_up_seconds = result.stats.seconds
         else:
             each.runs.append(result)
-            got = share_got(result, wall, processor)
+            got = share_got(result, *passed, cores=usable_cores())
             each.shares += [] if got is None else [got]
         return True
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import signal
+import time
 from dataclasses import replace
-from math import inf
+from math import inf, nan
 from pathlib import Path
 
 import pytest
@@ -35,10 +37,24 @@ def test_cases_differ_in_what_makes_a_difference() -> None:
 def test_the_cores_that_threads_got_if_it_can_be_known() -> None:
     [search, contraction] = cases_of(SUBJECTS[:1], method=["search", "contraction"], jobs=[4])
     found = fake()(search)
-    assert suite.share_got(found, 0.75, 1.0) == pytest.approx(1.0)
-    assert suite.share_got(found, 0.009, 0.001) is None
+    assert suite.share_got(found, 1.0, 3.0, 1.0, cores=4) == pytest.approx(1.0)
+    assert suite.share_got(found, 1.0, 3.0, 5.0, cores=8) == pytest.approx(1.0)
+    assert suite.share_got(found, 1.0, 1.0, 1.0, cores=4) == pytest.approx(1 / 3)
+    assert suite.share_got(found, 1.0, 2.0, 0.0, cores=2) == pytest.approx(1.0)
+    assert suite.share_got(found, 1.0, 1.0, nan, cores=4) is None
+    assert suite.share_got(found, 0.09, 0.1, 0.0, cores=4) is None
+    assert suite.share_got(replace(found, jobs=1), 0.09, 0.045) == pytest.approx(0.5)
+    assert suite.share_got(replace(found, jobs=1), 0.009, 0.001) is None
     assert suite.share_got(replace(found, device="cuda"), 0.75, 1.0) is None
     assert suite.share_got(fake()(contraction), 1.0, 1.5) == pytest.approx(1.5)
+
+
+@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="only Linux says so")
+def test_idle_seconds_grow_no_faster_than_time() -> None:
+    before = time.perf_counter(), suite.idle_seconds()
+    time.sleep(0.2)
+    passed = time.perf_counter() - before[0]
+    assert 0 <= suite.idle_seconds() - before[1] <= (passed + 0.1) * len(os.sched_getaffinity(0))
 
 
 def test_runs_take_turns_after_a_warm_up() -> None:
@@ -128,12 +144,16 @@ def test_values_of_a_row() -> None:
         ((0.5, 1.98), [True, True]),  # what the speed-up is compared with was starved
     ],
 )
-def test_threads_that_wait_for_cores(processor: tuple[float, float], starved: list[bool]) -> None:
-    """On one and two threads that had the processor for so many seconds."""
-    now = {"clock": 0.0, "processor": 0.0}
+def test_threads_that_wait_for_cores(
+    processor: tuple[float, float], starved: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On one and two threads that had the processor for so many seconds, of two cores."""
+    monkeypatch.setattr(suite, "usable_cores", lambda: 2)
+    now = {"clock": 0.0, "processor": 0.0, "idle": 0.0}
 
     def count(case: Case) -> Count:
         now["clock"] += 1.0
+        now["idle"] += 0.02
         now["processor"] += processor[case.options["jobs"] - 1]
         result = fake()(case)
         stats = replace(result.stats, seconds=1.0, utilisation=(0.99,) * result.jobs)
