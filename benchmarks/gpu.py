@@ -135,12 +135,9 @@ def show(path: Path) -> None:
         show_kernel(runs, described["gpu"], described["gpusudoku"])
     if runs := results.get(SWEEP):
         show_sweep(runs)
-    for head, parts in {
-        "from board to count": ("search", "puzzles"),
-        "contraction, batch, or process": ("contraction", "few clues", "start-up"),
-    }.items():
-        if runs := [run for part in parts for run in results.get(part, [])]:
-            show_devices(head, runs)
+    if runs := results.get("search"):
+        show_devices("from board to count", runs)
+    show_others(path)
     for run in results.get("few clues", []):
         if run["device"] == "cuda":
             work = ", ".join(f"{number} by {how}" for how, number in run["by"].items())
@@ -157,6 +154,14 @@ def show(path: Path) -> None:
         print(f"{number} step{'s' * (number > 1)} left out {reason}.\n")
     if results["failed"]:
         print(f"Failed: {'; '.join(results['failed'])}.\n")
+
+
+def show_others(path: Path) -> None:
+    """Print what was measured besides searches of single boards."""
+    parts = "puzzles", "contraction", "few clues", "start-up"
+    results = recorded(path)
+    if runs := [run for part in parts for run in results.get(part, [])]:
+        show_devices("batch, contraction, or process", runs)
 
 
 def bound(run: Run, gpu: dict[str, Any], release: str) -> float | None:
