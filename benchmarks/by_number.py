@@ -125,52 +125,24 @@ def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     results = recorded(path)
     by_clues = {clues: runs for (clues,), runs in grouped(results["runs"], "clues").items()}
-    heads = ["clues", "boards", "count: s", "set-up: counts", "at most a count and",
-             "samples a second", "slowest board"]  # fmt: skip
-    table(heads, (sample_row(clues, runs) for clues, runs in by_clues.items()))
-    print()
-    heads = ["clues", "first k: s", "worst", "further k", "worst", "first rank", "worst",
-             "further rank", "worst", "further k, quick order: ms", "worst"]  # fmt: skip
-    table(heads, (number_row(clues, runs) for clues, runs in by_clues.items()))
-    by_clues = {clues: runs for clues, runs in by_clues.items() if "listed" in runs[0]}
-    if by_clues:
-        print()
-        heads = ["clues", "listed", "ascending: million a second", "slowest", "quick", "slowest"]
-        table(heads, (listing_row(clues, runs) for clues, runs in by_clues.items()))
+    heads = ["clues", "count: s", "million samples/s", "first k, ascending: s",
+             "next k, ascending: s", "next k, quick order: ms", "ascending list: million/s",
+             "quick list: million/s"]  # fmt: skip
+    table(heads, (row(clues, runs) for clues, runs in by_clues.items()))
 
 
-def sample_row(clues: int, runs: list[Run]) -> list[str]:
-    """The figures of samples from boards with so many clues."""
-    rates = [run["samples"] / run["sampling"] for run in runs]
-    multiples = [run["set_up"] / run["count_seconds"] for run in runs]
-    beyond = max(run["set_up"] - run["count_seconds"] for run in runs)
-    return [f"{clues}", f"{len(runs)}", f"{median(run['count_seconds'] for run in runs):.3g}",
-            f"{median(multiples):.2g}", f"{max(0.0, beyond) * MILLISECONDS:.0f} ms",
-            f"{median(rates):,.0f}", f"{min(rates):,.0f}"]  # fmt: skip
-
-
-def number_row(clues: int, runs: list[Run]) -> list[str]:
-    """The figures of numbers in boards with so many clues: medians, each beside the worst."""
-    cells = []
-    for what in ("nth", "rank"):
-        cells += middle_and_worst([run[what][0] for run in runs])
-        cells += middle_and_worst([seconds for run in runs for seconds in run[what][1:]])
-    quick = [seconds * MILLISECONDS for run in runs for seconds in run["quick"][1:]]
-    return [f"{clues}", *cells, *middle_and_worst(quick)]
-
-
-def listing_row(clues: int, runs: list[Run]) -> list[str]:
-    """The rates of lists of boards with so many clues, in millions a second."""
-    cells = []
-    for what in ("listing", "quick_listing"):
-        rates = [run["listed"] / run[what] / 1e6 for run in runs]
-        cells += [f"{median(rates):.3g}", f"{min(rates):.3g}"]
-    return [f"{clues}", f"{median(run['listed'] for run in runs):,.0f}", *cells]
-
-
-def middle_and_worst(values: list[float]) -> list[str]:
-    """The median and the maximum, in three digits."""
-    return [f"{median(values):.3g}", f"{max(values):.3g}"]
+def row(clues: int, runs: list[Run]) -> list[str]:
+    """The medians of boards with so many clues."""
+    figures = [
+        median(run["count_seconds"] for run in runs),
+        median(run["samples"] / run["sampling"] for run in runs) / 1e6,
+        median(run["nth"][0] for run in runs),
+        median(seconds for run in runs for seconds in run["nth"][1:]),
+        median(seconds for run in runs for seconds in run["quick"][1:]) * MILLISECONDS,
+        *(median(run["listed"] / run[what] for run in runs) / 1e6
+          for what in ("listing", "quick_listing")),
+    ]  # fmt: skip
+    return [f"{clues}", *(f"{figure:.2g}" for figure in figures)]
 
 
 @script("by_number", show)
