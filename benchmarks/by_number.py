@@ -1,4 +1,4 @@
-"""Time what gives solutions by their numbers: samples, the k-th, ranks, and lists in both orders.
+"""Time what gives solutions by their numbers: samples, the k-th, and lists in both orders.
 
 Random 9x9 boards by number of clues. Every number is checked by the way back, from the solution to
 its number.
@@ -33,7 +33,7 @@ SAMPLES = 1_000_000
 LISTED = 1_000_000
 """Solutions that are listed in both orders, or all of a board that has fewer."""
 FURTHER = 3
-"""Numbers, and solutions, that an object is asked for after the first one."""
+"""Numbers that an object is asked for after the first one."""
 SEED = 1
 
 MILLISECONDS = 1000.0
@@ -61,24 +61,22 @@ class Watch:
         numbers = [self._rng.randrange(result.count) for _ in range(1 + FURTHER)]
 
         solutions = self._fresh()
-        set_up, grids = timed(lambda: solutions.sample(len(numbers), SEED))
+        solutions.sample(1, SEED)  # counts once
         sampling, drawn = timed(lambda: sum(map(len, solutions.sample_blocks(samples, SEED))))
         check(f"{self.board}: samples", drawn, samples)
         quick = [timed(lambda k=k: next(solutions.blocks(k, k + 1)))[0] for k in numbers]
 
         solutions = self._fresh()
-        nth, found = seconds_of(solutions.__getitem__, numbers)
-        self._compare(map(solutions.rank, found), numbers)
+        nth = [timed(lambda k=k: solutions[k]) for k in numbers]
+        for number, (_, board) in zip(numbers, nth, strict=True):
+            check(f"{self.board}: before a solution", solutions.rank(board), number)
 
-        solutions = self._fresh()
-        rank, places = seconds_of(solutions.rank, [Board(cells) for cells in grids])
-        self._compare(map(solutions.rank, map(solutions.__getitem__, places)), places)
         listed = min(LISTED, result.count)
         in_order, quickly = self._listing(listed)
         return {"board": str(self.board), "count": str(result.count),
-                "count_seconds": count_seconds, "set_up": set_up, "samples": samples,
-                "sampling": sampling, "quick": quick, "nth": nth, "rank": rank,
-                "listed": listed, "listing": in_order, "quick_listing": quickly}  # fmt: skip
+                "count_seconds": count_seconds, "samples": samples, "sampling": sampling,
+                "quick": quick, "nth": [seconds for seconds, _ in nth], "listed": listed,
+                "listing": in_order, "quick_listing": quickly}  # fmt: skip
 
     def _listing(self, number: int) -> list[float]:
         """The seconds to write the first solutions as text, in ascending and in quick order."""
@@ -92,22 +90,12 @@ class Watch:
     def _fresh(self) -> gpusudoku.Solutions:
         return gpusudoku.solutions(self.board, engine=self._engine, device="cpu")
 
-    def _compare(self, found: Any, numbers: Sequence[int]) -> None:
-        for one, other in zip(found, numbers, strict=True):
-            check(f"{self.board}: before a solution", one, other)
-
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     """The seconds that something takes, and what it gives."""
     start = time.perf_counter()
     result = work()
     return time.perf_counter() - start, result
-
-
-def seconds_of(work: Callable[[Any], Any], of: Sequence[Any]) -> tuple[list[float], list[Any]]:
-    """The seconds for one thing after the other, and what each gives."""
-    done = [timed(lambda each=each: work(each)) for each in of]
-    return [seconds for seconds, _ in done], [result for _, result in done]
 
 
 def measure(clues: Sequence[int], boards: int, samples: int) -> list[Run]:
@@ -149,7 +137,7 @@ def row(clues: int, runs: list[Run]) -> list[str]:
 @click.option("--boards", type=click.IntRange(min=1), default=3, show_default=True,
               help="Boards of each number of clues.")  # fmt: skip
 def main(path: Path, boards: int) -> None:
-    """Time samples, numbers and ranks on this machine's cores."""
+    """Time samples and numbers on this machine's cores."""
     measure(WARM_UP, 1, 1000)
     cores = usable_cores()
     before = gigahertz(cores)
