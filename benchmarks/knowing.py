@@ -1,8 +1,8 @@
 """Time what is found out about puzzles: canonical forms, neighbours, weights and data sets.
 
-CPU seconds of one core, with all kernels compiled; the start of a command stands by itself. Boards
-of canonical forms are rearranged at random before, as some programs are faster for boards that are
-canonical. The first thousand results of every run are checked.
+CPU seconds of one core, with all kernels compiled, without start-up. Boards of canonical forms are
+rearranged at random before, as some programs are faster for boards that are canonical. The first
+thousand results of every run are checked.
 
     python benchmarks/knowing.py                      five minutes on two cores
     python benchmarks/knowing.py --puzzles 17.txt     also for the puzzles of a file
@@ -49,8 +49,6 @@ CHECKED = 1000
 """Results of a run that are checked."""
 FORMS, NEIGHBOURS, WEIGHTS, ROWS = "canonical forms", "neighbours", "weights", "data set"
 PEER = "minlex"
-SHARES = {24: 2.28, 25: 13.42, 26: 31.94, 27: 32.74, 28: 15.48, 29: 3.56}
-"""Percentages of minimal puzzles by their clues, of Berthier's controlled-bias generator."""
 FEWEST, SIZES = 19, 16
 """The fewest clues of a minimal puzzle, and how many numbers from there on are told apart."""
 BATCHES = 300
@@ -63,10 +61,8 @@ Boards = NDArray[np.uint8]
 class Times(NamedTuple):
     """What a run took, and what it gave."""
 
-    start: float
-    """CPU seconds until it began."""
     cpu: float
-    """Those after."""
+    """CPU seconds."""
     found: Boards | None = None
     details: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
@@ -104,7 +100,7 @@ class Peer(Driver):
         *found, spent = self.output(lines=lines).split() or [""]
         try:
             cells = cells_of("".join(f"{line}\n" for line in found).encode())
-            return Times(0.0, float(spent), cells.reshape(boards.shape))
+            return Times(float(spent), cells.reshape(boards.shape))
         except ValueError:
             raise GpusudokuError(f"{self}: expected boards on lines, and the seconds") from None
 
@@ -126,11 +122,11 @@ def timed(work: Callable[[], Boards]) -> Times:
     """Time a call in this process."""
     start = time.process_time()
     found = work()
-    return Times(0.0, time.process_time() - start, found)
+    return Times(time.process_time() - start, found)
 
 
 def command(folder: Path, name: str, *words: str) -> Times:
-    """Time a command for a file; its start is all that it takes for the first line alone."""
+    """Time a command for a file, less what it takes for the first line alone."""
     spent = []
     for file in (f"{name}-1", name):
         before = cpu_seconds()
@@ -138,7 +134,7 @@ def command(folder: Path, name: str, *words: str) -> Times:
         subprocess.run([*program, "--force", "-o", "made"], cwd=folder, check=True)
         spent.append(cpu_seconds() - before)
     found = cells_of((folder / "made").read_bytes())
-    return Times(spent[0], max(spent[1] - spent[0], 1e-6), found)
+    return Times(max(spent[1] - spent[0], 1e-6), found)
 
 
 def neighbours(boards: Boards) -> Boards:
@@ -159,7 +155,7 @@ def weights(batches: int, seed: int) -> Times:
     ])  # fmt: skip
     details = {"puzzles": sum(map(len, blocks)), "batches": batches}
     details |= {"sums": sums.sum(axis=0).tolist(), "products": (sums.T @ sums).tolist()}
-    return Times(0.0, cpu, None, details)
+    return Times(cpu, None, details)
 
 
 def rows(folder: Path, number: int) -> Times:
@@ -169,7 +165,7 @@ def rows(folder: Path, number: int) -> Times:
     subprocess.run([*program, "--force", "-o", "made.parquet"], cwd=folder, check=True)
     seconds, most = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     details = {"seconds": seconds, "megabytes": most.ru_maxrss // 1024}
-    return Times(0.0, cpu_seconds() - before, None, details)
+    return Times(cpu_seconds() - before, None, details)
 
 
 def cases(n: int, folder: Path, path: str | None, peer: Peer | None) -> list[Case]:
@@ -243,7 +239,7 @@ def measure(number: int, repeats: int, path: str | None, peer: Peer | None) -> l
             found = None if times.found is None else len(times.found)
             if kept:
                 runs.append({"part": case.part, "what": case.what, "by": case.by,
-                             "number": case.number, "start": times.start, "cpu": times.cpu,
+                             "number": case.number, "cpu": times.cpu,
                              "found": found, "gigahertz": clock, **times.details})  # fmt: skip
     return runs
 
@@ -257,18 +253,17 @@ def show(path: Path) -> None:
     rows, near = [], []
     for (part, what, how), runs in by.items():
         some = rates[part, what, how]
-        cells = [f"{median(some):,.0f}", f"{1e6 / median(some):,.2f}"]
+        cells = [f"{median(some):,.0f}"]
         if part == FORMS:
-            cells.append(f"{median(run['start'] for run in runs):.2f}")
             if peers:
                 cells.append(f"{median(map(truediv, some, peers[what])):.2f}")
             rows.append([what, how, *cells])
         elif part == NEIGHBOURS:
             near.append([what, f"{runs[0]['found'] / runs[0]['number']:,.1f}", *cells])
-    heads = ["canonical forms of", "by", "a second and core", "µs", "start: s"]
+    heads = ["canonical forms of", "by", "a second and core"]
     table(heads + [f"times {PEER}'s rate"] * bool(peers), rows, left=2)
     print()
-    table(["puzzles", "neighbours of each", "puzzles a second and core", "µs"], near)
+    table(["puzzles", "neighbours of each", "puzzles a second and core"], near)
     for (part, _, _), runs in by.items():
         if part == WEIGHTS:
             show_weights(runs)
@@ -281,31 +276,19 @@ def show(path: Path) -> None:
 
 
 def show_weights(runs: list[Run]) -> None:
-    """Print what weights say of all minimal puzzles; errors are those of independent batches."""
+    """Print how many weighted puzzles are made, and how many of a plain sample they are worth."""
     batches, puzzles, cpu = (
         sum(run[name] for run in runs) for name in ("batches", "puzzles", "cpu")
     )
     sums, products = (sum(np.array(run[name]) for run in runs) for name in ("sums", "products"))
-    clues, whole, total = np.arange(FEWEST, FEWEST + SIZES), np.ones(SIZES), sums.sum()
-
-    def error(terms: NDArray[np.float64]) -> float:
-        """Return the error of a sum over batches whose mean is 0, as a share of the total."""
-        return sqrt(float(terms @ products @ terms) * batches / (batches - 1)) / total
-
+    clues, total = np.arange(FEWEST, FEWEST + SIZES), sums.sum()
     mean = float(sums @ clues / total)
-    off = error(clues - mean)
-    effective = float(sums @ (clues - mean) ** 2 / total) / off**2
+    off = clues - mean
+    # The standard error of the mean, as batches are independent.
+    error = sqrt(float(off @ products @ off) * batches / (batches - 1)) / total
+    effective = float(sums @ off**2 / total) / error**2
     print(f"\nWeighted puzzles: {puzzles / cpu:,.0f} a second and core, ", end="")
-    print(f"{effective / cpu:,.0f} of them effective; {mean:.3f} ± {off:.3f} clues;")
-    spread = sqrt(float(whole @ products @ whole) / batches - (total / batches) ** 2)
-    print(f"{total / batches:.3g} ± {spread / sqrt(batches):.1g} minimal puzzles a grid.\n")
-    rows = []
-    for number, known in SHARES.items():
-        is_it = clues == number
-        share = float(sums @ is_it / total)
-        rows.append([f"{number}", f"{100 * share:.2f} ± {100 * error(is_it - share * whole):.2f}",
-                     f"{known:.2f}"])  # fmt: skip
-    table(["clues", "% of minimal puzzles", "published"], rows)
+    print(f"{effective / cpu:,.0f} of them effective; {mean:.3f} ± {error:.3f} clues.")
 
 
 @script("knowing", show)

@@ -1,4 +1,4 @@
-"""Time whole commands that list all solutions of a board: by search, and by products of words.
+"""Time whole commands that list all solutions of a board.
 
 Start-up is part of it. Lines go to a file in memory, which has been written before, or through a
 pipe to a program that counts bytes.
@@ -25,7 +25,6 @@ from gpusudoku import collection
 from gpusudoku.jobs.cores import usable_cores
 
 BOARDS = ["1f", "2f"]
-WAYS = ["search", "products"]
 TARGETS = ["file", "pipe"]
 MEMORY = Path("/dev/shm")
 """Where files are in memory, on Linux."""
@@ -33,10 +32,9 @@ LINE = 82
 """Bytes of a line of text."""
 
 
-def command(way: str, name: str, threads: int) -> list[str]:
-    """What lists a board."""
-    options = ["-j", str(threads), *(["--method", "search"] if way == "search" else [])]
-    return [sys.executable, "-m", "gpusudoku", "enumerate", f"@{name}", *options]
+def command(name: str, threads: int) -> list[str]:
+    """Return the command that lists a board."""
+    return [sys.executable, "-m", "gpusudoku", "enumerate", f"@{name}", "-j", str(threads)]
 
 
 def to_file(words: list[str], file: IO[bytes]) -> int:
@@ -72,16 +70,16 @@ def measure(names: list[str], threads: int, repeats: int) -> list[Run]:
         # Without a name, so that they end with this process, however that ends.
         folder = MEMORY if MEMORY.is_dir() else None
         files = {name: stack.enter_context(tempfile.TemporaryFile(dir=folder)) for name in names}
-        for case, kept in turns([*product(names, TARGETS, WAYS)], repeats, " ".join):
-            name, target, way = case
-            words, clock = command(way, name, threads), gigahertz(threads)
+        for case, kept in turns([*product(names, TARGETS)], repeats, " ".join):
+            name, target = case
+            words, clock = command(name, threads), gigahertz(threads)
             start, before = time.perf_counter(), cpu_seconds()
             written = to_file(words, files[name]) if target == "file" else through_pipe(words)
             seconds, cpu = time.perf_counter() - start, cpu_seconds() - before
             solutions = collection.entry(name).count
             check(name, written // LINE, solutions)
             if kept:
-                runs.append({"board": name, "target": target, "way": way, "solutions": solutions,
+                runs.append({"board": name, "target": target, "solutions": solutions,
                              "seconds": seconds, "cpu": cpu, "gigahertz": clock})  # fmt: skip
     return runs
 
@@ -92,13 +90,13 @@ def show(path: Path) -> None:
     runs = results["runs"]
     print(f"Commands with {results['machine']['listing_threads']} threads.\n")
     rows = []
-    for (name, target, way), some in grouped(runs, "board", "target", "way").items():
+    for (name, target), some in grouped(runs, "board", "target").items():
         rates = [run["solutions"] / run["seconds"] for run in some]
         cores = [run["solutions"] / run["cpu"] for run in some]
-        rows.append([f"`{name}`", target, way, f"{median(rates) / 1e6:.1f}",
-                     f"{median(cores) / 1e6:.1f}"])  # fmt: skip
-    heads = ["board", "to a", "by", "million solutions a second", "of one core's time"]
-    table(heads, rows, left=3)
+        rows.append([f"`{name}`", f"{some[0]['solutions']:,}", target,
+                     f"{median(rates) / 1e6:.1f}", f"{median(cores) / 1e6:.1f}"])  # fmt: skip
+    heads = ["board", "solutions", "to a", "million a second", "million a second and core"]
+    table(heads, rows, left=1)
 
 
 @script("listing", show)

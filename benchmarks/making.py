@@ -1,8 +1,7 @@
 """Time how puzzles are made: at random, out of given ones, and by another program.
 
-CPU seconds of one core, with all kernels compiled; the start of a run, or of a command, stands by
-itself. The first thousand puzzles of every run are checked: they have one solution, and no
-redundant clue if they are to be minimal.
+CPU seconds of one core, with all kernels compiled, without start-up. The first thousand puzzles of
+every run are checked: they have one solution, and no redundant clue if they are to be minimal.
 
     python benchmarks/making.py                     four minutes on two cores
     python benchmarks/making.py --peer ./topdown    beside a program that README.md describes
@@ -16,7 +15,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from math import sqrt
 from operator import truediv
 from pathlib import Path
 from statistics import fmean, median
@@ -44,7 +42,6 @@ GIVEN = 30
 """Clues of the puzzles that are minimised, and whose minimal puzzles are listed."""
 CHECKED = 1000
 """Puzzles of a run that are checked."""
-THREADS = 2
 MINIMAL, GRIDS, PEER = "minimal", "minimal, of given grids", "tdoku"
 PUZZLES = f"minimal, of puzzles of {GIVEN} clues"
 
@@ -52,16 +49,8 @@ Made = NDArray[np.uint8]
 """Puzzles or grids, uint8 (k, cells)."""
 
 
-class Times(NamedTuple):
-    """What a run took: CPU seconds until it began to make puzzles, those after, and seconds."""
-
-    start: float
-    cpu: float
-    seconds: float
-
-
-Timed = Callable[[int], tuple[Times, Made]]
-"""Takes a seed, makes puzzles, and times it."""
+Timed = Callable[[int], tuple[float, Made]]
+"""Takes a seed, and makes puzzles; gives the CPU seconds, and the puzzles."""
 
 
 class Case(NamedTuple):
@@ -72,7 +61,6 @@ class Case(NamedTuple):
     run: Timed
     minimal: bool = False
     """True if no puzzle may have a redundant clue."""
-    threads: int = 1
 
 
 class Peer(Driver):
@@ -86,7 +74,7 @@ class Peer(Driver):
         """Return the words that start it."""
         return [self._path]
 
-    def minimised(self, grids: Made) -> tuple[Times, Made]:
+    def minimised(self, grids: Made) -> tuple[float, Made]:
         """Make a puzzle of every grid.
 
         Raises
@@ -102,7 +90,7 @@ class Peer(Driver):
             raise GpusudokuError(f"{self}: expected puzzles on lines, and the seconds") from None
         if made.shape != grids.shape or not ((made == 0) | (made == grids)).all():
             raise MismatchError(f"{self}: expected a puzzle of each grid")
-        return Times(0.0, seconds, seconds), made
+        return seconds, made
 
 
 def cells_of(text: bytes) -> Made:
@@ -114,43 +102,40 @@ def cells_of(text: bytes) -> Made:
 def here(begin: Callable[[int], Iterator[Made]]) -> Timed:
     """Time calls in this process: ``begin`` does what is to be done before the first puzzle."""
 
-    def run(seed: int) -> tuple[Times, Made]:
-        before = time.process_time()
+    def run(seed: int) -> tuple[float, Made]:
         blocks = begin(seed)
-        cpu, start = time.process_time(), time.perf_counter()
+        start = time.process_time()
         made = np.concatenate([*blocks])
-        seconds = time.perf_counter() - start
-        return Times(cpu - before, time.process_time() - cpu, seconds), made
+        return time.process_time() - start, made
 
     return run
 
 
 def command(folder: Path, words: Callable[[bool], list[str]]) -> Timed:
-    """Time a command; its start is all that it takes for a single puzzle."""
+    """Time a command, less what it takes for a single puzzle."""
 
-    def run(seed: int) -> tuple[Times, Made]:
+    def run(seed: int) -> tuple[float, Made]:
         spent, always = [], ["--seed", f"{seed}", "-j", "1", "-q", "--force", "-o", "made"]
         for all_of_them in (False, True):
-            before, start = cpu_seconds(), time.perf_counter()
+            before = cpu_seconds()
             program = [sys.executable, "-m", "gpusudoku", *words(all_of_them), *always]
             subprocess.run(program, cwd=folder, check=True)
-            spent.append((cpu_seconds() - before, time.perf_counter() - start))
-        (start_cpu, start), (cpu, seconds) = spent
+            spent.append(cpu_seconds() - before)
         made = cells_of((folder / "made").read_bytes())
-        return Times(start_cpu, max(cpu - start_cpu, 1e-6), max(seconds - start, 1e-6)), made
+        return max(spent[1] - spent[0], 1e-6), made
 
     return run
 
 
-def generated(number: int, seed: int, jobs: int = 1, **wishes: Any) -> Iterator[Made]:
+def generated(number: int, seed: int, **wishes: Any) -> Iterator[Made]:
     """Make random puzzles."""
-    run = gpusudoku.generate(max(1, number), seed=seed, jobs=jobs, **wishes)
+    run = gpusudoku.generate(max(1, number), seed=seed, jobs=1, **wishes)
     return (block.puzzles for block in run.blocks())
 
 
-def grids(number: int, seed: int, shape: Geometry = NINE) -> Iterator[Made]:
+def grids(number: int, seed: int) -> Iterator[Made]:
     """Make random grids."""
-    source = Grids(shape, seed)
+    source = Grids(NINE, seed)
     return (source.at(numbers, 0 * numbers) for numbers in [np.arange(max(1, number))])
 
 
@@ -180,13 +165,11 @@ def cases(n: int, folder: Path, peer: Peer | None) -> list[Case]:
         return command(folder, lambda every: ["minimise", name if every else f"{name}-1"])
 
     generate = command(folder, lambda every: ["generate", "-n", f"{n if every else 1}"])
-    two = here(lambda seed: generated(n, seed, THREADS))
-    symmetry, sixteen = "rotational symmetry", here(lambda seed: grids(n // 10, seed, SIXTEEN))
+    symmetry = "rotational symmetry"
     every = [
         Case("uniform grids", "Python", here(lambda seed: grids(n, seed))),
         random(MINIMAL, n, minimal=True),
         Case(MINIMAL, "`generate`", generate, True),
-        Case(MINIMAL, f"Python, {THREADS} threads", two, True, THREADS),
         Case(GRIDS, "Python", here(lambda seed: minimised(full, seed)), True),
         Case(GRIDS, "`minimise`", minimise("grids"), True),
         Case(PUZZLES, "Python", here(lambda seed: minimised(given, seed)), True),
@@ -195,7 +178,6 @@ def cases(n: int, folder: Path, peer: Peer | None) -> list[Case]:
         random(f"{symmetry}, 26 clues", n // 50, symmetry="rotational", clues=26),
         random("a pattern of 26 clues", n // 1000, pattern=PATTERN),
         random("easy", n // 10, difficulty="easy"),
-        Case("16x16 grids", "Python", sixteen),
         random("16x16, minimal", n // 500, minimal=True, box="4x4"),
         Case(f"all minimal ones inside puzzles of {GIVEN} clues", "Python",
              here(lambda _: inside(given[: max(1, n // 1000)])), True),
@@ -229,40 +211,31 @@ def measure(number: int, repeats: int, peer: Peer | None) -> list[Run]:
     with tempfile.TemporaryDirectory() as name:
         every = turns(cases(number, Path(name), peer), repeats, "{0.what}, {0.by}".format)
         for seed, (case, kept) in enumerate(every):
-            clock = gigahertz(case.threads)
-            times, made = case.run(seed)
+            clock = gigahertz(1)
+            cpu, made = case.run(seed)
             checked(case, made)
-            clues = np.count_nonzero(made, axis=1)
             if kept:
                 runs.append({"what": case.what, "by": case.by, "number": len(made),
-                             **times._asdict(), "clues": float(clues.mean()),
-                             "deviation": float(clues.std()), "gigahertz": clock})  # fmt: skip
+                             "cpu": cpu, "clues": np.count_nonzero(made) / len(made),
+                             "gigahertz": clock})  # fmt: skip
     return runs
 
 
 def show(path: Path) -> None:
-    """Print the table of a recorded file, and what it says of threads and of clues."""
+    """Print the table of a recorded file."""
     by = grouped(recorded(path)["runs"], "what", "by")
     rates = {case: [run["number"] / run["cpu"] for run in runs] for case, runs in by.items()}
     rows, peer = [], rates.get((GRIDS, PEER))
     for (what, how), runs in by.items():
         some = rates[what, how]
         cells = [f"{fmean(run['clues'] for run in runs):.1f}", f"{median(some):,.0f}"]
-        cells += [f"{1e6 / median(some):,.1f}", f"{median(run['start'] for run in runs):.2f}"]
         if peer is not None:
             alike = what in (MINIMAL, GRIDS)
             cells.append(f"{median(map(truediv, some, peer)):.2f}" if alike else "")
         rows.append([what, how, *cells])
     print(f"{repeated(by.values())}\n")
-    heads = ["puzzles", "by", "clues", "a second and core", "µs", "start: s"]
+    heads = ["puzzles", "by", "clues", "a second and core"]
     table(heads + [f"times {PEER}'s rate"] * (peer is not None), rows, left=2)
-    one, two = by[MINIMAL, "Python"], by[MINIMAL, f"Python, {THREADS} threads"]
-    cycles = [[run["seconds"] * run["gigahertz"] for run in runs] for runs in (one, two)]
-    print(f"\nSpeed-up of minimal puzzles for the cycles of {THREADS} threads:", end=" ")
-    print(f"{median(map(truediv, *cycles)):.2f}.")
-    total, mean = sum(run["number"] for run in one), fmean(run["clues"] for run in one)
-    error = sqrt(fmean(run["deviation"] ** 2 for run in one) / total)
-    print(f"\n{total:,} minimal puzzles: {mean:.4f} clues on average, standard error {error:.4f}.")
 
 
 @script("making", show)

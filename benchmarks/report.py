@@ -2,7 +2,7 @@
 
     python benchmarks/report.py               under 20 minutes on two cores, with progress
     python benchmarks/report.py speed peers   some parts only
-    python benchmarks/report.py --long        with the parts that take longer: 110 minutes more
+    python benchmarks/report.py --long        with the parts that take longer: 60 minutes more
 
 What a part records takes the place of what was there when the whole part is done. The last two
 parts always run: they draw the figures and write the tables. Some parts need lists of puzzles that
@@ -46,8 +46,8 @@ SUITE = [sys.executable, "-m", "gpusudoku", "bench"]
 ALL_BOARDS = ("--include", "*", "--method", "search,contraction")
 CUTOFFS = ("@1d", "@1e", "@2d", "@2e", "--method", "search", "--repeats", "2", "-j")
 PROGRAMS = ("GPUSUDOKU_TDOKU", "GPUSUDOKU_RUST_SUDOKU", "GPUSUDOKU_SCHOKU")
-LONG = ("contraction", "shares", "checkpoints", "cancelling", "streams", "page", "fuzz")
-"""Parts that are run only if asked for: 6, 30, 2, 20, 4, 4 and 40 minutes."""
+LONG = ("contraction", "shares", "page", "fuzz")
+"""Parts that are run only if asked for: 6, 5, 4 and 40 minutes."""
 TOGETHER = {"bench", "cutoff", "simulated"}
 """Parts of which none runs alone: figures and tables compare what they record."""
 LAST = ("figures", "readme")
@@ -104,8 +104,6 @@ def commands(
         "simulated": [recording("simulated")],
         "batches": [recording("batches", *lines, "--repeats", "1", *batches)],
         "reading": [recording("reading")],
-        "writing": [recording("writing")],
-        "first_day": [recording("first_day", "--repeats", "1")],
         "waits": [recording("waits")],
         "by_number": [recording("by_number", "--boards", "1")],
         "listing": [recording("listing", "--repeats", "1")],
@@ -117,9 +115,6 @@ def commands(
         "one_core": [recording("one_core", "@1f", "@2f", *batches)] if named else [],
         "contraction": [recording("contraction")],
         "shares": [recording("shares")],
-        "checkpoints": [recording("checkpoints")],
-        "cancelling": [recording("cancelling")],
-        "streams": [recording("streams", "--gigabytes", "10")],
         "page": [] if missing() else [recording("page")],
         "fuzz": [recording("fuzz", "--minutes", "40")] if find_spec("atheris") else [],
         "figures": [script("figures", "--plots", str(folder / "plots"))],
@@ -233,7 +228,7 @@ def end_cleanly() -> None:
 
 @command("report")
 @click.argument("parts", nargs=-1)
-@click.option("--long", is_flag=True, help=f"Run {', '.join(LONG)}, too: 110 minutes more.")
+@click.option("--long", is_flag=True, help=f"Run {', '.join(LONG)}, too: 60 minutes more.")
 @click.option("--batch", "batches", multiple=True, type=FILE,
               help="List for batches.py and one_core.py; may be repeated.")  # fmt: skip
 @click.option("--easy", type=FILE, help="List for techniques.py: its easy puzzles.")

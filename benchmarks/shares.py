@@ -5,7 +5,7 @@ Times are what a user waits for in Python: ``gpusudoku.solutions(board).shares()
 and ``gpusudoku.count(board)``. What takes less than SHORT is done three times, and the median
 counts. Every count that shares add up to is checked against the count.
 
-    python benchmarks/shares.py            everything; seven minutes on two cores
+    python benchmarks/shares.py            everything; five minutes on two cores
     python benchmarks/shares.py --quick    five boards where otherwise there are many
     python benchmarks/shares.py --show     the tables of what was recorded before
 """
@@ -29,14 +29,11 @@ from script import Run, check, grouped, script, table
 
 import gpusudoku
 from gpusudoku import Board
-from gpusudoku.board.batch import Batch
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
 from gpusudoku.jobs.cores import usable_cores
-from gpusudoku.options import Options
-from gpusudoku.orders.many import share_batches
 
-CLUES = [*range(18), 20, 22, 24, 27, 30]
+CLUES = [0, 5, 8, 12, 17, 20, 24, 30]
 BOARDS, FEWER, DEAR = 100, 12, 12
 """Random boards with so many clues; fewer with less than DEAR clues, which take seconds each."""
 BATCH = 20
@@ -44,8 +41,6 @@ BATCH = 20
 SHORT = 0.1
 """Seconds; what takes less is repeated."""
 REPEATS = 3
-MULTIPLE, MORE = 10, 0.01
-"""Shares of a board should take no longer than so many of its counts, and so many seconds more."""
 
 
 def timed(action: Callable[[], Any]) -> tuple[float, Any]:
@@ -75,12 +70,6 @@ def by_objects(boards: list[Board], engine: Engine) -> int:
     return sum(int(shares[0].sum()) for shares in each)
 
 
-def by_batch(boards: list[Board], engine: Engine) -> int:
-    """Solutions of all boards, by their shares as one batch."""
-    blocks = share_batches([Batch.of(boards)], Options(device="cpu"), engine)
-    return sum(int(block.shares[:, 0].sum()) for block in blocks)
-
-
 def by_command(boards: list[Board], folder: Path) -> int:
     """Solutions of all boards, by the command ``shares``; start-up and output are included."""
     file, output = folder / "boards.txt", folder / "shares.jsonl"
@@ -99,7 +88,6 @@ def measure_batch(boards: list[Board], engine: Engine) -> list[Run]:
     with TemporaryDirectory() as folder:
         ways: dict[str, Callable[[], int]] = {
             "`solutions(board).shares()` for each": lambda: by_objects(boards, engine),
-            "`share_batches`": lambda: by_batch(boards, engine),
             "`gpusudoku shares FILE --json`": lambda: by_command(boards, Path(folder)),
         }
         for way, run in ways.items():
@@ -124,11 +112,6 @@ def measure(most: int) -> list[Run]:
     return runs + measure_batch(random_boards(BATCH, 10 * most), engine)
 
 
-def is_over(run: Run) -> bool:
-    """Whether the shares of a board took longer than they should."""
-    return bool(run["seconds"] > MULTIPLE * run["count_seconds"] + MORE)
-
-
 def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     results = recorded(path)
@@ -137,16 +120,10 @@ def show(path: Path) -> None:
     for (clues,), runs in grouped(alone, "clues").items():
         shares, counts = ([run[of] for run in runs] for of in ("seconds", "count_seconds"))
         multiples = [one / other for one, other in zip(shares, counts, strict=True)]
-        rows.append([str(clues), str(len(runs)), f"{median(counts):.4f}", f"{median(shares):.4f}",
-                     f"{max(shares):.3f}", f"{median(multiples):.1f}", f"{max(multiples):.1f}",
-                     str(sum(map(is_over, runs)))])  # fmt: skip
-    limit = f"over {MULTIPLE} counts and {1000 * MORE:.0f} ms"
-    table(["clues", "boards", "count: median s", "shares: median s", "worst s",
-           "median multiple", "worst multiple", limit], rows)  # fmt: skip
-    over = [run for run in alone if is_over(run)]
-    print(f"\nBoards {limit}: {len(over)} of {len(alone)}.")
-    for run in over:
-        print(f"- {run['board']}: {run['seconds']:.4f} s, its count {run['count_seconds']:.4f} s")
+        rows.append([str(clues), f"{median(counts):.3f}", f"{median(shares):.3f}",
+                     f"{max(shares):.3f}", f"{median(multiples):.1f}"])  # fmt: skip
+    table(["clues", "count: median s", "shares: median s", "shares: slowest s",
+           "shares / count, median"], rows)  # fmt: skip
     batches = [run for run in results["runs"] if "way" in run]
     print(f"\nBatch of {batches[0]['boards']} boards of {batches[0]['clues']} clues:\n")
     rates = [[run["way"], f"{run['boards'] / run['seconds']:,.0f}"] for run in batches]

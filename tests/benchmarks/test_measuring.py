@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from importlib import import_module
@@ -12,33 +11,22 @@ from pathlib import Path
 from types import ModuleType
 
 import by_number
-import cancelling
-import checkpoints
-import first_day
 import fuzz
 import listing
-import lock_share
 import making
 import numpy as np
 import page
 import pytest
 import shares
-import streams
-import writing
-from cancelled_calls import cases
 from click.testing import CliRunner
 from generated import random_boards
 
 import gpusudoku
-from gpusudoku import Cancelled, CancelToken
 from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import GpusudokuError, MismatchError
-from gpusudoku.jobs.cancel import check_cancelled
 from tests import naive
 from tests.boards import puzzle
 from tests.formats import hostile
-from tests.jobs.workers import in_a_thread
-from tests.waiting import until
 
 LIST = "".join(f"{puzzle('3x3', clues, clues)}\n" for clues in (24, 28, 40))
 """Puzzles that singles do not all solve."""
@@ -50,22 +38,19 @@ LIST = "".join(f"{puzzle('3x3', clues, clues)}\n" for clues in (24, 28, 40))
         pytest.param("speed", "1a --repeats 1", "| 1a | 1 | ", marks=pytest.mark.slow),
         ("scaling", "1a --repeats 1", "| 1a | 1 | "),
         pytest.param("reading", "--lines 600 --repeats 1", "| ", marks=pytest.mark.slow),
-        pytest.param("writing", "--lines 16384 --repeats 1", "| ", marks=pytest.mark.slow),
         pytest.param("making", "-n 50 --repeats 1", "| minimal | Python | 2",
                      marks=pytest.mark.slow),
         pytest.param("knowing", "-n 100 --repeats 1", "| grids | `canonical` | ",
                      marks=pytest.mark.slow),
         ("techniques", "--hard LIST --sets 1 --repeats 1", "| hard | "),
-        pytest.param("lock_share", "LIST --lines 2000 --repeats 1", "| list | `count_many` | ",
+        pytest.param("waits", "--repeats 1", "| `solve PUZZLE` | 0.", marks=pytest.mark.slow),
+        pytest.param("batches", "LIST --lines 2000 --repeats 1", "| list | `solve` | ",
                      marks=pytest.mark.slow),
         ("documents", "decomposition-easy-9x9 --propagate singles --long 1b --repeats 1",
          "| decomposition-easy-9x9 | singles | 1 | 1 | "),
     ],
 )  # fmt: skip
-def test_a_script_measures_and_shows(
-    name: str, arguments: str, row: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(writing, "converting", lambda form, file: 1.0)
+def test_a_script_measures_and_shows(name: str, arguments: str, row: str, tmp_path: Path) -> None:
     path, output = tmp_path / "list.txt", tmp_path / "out.json"
     path.write_text(LIST)
     words = [str(path) if word == "LIST" else word for word in arguments.split()]
@@ -79,14 +64,12 @@ def test_a_script_measures_and_shows(
     assert str(tmp_path) not in output.read_text()
 
 
-@pytest.mark.parametrize("way", listing.WAYS)
-def test_every_way_of_listing_is_timed_and_counted(
-    way: str, run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+def test_listed_solutions_are_counted(
+    run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    status, out, _ = run(*listing.command(way, "1b", 2)[3:])
+    status, out, _ = run(*listing.command("1b", 2)[3:])
     assert (status, out.count("\n")) == (0, 4715)
 
-    monkeypatch.setattr(listing, "WAYS", [way])
     monkeypatch.setattr(listing, "command", lambda *_: [sys.executable, "-ISc", "print()"])
     with pytest.raises(MismatchError, match="1b"):
         listing.measure(["1b"], 1, 1)
@@ -101,7 +84,7 @@ def test_numbers_and_shares_are_timed_and_checked(
     engine = make_engine(device="cpu")
     run = shares.measure_board(board, {"engine": engine, "device": "cpu"})
     assert (run["board"], run["count"]) == (str(board), str(count))
-    assert shares.by_objects([board], engine) == shares.by_batch([board], engine) == count
+    assert shares.by_objects([board], engine) == count
     monkeypatch.setattr(gpusudoku.Solutions, "rank", lambda *_: -1)
     with pytest.raises(MismatchError, match="before a solution: -1"):
         by_number.measure([36], 1, 5)
@@ -113,8 +96,8 @@ def test_numbers_and_shares_are_timed_and_checked(
 def test_made_puzzles_are_timed_and_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     minimal, full = puzzle("3x3", 24, 24).cells, puzzle("3x3", 81, 24).cells
     case = making.Case("made", "Python", making.here(lambda seed: iter([full[None]] * seed)))
-    times, made = case.run(3)
-    assert (times.cpu >= 0, made.tolist()) == (True, [full.tolist()] * 3)
+    cpu, made = case.run(3)
+    assert (cpu >= 0, made.tolist()) == (True, [full.tolist()] * 3)
     making.checked(case, made)
     with pytest.raises(MismatchError, match="made, Python: a redundant clue"):
         making.checked(case._replace(minimal=True), made)
@@ -123,63 +106,13 @@ def test_made_puzzles_are_timed_and_checked(monkeypatch: pytest.MonkeyPatch) -> 
 
     peer, printed = making.Peer("peer"), [str(gpusudoku.Board(minimal)), "0.5"]
     monkeypatch.setattr(peer, "output", lambda lines: "\n".join(printed))
-    times, made = peer.minimised(full[None])
-    assert (times.cpu, made.tolist()) == (0.5, [minimal.tolist()])
+    cpu, made = peer.minimised(full[None])
+    assert (cpu, made.tolist()) == (0.5, [minimal.tolist()])
     with pytest.raises(MismatchError, match="expected a puzzle of each grid"):
         peer.minimised(np.roll(full, 1)[None])
     printed.pop()
     with pytest.raises(GpusudokuError, match="expected puzzles on lines, and the seconds"):
         peer.minimised(full[None])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "case", [("enumerate", "1b", []), ("count", "", ["--limit", "2", "--format", "csv"])]
-)
-def test_outputs_with_checkpoints_are_checked(
-    case: tuple[str, str, list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(checkpoints, "CASES", {"case": case})
-    (tmp_path / "puzzles.txt").write_text("1....2....3.....\n" * 2)
-    monkeypatch.setattr(checkpoints, "PUZZLES", 2)
-    for kept in (False, True):
-        assert checkpoints.run("case", kept, tmp_path, 1)["cpu"] > 0
-        assert {path.name for path in tmp_path.iterdir()} == {"puzzles.txt"}
-    monkeypatch.setattr(checkpoints, "PUZZLES", 3)
-    if not case[1]:
-        with pytest.raises(MismatchError):
-            checkpoints.run("case", True, tmp_path, 1)
-
-
-def test_commands_of_a_first_day_are_checked(tmp_path: Path) -> None:
-    """Run with one that compiles nothing."""
-    with pytest.raises(GpusudokuError, match="nothing: "):
-        first_day.timed("info @nothing", None, first_day.ROOT, tmp_path, 1)
-
-
-def test_a_call_is_cancelled_and_its_threads_are_waited_for() -> None:
-    threads: list[threading.Thread] = []
-
-    def call(token: CancelToken) -> None:
-        threads.append(in_a_thread(lambda: until(lambda: token.cancelled)))
-        while True:
-            check_cancelled(token)
-
-    run = cancelling.cancelled(call, 0.01)
-    assert run is not None
-    assert run["moment"] == 0.01
-    assert min(run["cpu"], run["later"]) >= 0 < run["seconds"]
-    assert not threads[0].is_alive()
-    assert cancelling.cancelled(lambda _: None, 5.0) is None  # it ends before
-
-
-def test_all_kinds_of_calls_can_be_cancelled() -> None:
-    found, token = cases(), CancelToken()
-    assert len({(case.what, case.board) for case in found}) == len(found) > 30
-    token.cancel()
-    for case in found:
-        with pytest.raises(Cancelled):
-            case.call(token)
 
 
 def test_seeds_of_the_fuzzer_keep_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,26 +138,3 @@ def test_the_page_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(page, "number", lambda text: 5)
         with pytest.raises(MismatchError):
             page.type_last(page.Screen(driver, server.url), board, cell)
-
-
-def test_streams_take_little_memory() -> None:
-    """Boards, and what is no board and refused after a pipe's and a block's worth of it."""
-    if not Path("/proc/self/status").exists():
-        pytest.skip("memory is told in other ways here")
-    refused = [name for name, (_, status) in streams.blocks().items() if status]
-    for run in streams.measure(0.01, ["boards on lines", *refused[:1]]):
-        assert 10 < run["peak_mb"] < 300, run
-        assert len(run["said"]) == (run["input"] in refused), run
-        assert run["bytes"] < 1 << 26 if run["said"] else run["bytes"] >= 1e7
-
-
-@pytest.mark.slow
-def test_what_is_compiled_is_told_from_what_is_not(tmp_path: Path) -> None:
-    file = tmp_path / "puzzles"
-    file.write_text(LIST * 20)
-    for command in ("count --limit 2", "count --method contraction"):
-        spent = lock_share.spent(command, file)
-        assert 0 < spent.compiled < spent.all
-        assert 0 < spent.lock < spent.all
-        assert 0 < spent.reader <= spent.all
-    assert [lock_share.bound(share, 16) for share in (0.0, 0.2, 1.0)] == [16, 4, 1]

@@ -94,9 +94,9 @@ class TestPages:
             for found in readme.TABLE.finditer(text):
                 shown.add(found[2].partition(".")[0])
                 assert page == "README.md" or SOURCE.search(found[0]), found[2]
-        of_the_suite = {"bench", "cutoff-space", "cutoff-empty"}
+        concluded_from = {"bench", "cutoff-space", "cutoff-empty", "simulated"}
         unseen = {path.stem for path in RECORDED} - shown - {"gpu-profile"}
-        assert unseen == of_the_suite | {"warp"}
+        assert unseen == concluded_from | {"warp"}
         assert {"summary", "findings", "cutoffs", "claims", "model"} <= shown
 
     def test_every_figure_stands_on_one(self) -> None:

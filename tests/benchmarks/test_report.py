@@ -38,8 +38,8 @@ def test_all_parts(commands: list[list[str]]) -> None:
     assert "one_core ...\n    left out: no variable names a program: GPUSUDOKU_" in done.stderr
     assert names(commands) == [
         "bench", "bench", "bench", "speed", "scaling", "simulated", "batches", "reading",
-        "writing", "first_day", "waits", "by_number", "listing", "making", "knowing", "documents",
-        "peers", "figures", "readme",
+        "waits", "by_number", "listing", "making", "knowing", "documents", "peers", "figures",
+        "readme",
     ]  # fmt: skip
 
 

@@ -17,10 +17,9 @@ from gpusudoku import collection
 from gpusudoku.errors import InputError
 
 SHOWING = [
-    *("batches", "by_number", "cancelling", "checkpoints", "contraction", "documents"),
-    *("first_day", "fuzz", "gpu", "knowing", "listing", "lists", "making", "one_core"),
-    *("page", "peers", "reading", "scaling", "shares", "simulated", "speed", "streams"),
-    *("techniques", "warp", "waits", "writing"),
+    *("batches", "by_number", "contraction", "documents", "fuzz", "gpu", "knowing", "listing"),
+    *("lists", "making", "one_core", "page", "peers", "reading", "scaling", "shares"),
+    *("simulated", "speed", "techniques", "warp", "waits"),
 ]
 """Scripts with the options --output and --show."""
 
@@ -49,7 +48,7 @@ def test_only_its_own_results_are_shown(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("first_day", ["--other", "nowhere"], "nowhere: expected a checkout"),
+        ("lists", ["--other", "nowhere"], "nowhere: expected a checkout"),
         ("scaling", ["1f", "nothing"], "no board named '@nothing'"),
         ("documents", ["1f"], "the report has no board '1f', expected one of decomposition-16x16"),
         ("techniques", ["--sets", "1,9"], "no set '9', expected some of none, naked-single"),
