@@ -125,7 +125,6 @@ def show(path: Path) -> None:
     described = results["machine"]
     if described["rehearsal"]:
         print("A rehearsal: the figures mean nothing.\n")
-    print("; ".join(f"{name} {value}" for name, value in described["gpu"].items()) + "\n")
     done = len(results.get("correctness", []))
     if wrong := [text for text in results["failed"] if "solutions counted" in text]:
         print(f"WRONG after {done} checks: {'; '.join(wrong)}.\n")
@@ -147,6 +146,7 @@ def show(path: Path) -> None:
             f"Prices: {run['gpu']} does the work of {run['nine']:.3g} cores of 2024 in searches of"
             f" 9x9 boards, of {run['larger']:.3g} on larger ones, of {run['sums']:.3g} in sums.\n"
         )
+    print("; ".join(f"{name} {value}" for name, value in described["gpu"].items()) + "\n")
     left_out = results["left out"]
     if isinstance(left_out, list):  # older results have only the names
         left_out = dict.fromkeys(left_out, NO_TIME)
@@ -194,7 +194,7 @@ def show_kernel(runs: list[Run], gpu: dict[str, Any], release: str) -> None:
         cells = [run["case"], f"{run['rate'] / 1e6:.1f}", f"{run['nodes'] / 1e6:.1f}", *told]
         cells += [f"{run['busy']:.0%}", f"{run['seconds']:.3f}"]
         rows.append([*cells, run.get("clocks.sm", ""), run.get("power.draw", "")])
-    heads = ["kernel alone", "M solutions/s", "M nodes/s", "computed M/s", "of it", "threads busy"]
+    heads = ["kernel alone", "M solutions/s", "M nodes/s", "upper bound", "reached", "threads busy"]
     table([*heads, "s a launch", "clock", "power"], rows)
     print()
 

@@ -51,12 +51,13 @@ def show(path: Path) -> None:
         assert gpu is not None, board
         cells = [board, f"{solutions:,}", marked(core), marked(cores), duration(gpu[0])]
         rows.append([*cells, factor(cores[0] / gpu[0]), best_other(board, others["runs"])])
-    heads = ["board", "solutions", "one core", "16 cores", "H200", "16 cores / H200"]
+    heads = ["board", "solutions", "one core", "16 cores", "H200", "H200 against 16 cores"]
     table([*heads, "best other program, one core"], rows)
     machine = heading(others["machine"])
     print(
-        "\n\\* Threads of release 0.20.0, which shared boards in Python: 16 cores then took"
-        f" {slow['1f']} for 1f and {slow['2f']} for 2f. Other programs: {machine}."
+        "\n\\* Release 0.20.0, whose threads were slower in short searches: 16 cores took"
+        f" {slow['1f']} for 1f and {slow['2f']} for 2f. Other CPU times are of a prototype of"
+        f" release 0.23's threads, the H200's of release 0.20.0. Other programs: {machine}."
     )
 
 

@@ -36,7 +36,7 @@ def comparison(rows: Sequence[Row], cores: int) -> list[str]:
     head = ["board", "solutions", *names, "solutions/s"]
     head += [f"speed-up, {_device_name(number, cores)}" for number in compared]
     if has_ratio:
-        head.append(f"GPU / {_device_name(jobs[-1], cores)}")
+        head.append(f"GPU against {_device_name(jobs[-1], cores)}")
     table = [head]
     for board, by_jobs in boards.items():
         counts = [row["solutions"] for row in by_jobs.values() if row["solutions"] is not None]
@@ -62,8 +62,9 @@ def _device_name(jobs: int | None, cores: int) -> str:
 
 
 def _setting(row: Row) -> str:
-    """Return the setting without the device."""
-    return re.sub(r" (cpu -j \d+|cuda)\b", "", row["setting"])
+    """Return the setting without the device, as a few words."""
+    method, *rest = re.sub(r" (cpu -j \d+|cuda)\b", "", row["setting"]).split()
+    return f"{method} ({', '.join(rest)})" if rest else str(method)
 
 
 def _count(solutions: int) -> str:
@@ -74,8 +75,16 @@ def _seconds(row: Row | None) -> str:
     """Return the time of a row and the reason why it was measured no more."""
     if row is None:
         return ""
-    time = "" if row["median"] is None else f"{row['median']:.3g} s"
+    time = "" if row["median"] is None else _duration(row["median"])
     return ", ".join(filter(None, [time, row["note"]]))
+
+
+def _duration(seconds: float) -> str:
+    """Return seconds with three significant digits, below one second as ms or us."""
+    for factor, unit in ((1.0, "s"), (1e3, "ms")):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} us"
 
 
 def _rate(solutions_per_second: float) -> str:
@@ -86,14 +95,19 @@ def _rate(solutions_per_second: float) -> str:
 def _speed_up(row: Row | None) -> str:
     if row is None or row["speed_up"] is None:
         return ""
-    return f"{row['speed_up']:.2f}{'?' if row['starved'] else ''}"
+    return f"{_factor(row['speed_up'])}{'?' if row['starved'] else ''}"
 
 
 def _ratio(slower: Row | None, faster: Row | None) -> str:
     """Return how many times as fast the second row is."""
     if slower is None or faster is None or not slower["median"] or not faster["median"]:
         return ""
-    return f"{slower['median'] / faster['median']:.2f}{'?' if slower['starved'] else ''}"
+    return f"{_factor(slower['median'] / faster['median'])}{'?' if slower['starved'] else ''}"
+
+
+def _factor(number: float) -> str:
+    """Return a factor with two decimals, or two significant digits if it is small."""
+    return f"{number:.2f}" if number >= 0.1 else f"{number:.2g}"
 
 
 def _markdown(table: Sequence[Sequence[str]]) -> list[str]:

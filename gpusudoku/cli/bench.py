@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from io import StringIO
@@ -117,7 +117,7 @@ def _list_option(
     help="Leave out cases that are estimated to take longer, in seconds.",
 )
 @bench_option("--details", is_flag=True, help="Show all settings, one a line, with more columns.")
-@bench_option("--csv", "csv_file", metavar="FILE", help="Write the table as CSV.")
+@bench_option("--csv", "csv_file", metavar="FILE", help="Write every setting as a row of CSV.")
 @bench_option("--json", "json_file", metavar="FILE", help="Write runs and machine as JSON.")
 @bench_option("--plot", metavar="FOLDER", help="Draw figures, as SVG and PNG (needs matplotlib).")
 @bench_option(
@@ -144,8 +144,9 @@ def bench(
     results so far.
 
     The table is Markdown, with a line for each board. Its solutions/s are those of the fastest
-    device, and "GPU / 16 cores" says how many times as fast the GPU is. If more varies than the
-    device and the number of threads, or with --details, each setting has its own line.
+    device, and "GPU against 16 cores" says how many times as fast the GPU is. If more varies than
+    the device and the number of threads, or with --details, each setting has its own line. Boards
+    are read from standard input only for the BOARD "-".
 
     \b
     In the table of settings:
@@ -173,11 +174,13 @@ def bench(
     if plot is not None:
         figures.require()
     wrong: list[str] = []
-    interrupted = False
+    interrupted = has_bad_boards = False
     if recorded is not None:
+        if boards:
+            raise InputError(f"{boards[0]}: --from measures no boards")
         rows, machine = suite.read_json(recorded)
     else:
-        run = _measure(boards, **options)
+        run, has_bad_boards = _measure(boards, **options)
         rows, machine = suite.rows_of(run.measured), suite.machine()
         wrong = [f"{each.case.subject.name}: {each.note}" for each in run.measured if each.wrong]
         interrupted = run.interrupted
@@ -195,17 +198,22 @@ def bench(
     starved = sum(bool(row["starved"]) for row in rows)
     if starved:
         note(
-            f"{starved} of {len(rows)} rows are starved: other programs took or slowed the cores."
-            " Figures leave these rows out, whose speed-ups have a ?. Measure again when nothing"
-            " else runs."
+            f"{starved} of {len(rows)} measurements are starved: other programs took or slowed the"
+            " cores. Their speed-ups have a ?, and figures leave them out. Measure again when"
+            " nothing else runs."
         )
     if plot is not None:
-        for figure in figures.save(figures.figures_of(rows, machine), plot):
+        written = [*figures.save(figures.figures_of(rows, machine), plot)]
+        for figure in written:
             note(f"{figure} written")
+        if not written:
+            note("no figure written: too few measurements that are not starved")
     if wrong:
         raise MismatchError("counts differ: " + "; ".join(wrong))
     if interrupted:
         click.get_current_context().exit(interrupt_status())
+    if has_bad_boards:
+        click.get_current_context().exit(2)
 
 
 def _measure(
@@ -218,20 +226,26 @@ def _measure(
     seconds: float | None,
     patience: float,
     **settings: Any,
-) -> Bench:
-    """Measure the boards under all settings, after a check of all options."""
+) -> tuple[Bench, bool]:
+    """Measure the boards under all settings, after a check of all options.
+
+    Returns the measurements, and whether --keep-going passed over any bad board.
+    """
     from gpusudoku.bench.suite import Bench, cases_of, thread_numbers
 
     for propagate in settings["propagate"]:
         Options(propagate=propagate)  # raises for unknown techniques
-    no_gpu = availability.unusable_because() is not None
+    no_gpu = availability.unusable_because()
+    if no_gpu is not None and not settings["device"]:
+        note(f"no GPU is measured: {no_gpu}")
     settings["device"] = settings["device"] or (("cpu",) if no_gpu else ("cpu", "cuda"))
     settings["jobs"] = settings["jobs"] or thread_numbers()
     settings["cutoff"] = settings["cutoff"] or (None,)
     settings["cutoff_by"] = (settings["cutoff_by"],)
+    all_subjects, has_bad_boards = _subjects(boards or _default_boards(include or exclude), reading)
     subjects = [
         subject
-        for subject in _subjects(boards or _default_boards(include or exclude), reading)
+        for subject in all_subjects
         if any(fnmatchcase(subject.name, pattern) for pattern in include or "*")
         and not any(fnmatchcase(subject.name, pattern) for pattern in exclude)
     ]
@@ -259,7 +273,7 @@ def _measure(
         table.close()
     if run.interrupted:
         note("interrupted: the results so far follow")
-    return run
+    return run, has_bad_boards
 
 
 def _default_boards(patterns: tuple[str, ...]) -> list[str]:
@@ -268,18 +282,22 @@ def _default_boards(patterns: tuple[str, ...]) -> list[str]:
     return [f"@{name}" for name in names]
 
 
-def _subjects(boards: Sequence[str], reading: InputOptions) -> Iterator[Subject]:
-    """Yield the boards to measure."""
+def _subjects(boards: Sequence[str], reading: InputOptions) -> tuple[list[Subject], bool]:
+    """Return the boards to measure, each once, and whether --keep-going passed over a bad one."""
     from gpusudoku.bench.suite import Subject
 
-    for name in boards:
+    subjects: list[Subject] = []
+    has_bad_boards = False
+    for name in dict.fromkeys(boards):
         if name.startswith("@"):
             entry = collection.entry(name.removeprefix("@"))
-            yield Subject(entry.name, collection.load(entry.name), entry.count)
+            subjects.append(Subject(entry.name, collection.load(entry.name), entry.count))
         else:
             source = Source([name], reading)
             for number, board in enumerate(source, start=1):
-                yield Subject(name if source.single else f"{name}:{number}", board)
+                subjects.append(Subject(name if source.single else f"{name}:{number}", board))
+            has_bad_boards |= source.unreadable > 0
+    return subjects, has_bad_boards
 
 
 class LiveTable:

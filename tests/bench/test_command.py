@@ -72,21 +72,21 @@ def test_one_table_compares_the_devices(bench: Any, tmp_path: Path) -> None:
     status, out, err = bench("--from", path)
     assert status == 0
     table = """\
-a processor, 16 cores; H200, 2026-01-02, gpusudoku 1.2.3; search min singles: medians of 3 runs
+a processor, 16 cores; H200, 2026-01-02, gpusudoku 1.2.3; search (min, singles): medians of 3 runs
 
-| board | solutions |               1 core | 16 cores |     GPU |\
- solutions/s | speed-up, 16 cores | speed-up, GPU | GPU / 16 cores |
-|-------|----------:|---------------------:|---------:|--------:|\
-------------:|-------------------:|--------------:|---------------:|
-| one   |   123,456 |                  2 s |      1 s |  0.25 s |\
-     494,000 |               2.00 |          8.00 |           4.00 |
-| two   |   123,456 |                  4 s |      1 s | 0.125 s |\
-     988,000 |              4.00? |        32.00? |          8.00? |
-| three |   123,456 | left out: about 80 s |      5 s |   0.5 s |\
-     247,000 |                    |               |          10.00 |
+| board | solutions |               1 core | 16 cores |    GPU |\
+ solutions/s | speed-up, 16 cores | speed-up, GPU | GPU against 16 cores |
+|-------|----------:|---------------------:|---------:|-------:|\
+------------:|-------------------:|--------------:|---------------------:|
+| one   |   123,456 |                  2 s |      1 s | 250 ms |\
+     494,000 |               2.00 |          8.00 |                 4.00 |
+| two   |   123,456 |                  4 s |      1 s | 125 ms |\
+     988,000 |              4.00? |        32.00? |                8.00? |
+| three |   123,456 | left out: about 80 s |      5 s | 500 ms |\
+     247,000 |                    |               |                10.00 |
 """
     assert out == table
-    assert "3 of 9 rows are starved" in err
+    assert "3 of 9 measurements are starved" in err
     _, detailed, _ = bench("--from", path, "--details", "--json", details)
     assert detailed.count("search cuda min singles") == 3
     assert details.read_text() == path.read_text()
@@ -97,7 +97,7 @@ def test_cpu_and_gpu_count_the_same(bench: Any) -> None:
     assert (status, boards_of(out)) == (0, ["box2x2-empty", "box2x2-few"])
     head = out.splitlines()[2].split("|")
     assert [name.strip() for name in head[3:5]] == ["1 core", "GPU"]
-    assert [name.strip() for name in head[-3:-1]] == ["speed-up, GPU", "GPU / 1 core"]
+    assert [name.strip() for name in head[-3:-1]] == ["speed-up, GPU", "GPU against 1 core"]
 
 
 def test_starved_rows_are_told(bench: Any, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_starved_rows_are_told(bench: Any, tmp_path: Path) -> None:
         row["starved"] = starved
     path.write_text(json.dumps(recorded))
     _, _, err = bench("--from", path)
-    assert "1 of 2 rows are starved" in err
+    assert "1 of 2 measurements are starved" in err
     assert bench("--from", path, "--details")[1].count("starved") == 1
     pytest.importorskip("matplotlib")
     _, _, err = bench("--from", path, "--plot", tmp_path)
