@@ -9,8 +9,9 @@ solutions, many boards together, hardly any memory, several GPUs. At the first w
 script names the board and ends with exit status 1. A second file, OUTPUT-profile.json, has the
 resources of the kernels and every launch of a search.
 
-A step that takes longer than ten seconds is ended. Results are written as they come, with the names
-of the steps that are left out and why; neither Ctrl-C nor a machine that goes away loses any.
+A step that takes longer than ten seconds ends at its next report of progress. Results are written
+as they come, with the names of the steps that are left out and why; neither Ctrl-C nor a machine
+that goes away loses any.
 Without a usable GPU the script says why, and ends.
 
     python benchmarks/gpu.py                        five minutes
@@ -49,8 +50,8 @@ SAME = ("gpus", "gpusudoku", "commit", "rehearsal")
 """What parts that are shown together have in common."""
 STEP_SECONDS = 10.0
 """The time that a step may take."""
-NO_TIME = "for lack of time: run with --minutes 10"
-TOO_LONG = "after 10 s, the limit of a step"
+NO_TIME = "for lack of time: run with more --minutes"
+TOO_LONG = f"after {STEP_SECONDS:g} s, the limit of a step"
 ENDED = "because the run ended early"
 """Why a step was left out."""
 RATED = 10_000

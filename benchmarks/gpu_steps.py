@@ -116,6 +116,7 @@ class Bench:
         """``end`` is that of the step, by ``time.perf_counter``."""
         self.puzzles = searching.puzzles(Path(puzzles)) if puzzles else searching.own_puzzles()
         self.source = Path(puzzles).name if puzzles else "the program's own"
+        self._references: dict[Board, int] = {}
         self.one, every = CudaEngine([0]), CudaEngine()
         self.gpus = every.gpus
         cpu = CpuEngine()
@@ -132,6 +133,15 @@ class Bench:
         """Count a board."""
         engine = self.engines[device]
         return gpusudoku.count(board, engine=engine, method=method, progress=self.look)
+
+    def reference(self, board: Board) -> int:
+        """Count a board on the CPU, once for all steps; the time is not that of the step."""
+        if board not in self._references:
+            method = "contraction" if board.geometry == NINE else "search"
+            start = time.perf_counter()
+            self._references[board] = self.count(board, "cpu", method).count
+            self.end += time.perf_counter() - start
+        return self._references[board]
 
     def quickest(self, board: Board, right: int, device: str, method: str) -> Count:
         """Count a board several times, and return the quickest count; a wrong one is an error."""
@@ -308,9 +318,8 @@ def time_kernel(bench: Bench, name: str, clues: int) -> Iterator[Run]:
 
 
 def time_count(bench: Bench, case: str, board: Board, method: str, device: str) -> Iterator[Run]:
-    """Time a method from board to count, which is compared with that of another way."""
-    other = "contraction" if board.geometry == NINE else "search"
-    right = bench.count(board, "cpu", other).count
+    """Time a method from board to count, which is compared with a count by the CPU."""
+    right = bench.reference(board)
     count = bench.quickest(board, right, device, method)
     run = {"case": case, "device": device, "seconds": count.stats.seconds}
     estimate = count.estimates and count.estimates.contraction_seconds
@@ -381,7 +390,7 @@ def prices_of_figures(results: dict[str, Any]) -> Prices:
     sums = [(run["estimate"], run["seconds"]) for run in results.get("contraction", [])
             if run["device"] == "cuda"]  # fmt: skip
     if not (nine and larger and sums):
-        raise OutOfTime("without the kernel on 9x9 and larger boards, and a contraction")
+        raise OutOfTime("because no kernel on 9x9 or larger boards, or no contraction, was timed")
     estimate, seconds = max(sums)
     cores = estimate / max(seconds - SUM_SECONDS, SUM_SECONDS / 4)
     return Prices(min(nine), min(larger), max(1.0, cores))

@@ -1,10 +1,10 @@
 """The README's table: the search on one core, on 16 cores and on a GPU of the same machine.
 
-The file beside this script's name has searches that no script timed. Those whose threading is
-``python`` were timed by ``gpusudoku count --method search --stats`` of release 0.20.0, those whose
-threading is ``compiled`` with a prototype of the threads of release 0.23. ``gpu.py`` recorded the
-others, and ``one_core.py`` other programs, on another machine. ``kernels`` are figures of a
-prototype of release 0.22's kernels; the last two rows are from NVIDIA's Nsight Compute.
+Searches whose threading is ``python`` were timed by ``benchmarks/gpu.py`` and ``gpusudoku count
+--method search --stats`` of release 0.20.0, those whose threading is ``compiled`` with a prototype
+of the threads of release 0.23. ``kernels`` are figures of a prototype of release 0.22's kernels;
+the last two rows are from NVIDIA's Nsight Compute. ``one_core.py`` recorded the other programs, on
+another machine.
 
     python benchmarks/summary.py     measures nothing: reads what was recorded
 """
@@ -26,9 +26,6 @@ SOLUTIONS = {
     "box3x4-many": 8_245,
 }
 """The boards of the table, with their solutions."""
-PLACES = {"core": ("cpu", 1), "cpu": ("cpu", 16), "cuda": ("cuda", 1)}
-"""What ``gpu.py`` calls devices with numbers of threads: the machine had 16 cores."""
-
 THREADING = {"python": "boards shared in Python (0.20)", "compiled": "in compiled code"}
 
 Times = dict[tuple[str, str, int], tuple[float, str]]
@@ -46,11 +43,11 @@ def show(path: Path) -> None:
     }
     rows = []
     for board, solutions in SOLUTIONS.items():
-        core, cores, gpu = (times.get((board, *place)) for place in PLACES.values())
-        assert cores is not None, board
-        assert gpu is not None, board
-        cells = [board, f"{solutions:,}", marked(core), marked(cores), duration(gpu[0])]
-        rows.append([*cells, factor(cores[0] / gpu[0]), best_other(board, others["runs"])])
+        core = times.get((board, "cpu", 1))
+        cores = times[board, "cpu", 16]
+        gpu_seconds, _ = times[board, "cuda", 1]
+        cells = [board, f"{solutions:,}", marked(core), marked(cores), duration(gpu_seconds)]
+        rows.append([*cells, factor(cores[0] / gpu_seconds), best_other(board, others["runs"])])
     heads = ["board", "solutions", "one core", "16 cores", "H200", "H200 against 16 cores"]
     table([*heads, "best other program, one core"], rows)
     machine = heading(others["machine"])
@@ -83,11 +80,8 @@ def kernels(path: Path) -> None:
 
 
 def times_of(path: Path) -> Times:
-    """Return the times of the recorded searches, compiled threading before Python's."""
+    """Return the times of the recorded searches; those of compiled threading come last."""
     times: Times = {}
-    for run in recorded(path.with_name("gpu.json"))["search"]:
-        board = run["case"].removeprefix("@").removesuffix(", solutions")
-        times[board, *PLACES[run["device"]]] = run["seconds"], "python"
     for run in recorded(path)["runs"]:
         place = run["board"], run["device"], run["threads"]
         times[place] = median(run["seconds"]), run["threading"]

@@ -31,7 +31,7 @@ def comparison(rows: Sequence[Row], cores: int) -> list[str]:
     devices: list[int | None] = [*jobs, None] if has_gpu else [*jobs]
     names = [_device_name(number, cores) for number in devices]
     compared = [number for number in (jobs[-1:] + [None] * has_gpu) if number != 1 and 1 in jobs]
-    has_ratio = has_gpu and bool(jobs)
+    has_ratio = has_gpu and bool(jobs) and jobs != [1]
 
     head = ["board", "solutions", *names, "solutions/s"]
     head += [f"speed-up, {_device_name(number, cores)}" for number in compared]
@@ -41,7 +41,9 @@ def comparison(rows: Sequence[Row], cores: int) -> list[str]:
     for board, by_jobs in boards.items():
         counts = [row["solutions"] for row in by_jobs.values() if row["solutions"] is not None]
         rates = [row["solutions_per_second"] or 0.0 for row in by_jobs.values()]
-        line = [board, _count(counts[0]) if counts else ""]
+        # Boards that are given as text may have line ends.
+        name = " ".join(board.split()).replace("|", "\\|")
+        line = [name, _count(counts[0]) if counts else ""]
         line += [_seconds(by_jobs.get(number)) for number in devices]
         line.append(_rate(max(rates)) if counts else "")
         line += [_speed_up(by_jobs.get(number)) for number in compared]
@@ -75,7 +77,7 @@ def _seconds(row: Row | None) -> str:
     """Return the time of a row and the reason why it was measured no more."""
     if row is None:
         return ""
-    time = "" if row["median"] is None else _duration(row["median"])
+    time = "" if row["median"] is None else _duration(row["median"]) + "?" * row["starved"]
     return ", ".join(filter(None, [time, row["note"]]))
 
 
@@ -89,6 +91,8 @@ def _duration(seconds: float) -> str:
 
 def _rate(solutions_per_second: float) -> str:
     """Return a rate with three significant digits, not as a power of ten."""
+    if solutions_per_second < 100:
+        return f"{solutions_per_second:.3g}"
     return f"{float(f'{solutions_per_second:.3g}'):,.0f}"
 
 

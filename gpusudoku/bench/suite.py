@@ -138,13 +138,13 @@ def estimated_seconds(case: Case, patience: float) -> float:
     return plan.seconds / (case.options["jobs"] or 1)
 
 
-def idle_seconds() -> float:
+def idle_seconds(path: Path = Path("/proc/stat")) -> float:
     """Return how long the usable cores have been idle since the system started; nan if unknown."""
     try:
-        lines = [line.split() for line in Path("/proc/stat").read_text().splitlines()]
+        lines = [line.split() for line in path.read_text().splitlines()]
         cores = {f"cpu{core}" for core in os.sched_getaffinity(0)}
         ticks = sum(int(line[4]) + int(line[5]) for line in lines if line and line[0] in cores)
-        return ticks / os.sysconf("SC_CLK_TCK")
+        return ticks / os.sysconf("SC_CLK_TCK") if ticks else nan
     except (OSError, AttributeError):  # this is no Linux
         return nan
 
@@ -152,18 +152,21 @@ def idle_seconds() -> float:
 def share_got(
     result: Count, wall: float, processor: float, idle: float = nan, cores: int = 0
 ) -> float | None:
-    """Return the share of its time for which a count had its cores; None if unknown.
+    """Return the least share of its time for which a count had its cores; None if unknown.
 
     ``wall``, ``processor`` and ``idle`` are seconds of these clocks during the count.
     """
     if result.device != "cpu" or wall < LEAST_SECONDS:
         return None
-    if not isinstance(result.stats, SearchStats) or result.jobs == 1:
-        # It is unknown how long a contraction had work for several threads.
+    if result.jobs == 1:
+        return processor / wall
+    if not isinstance(result.stats, SearchStats):
+        # It is unknown how long a contraction had work for several threads, but for one it had.
         return processor / wall
     if isnan(idle) or wall < LEAST_SHARED_SECONDS:
         return None
-    # A thread that waits for boards leaves its core idle. What is left was taken by others.
+    # A thread that waits for boards leaves its core idle. Others took what is left, of which some
+    # may have been no loss.
     taken = max(0.0, min(result.jobs, cores) * wall - processor - idle)
     return processor / (processor + taken)
 
@@ -181,6 +184,7 @@ class Measured:
     wrong: bool = False
     """True if the reason is a wrong count."""
     warm_up_seconds: float = 0.0
+    """The engine's seconds of the first run."""
 
     @property
     def seconds(self) -> list[float]:
@@ -284,7 +288,8 @@ class Bench:
         else:
             each.runs.append(result)
             got = share_got(result, *passed, cores=usable_cores())
-            each.shares += [] if got is None else [got]
+            if got is not None:
+                each.shares.append(got)
         return True
 
 

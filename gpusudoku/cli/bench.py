@@ -151,7 +151,7 @@ def bench(
     \b
     In the table of settings:
       busy     the share of the time in which the threads worked
-      got      the share of that for which they had a core
+      got      the share of that for which they had a core, at least
       starved  other programs took the cores, or slowed the run on one thread,
                so a speed-up with a ? is doubtful
 
@@ -199,8 +199,8 @@ def bench(
     if starved:
         note(
             f"{starved} of {len(rows)} measurements are starved: other programs took or slowed the"
-            " cores. Their speed-ups have a ?, and figures leave them out. Measure again when"
-            " nothing else runs."
+            " cores. A ? marks them, and figures leave them out. Measure again when nothing else"
+            " runs."
         )
     if plot is not None:
         written = [*figures.save(figures.figures_of(rows, machine), plot)]
@@ -242,7 +242,7 @@ def _measure(
     settings["jobs"] = settings["jobs"] or thread_numbers()
     settings["cutoff"] = settings["cutoff"] or (None,)
     settings["cutoff_by"] = (settings["cutoff_by"],)
-    all_subjects, has_bad_boards = _subjects(boards or _default_boards(include or exclude), reading)
+    all_subjects, has_bad_boards = _subjects(boards or _default_boards(include), reading)
     subjects = [
         subject
         for subject in all_subjects

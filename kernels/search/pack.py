@@ -19,17 +19,17 @@ def build_pack(shape: Shape, jit: Jit) -> Callable[..., None]:
 
     Packs uint8 (B, n * n) cells, 0 for empty, into (B, words) boards. A board whose clues
     contradict each other comes out without candidates, so that any search finds it dead. ``words``
-    and ``bits`` are the shape's ``places``, ``memory`` has its lanes.
+    and ``bits`` are the shape's ``places``; ``memory`` has its lanes, and is overwritten.
     """
     n, planes, width, CLEAR = shape.n, shape.planes, shape.lanes, shape.CLEAR
     used = CLEAR + shape.plane_words
-    # Numbers without a sign: nobody need look whether an index is negative.
+    # Unsigned, so that the compiler adds no check for negative indices.
     K, EMPTY = np.uint64(shape.plane_words), np.uint64(CLEAR)
     make_planes = traced(planes_of_clues, 1, shape, width)
 
     @jit
     def pack(cells, words, bits, boards, memory):
-        # This tells the compiler the distances of rows.
+        # With this the compiler knows the distance of two rows.
         if memory.shape[1] != width or cells.shape[1] != n * n:
             raise ValueError
         for start in range(0, cells.shape[0], width):
@@ -55,8 +55,8 @@ def build_pack(shape: Shape, jit: Jit) -> Callable[..., None]:
 def planes_of_clues(shape: Shape, machine: Machine) -> Any:
     """Add to the clues of each digit the empty cells that see none of them.
 
-    The empty cells are where CLEAR is. Returns the lanes in which two clues of a digit are in one
-    unit; their planes become empty.
+    The empty cells are where CLEAR is. Lanes in which two clues of a digit are in one unit get no
+    candidates; they are returned, as a traced function returns a value.
     """
     units, conflict = Units(shape, machine), machine.words(1)
     for d in machine.each(shape.n):

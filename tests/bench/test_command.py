@@ -74,15 +74,15 @@ def test_one_table_compares_the_devices(bench: Any, tmp_path: Path) -> None:
     table = """\
 a processor, 16 cores; H200, 2026-01-02, gpusudoku 1.2.3; search (min, singles): medians of 3 runs
 
-| board | solutions |               1 core | 16 cores |    GPU |\
+| board | solutions |               1 core | 16 cores |     GPU |\
  solutions/s | speed-up, 16 cores | speed-up, GPU | GPU against 16 cores |
-|-------|----------:|---------------------:|---------:|-------:|\
+|-------|----------:|---------------------:|---------:|--------:|\
 ------------:|-------------------:|--------------:|---------------------:|
-| one   |   123,456 |                  2 s |      1 s | 250 ms |\
+| one   |   123,456 |                  2 s |      1 s |  250 ms |\
      494,000 |               2.00 |          8.00 |                 4.00 |
-| two   |   123,456 |                  4 s |      1 s | 125 ms |\
+| two   |   123,456 |                 4 s? |     1 s? | 125 ms? |\
      988,000 |              4.00? |        32.00? |                8.00? |
-| three |   123,456 | left out: about 80 s |      5 s | 500 ms |\
+| three |   123,456 | left out: about 80 s |      5 s |  500 ms |\
      247,000 |                    |               |                10.00 |
 """
     assert out == table
@@ -97,7 +97,7 @@ def test_cpu_and_gpu_count_the_same(bench: Any) -> None:
     assert (status, boards_of(out)) == (0, ["box2x2-empty", "box2x2-few"])
     head = out.splitlines()[2].split("|")
     assert [name.strip() for name in head[3:5]] == ["1 core", "GPU"]
-    assert [name.strip() for name in head[-3:-1]] == ["speed-up, GPU", "GPU against 1 core"]
+    assert [name.strip() for name in head[-3:-1]] == ["solutions/s", "speed-up, GPU"]
 
 
 def test_starved_rows_are_told(bench: Any, tmp_path: Path) -> None:

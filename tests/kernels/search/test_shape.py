@@ -90,6 +90,24 @@ def test_clues_leave_their_peers(shape: str) -> None:
         assert unpacked(frontier.shape, frontier.boards[0]) == given_clues(board)
 
 
+@pytest.mark.parametrize("shape", ["1x1", "2x2", "1x5", "3x3", "5x2", "4x4", "1x17"])
+def test_boards_are_packed_beside_those_that_contradict_themselves(shape: str) -> None:
+    """In more batches than one of all lanes, the last of which has a single board."""
+    geometry = Geometry.parse(shape)
+    given = [puzzle(shape, geometry.cells // 3, seed) for seed in range(5)]
+    if geometry.n > 1:
+        clues = np.zeros(geometry.cells, np.int64)
+        clues[[0, geometry.cells - geometry.n]] = 1  # in one column
+        given.append(Board(clues, geometry))
+    lanes = Frontier.of(given).shape.lanes
+    boards = [given[number % len(given)] for number in range(2 * lanes + 1)]
+    frontier = Frontier.of(boards)
+    none = [set[int]()] * geometry.cells
+    for board, packed in zip(boards, frontier.boards, strict=True):
+        expected = none if board.conflicts else given_clues(board)
+        assert unpacked(frontier.shape, packed) == expected
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("shape", ["2x3", "3x3"])
 def test_a_few_boards_come_out_as_many_do(shape: str) -> None:
