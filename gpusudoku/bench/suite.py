@@ -270,7 +270,9 @@ class Bench:
             clocks = self.clock, self.processor, self.idle
             before = [clock() for clock in clocks]
             result = self.count(each.case)
-            passed = [clock() - start for clock, start in zip(clocks, before, strict=True)]
+            wall, processor, idle = (
+                clock() - start for clock, start in zip(clocks, before, strict=True)
+            )
         except (KeyboardInterrupt, Interrupted):
             now = self.clock()
             each.note = "interrupted"
@@ -287,7 +289,7 @@ class Bench:
             each.warm_up_seconds = result.stats.seconds
         else:
             each.runs.append(result)
-            got = share_got(result, *passed, cores=usable_cores())
+            got = share_got(result, wall, processor, idle, usable_cores())
             if got is not None:
                 each.shares.append(got)
         return True

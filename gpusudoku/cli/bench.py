@@ -236,8 +236,7 @@ def _measure(
     for propagate in settings["propagate"]:
         Options(propagate=propagate)  # raises for unknown techniques
     no_gpu = availability.unusable_because()
-    if no_gpu is not None and not settings["device"]:
-        note(f"no GPU is measured: {no_gpu}")
+    lacks_gpu = no_gpu is not None and not settings["device"]
     settings["device"] = settings["device"] or (("cpu",) if no_gpu else ("cpu", "cuda"))
     settings["jobs"] = settings["jobs"] or thread_numbers()
     settings["cutoff"] = settings["cutoff"] or (None,)
@@ -254,6 +253,8 @@ def _measure(
     cases = cases_of(subjects, **settings)
     for case in cases:
         Options(**case.options)  # raises for values out of range
+    if lacks_gpu:
+        note(f"no GPU is measured: {no_gpu}")
     run = Bench(cases, repeats=repeats, seconds=seconds, patience=patience)
     table = LiveTable(run.measured, StringIO() if is_quiet() else sys.stderr)
 
