@@ -113,7 +113,7 @@ def shares(
     """Show how many solutions of every BOARD have each digit in each cell.
 
     The numbers are exact: the text shows them in percent, the other forms in full. A 9x9 board
-    takes seconds at most, however many solutions it has. A board of another shape with many
+    takes half a minute at most, however many solutions it has. A board of another shape with many
     solutions may be too expensive. --part splits the solutions of one board, and writes a JSON
     record, or a batch by boards.
 
