@@ -49,12 +49,12 @@ def show(path: Path) -> None:
         cells = [board, f"{solutions:,}", marked(core), marked(cores), duration(gpu_seconds)]
         rows.append([*cells, factor(cores[0] / gpu_seconds), best_other(board, others["runs"])])
     heads = ["board", "solutions", "one core", "16 cores", "H200", "H200 against 16 cores"]
-    table([*heads, "best other program, one core"], rows)
+    table([*heads, "another machine: best other program, one core"], rows)
     machine = heading(others["machine"])
     print(
-        "\n\\* Release 0.20.0, whose threads were slower in short searches: 16 cores took"
-        f" {slow['1f']} for 1f and {slow['2f']} for 2f. Other CPU times are of a prototype of"
-        f" release 0.23's threads, the H200's of release 0.20.0. Other programs: {machine}."
+        "\nH200: release 0.20.0. CPU with \\*: release 0.20.0, else a prototype of release 0.23's"
+        f" threads; with 0.20.0 16 cores took {slow['1f']} for 1f and {slow['2f']} for 2f."
+        f" Other programs: {machine}."
     )
 
 

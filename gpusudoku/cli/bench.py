@@ -151,7 +151,8 @@ def bench(
     \b
     In the table of settings:
       busy     the share of the time in which the threads worked
-      got      the share of that for which they had a core, at least
+      got      the share of that for which they had a core, at least; empty if
+               unknown, as for several threads in less than 0.1 s
       starved  other programs took the cores, or slowed the run on one thread,
                so a speed-up with a ? is doubtful
 
