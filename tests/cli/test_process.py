@@ -234,7 +234,7 @@ def test_bench_shows_what_it_has(start, hard, tmp_path, screen):
     assert "the results so far follow" in read(shows)
     out, _ = process.communicate(timeout=300)
     assert process.returncode == 143
-    assert "min singles" in out
+    assert "search (min, singles)" in out
     assert "min,singles" in table.read_text()
 
 
