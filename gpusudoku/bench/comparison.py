@@ -10,6 +10,8 @@ from gpusudoku.bench.suite import Row, numbers_of_runs
 
 EXACT = 10**15
 """A count with more digits is shown with four of them."""
+GPU = None
+"""The number of threads of rows of a GPU."""
 
 
 def varies_by_device_only(rows: Sequence[Row]) -> bool:
@@ -19,36 +21,40 @@ def varies_by_device_only(rows: Sequence[Row]) -> bool:
 
 
 def comparison(rows: Sequence[Row], cores: int) -> list[str]:
-    """Return a sentence about the rows, an empty line, and the table, for a machine's cores.
+    """Return a caption, an empty line, and the lines of the table, for a machine's cores.
 
     ``varies_by_device_only`` must hold.
     """
     boards: dict[str, dict[int | None, Row]] = {}
     for row in rows:
-        boards.setdefault(row["board"], {})[row["jobs"]] = row  # a GPU has no number of threads
-    jobs = sorted({row["jobs"] for row in rows if row["jobs"] is not None})
-    has_gpu = any(row["jobs"] is None for row in rows)
-    devices: list[int | None] = [*jobs, None] if has_gpu else [*jobs]
-    names = [_device_name(number, cores) for number in devices]
-    compared = [number for number in (jobs[-1:] + [None] * has_gpu) if number != 1 and 1 in jobs]
-    has_ratio = has_gpu and bool(jobs) and jobs != [1]
+        boards.setdefault(row["board"], {})[row["jobs"]] = row
+    jobs = sorted({row["jobs"] for row in rows} - {GPU})
+    most = max(jobs, default=GPU)
+    devices: list[int | None] = [*jobs]
+    if any(row["jobs"] is GPU for row in rows):
+        devices.append(GPU)
+    compared = []  # with one core
+    if 1 in jobs:
+        compared = [device for device in (most, GPU) if device in devices and device != 1]
+    has_ratio = GPU in devices and most not in (GPU, 1)  # else a speed-up says as much
 
-    head = ["board", "solutions", *names, "solutions/s"]
-    head += [f"speed-up, {_device_name(number, cores)}" for number in compared]
+    head = ["board", "solutions", *(_device_name(device, cores) for device in devices)]
+    head.append("solutions/s")
+    head += [f"speed-up, {_device_name(device, cores)}" for device in compared]
     if has_ratio:
-        head.append(f"GPU against {_device_name(jobs[-1], cores)}")
+        head.append(f"GPU against {_device_name(most, cores)}")
     table = [head]
-    for board, by_jobs in boards.items():
-        counts = [row["solutions"] for row in by_jobs.values() if row["solutions"] is not None]
-        rates = [row["solutions_per_second"] or 0.0 for row in by_jobs.values()]
+    for board, by_device in boards.items():
+        counts = [row["solutions"] for row in by_device.values() if row["solutions"] is not None]
+        rates = [row["solutions_per_second"] or 0.0 for row in by_device.values()]
         # Boards that are given as text may have line ends.
         name = " ".join(board.split()).replace("|", "\\|")
         line = [name, _count(counts[0]) if counts else ""]
-        line += [_seconds(by_jobs.get(number)) for number in devices]
+        line += [_seconds(by_device.get(device)) for device in devices]
         line.append(_rate(max(rates)) if counts else "")
-        line += [_speed_up(by_jobs.get(number)) for number in compared]
+        line += [_speed_up(by_device.get(device)) for device in compared]
         if has_ratio:
-            line.append(_ratio(by_jobs.get(jobs[-1]), by_jobs.get(None)))
+            line.append(_ratio(by_device.get(most), by_device.get(GPU)))
         table.append(line)
     numbers = numbers_of_runs(rows)
     runs = f"medians of {numbers} run{'' if numbers == '1' else 's'}"
@@ -56,7 +62,7 @@ def comparison(rows: Sequence[Row], cores: int) -> list[str]:
 
 
 def _device_name(jobs: int | None, cores: int) -> str:
-    if jobs is None:
+    if jobs is GPU:
         return "GPU"
     if jobs > cores:
         return f"{jobs} threads"

@@ -315,6 +315,13 @@ def _lines(rows: Sequence[Row], names: Sequence[str], x: str) -> dict[tuple[str,
     return lines
 
 
+def _dashes(names: Iterable[str]) -> tuple[dict[str, str], list[Any]]:
+    """Return a kind of line for each setting, and their keys; none if there is one setting."""
+    dashes = dict(zip(dict.fromkeys(names), cycle(LINES), strict=False))
+    keys = [key(name, color="black", linestyle=dash) for name, dash in dashes.items()]
+    return dashes, keys if len(keys) > 1 else []
+
+
 def speed_up_axes(axes: Any, cores: Sequence[float], speed_ups: Iterable[float]) -> Any:
     """Make both axes logarithmic, and draw the line of N times on N; returns its key."""
     some = [value for value in speed_ups if value > 0]
@@ -345,11 +352,10 @@ def speed_up(rows: Sequence[Row], on_gpu: Sequence[Row] = ()) -> Any:
     """
     series = series_of(rows)
     figure, panels = grid_of(len(series), 3.1)
-    said = _names([*rows, *on_gpu], columns=("strategy", "propagate"))
-    lines = _lines(rows, said[: len(rows)], "jobs")
-    gpu_lines = _lines(on_gpu, said[len(rows) :], "solutions")
-    dashes = dict(zip(dict.fromkeys(said), cycle(LINES), strict=False))
-    keys = [key(name, color="black", linestyle=dash) for name, dash in dashes.items()]
+    setting_names = _names([*rows, *on_gpu], columns=("strategy", "propagate"))
+    lines = _lines(rows, setting_names[: len(rows)], "jobs")
+    gpu_lines = _lines(on_gpu, setting_names[len(rows) :], "solutions")
+    dashes, keys = _dashes(setting_names)
     numbers = sorted({row["jobs"] for row in rows})
     speed_ups = [row["speed_up"] for row in (*rows, *on_gpu) if row["speed_up"]]
     range_of_y = [*numbers, *speed_ups]
@@ -375,7 +381,7 @@ def speed_up(rows: Sequence[Row], on_gpu: Sequence[Row] = ()) -> Any:
         if on_gpu:
             handles.append(key("GPU", color="black", linestyle=GPU_LINE))
         columns = _legend_columns(title, 3 if on_gpu else 5)
-        above(axes, [*handles, linear, *(keys if len(keys) > 1 else [])], columns, title)
+        above(axes, [*handles, linear, *keys], columns, title)
     label_speed_ups(panels, "thread")
     return figure
 
@@ -528,7 +534,7 @@ def busy_threads(rows: Sequence[Row]) -> Any:
     figure, panels = grid_of(len(series), 2.6)
     names = _names(rows, columns=("strategy", "propagate"))
     lines = _lines(rows, names, "solutions")
-    dashes = dict(zip(dict.fromkeys(names), cycle(LINES), strict=False))
+    dashes, keys = _dashes(names)
     for axes, (title, boards) in zip(panels, series.items(), strict=True):
         for (number, board), (setting, dash) in product(enumerate(boards), dashes.items()):
             for row in lines.get((board, setting), ()):
@@ -539,9 +545,7 @@ def busy_threads(rows: Sequence[Row]) -> Any:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
         handles = [key(board, **style(i)) for i, board in enumerate(boards)]
-        settings = [key(name, color="black", linestyle=dash) for name, dash in dashes.items()]
-        handles += settings if len(settings) > 1 else []
-        above(axes, handles, _legend_columns(title, 4), title)
+        above(axes, [*handles, *keys], _legend_columns(title, 4), title)
     for axes in panels[-2:]:
         axes.set_xlabel("thread")
     for axes in panels[::2]:

@@ -158,10 +158,8 @@ def share_got(
     """
     if result.device != "cpu" or wall < LEAST_SECONDS:
         return None
-    if result.jobs == 1:
-        return processor / wall
-    if not isinstance(result.stats, SearchStats):
-        # It is unknown how long a contraction had work for several threads, but for one it had.
+    if result.jobs == 1 or not isinstance(result.stats, SearchStats):
+        # A contraction always has work for one thread, and it is unknown when it has more.
         return processor / wall
     if isnan(idle) or wall < LEAST_SHARED_SECONDS:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from io import StringIO
@@ -23,6 +23,7 @@ from gpusudoku.cli.usage import Choice, Integer, Number, Seconds
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import InputError, MismatchError
 from gpusudoku.jobs.interrupts import interrupt_status, patient_interrupts
+from gpusudoku.jobs.watch import duration
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES, Options
 from gpusudoku.search.techniques import DEFAULT
 
@@ -175,20 +176,21 @@ def bench(
     if plot is not None:
         figures.require()
     wrong: list[str] = []
-    interrupted = has_bad_boards = False
+    interrupted = False
+    sources: list[Source] = []
     if recorded is not None:
         if boards:
             raise InputError(f"{boards[0]}: --from measures no boards")
         rows, machine = suite.read_json(recorded)
     else:
-        run, has_bad_boards = _measure(boards, **options)
+        run = _measure(boards, sources, **options)
         rows, machine = suite.rows_of(run.measured), suite.machine()
         wrong = [f"{each.case.subject.name}: {each.note}" for each in run.measured if each.wrong]
         interrupted = run.interrupted
     title = f"{suite.heading(machine)}, gpusudoku {machine.get('gpusudoku', '?')}"
     if rows and varies_by_device_only(rows) and not details:
-        sentence, *table = comparison(rows, machine["cores"])
-        show(f"{title}; {sentence}", *table)
+        caption, *table = comparison(rows, machine["cores"])
+        show(f"{title}; {caption}", *table)
     else:
         show(title, head(), *map(line, rows))
     texts = {csv_file: suite.as_csv(rows), json_file: suite.as_json(rows, machine)}
@@ -204,21 +206,22 @@ def bench(
             " runs."
         )
     if plot is not None:
-        written = [*figures.save(figures.figures_of(rows, machine), plot)]
-        for figure in written:
+        figure = None
+        for figure in figures.save(figures.figures_of(rows, machine), plot):
             note(f"{figure} written")
-        if not written:
+        if figure is None:
             note("no figure written: too few measurements that are not starved")
     if wrong:
         raise MismatchError("counts differ: " + "; ".join(wrong))
     if interrupted:
         click.get_current_context().exit(interrupt_status())
-    if has_bad_boards:
-        click.get_current_context().exit(2)
+    for source in sources:
+        source.finish()
 
 
 def _measure(
     boards: tuple[str, ...],
+    sources: list[Source],
     *,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
@@ -227,10 +230,10 @@ def _measure(
     seconds: float | None,
     patience: float,
     **settings: Any,
-) -> tuple[Bench, bool]:
+) -> Bench:
     """Measure the boards under all settings, after a check of all options.
 
-    Returns the measurements, and whether --keep-going passed over any bad board.
+    What the boards are read from is added to ``sources``.
     """
     from gpusudoku.bench.suite import Bench, cases_of, thread_numbers
 
@@ -242,10 +245,9 @@ def _measure(
     settings["jobs"] = settings["jobs"] or thread_numbers()
     settings["cutoff"] = settings["cutoff"] or (None,)
     settings["cutoff_by"] = (settings["cutoff_by"],)
-    all_subjects, has_bad_boards = _subjects(boards or _default_boards(include), reading)
     subjects = [
         subject
-        for subject in all_subjects
+        for subject in _subjects(boards or _default_boards(include), sources, reading)
         if any(fnmatchcase(subject.name, pattern) for pattern in include or "*")
         and not any(fnmatchcase(subject.name, pattern) for pattern in exclude)
     ]
@@ -262,7 +264,7 @@ def _measure(
     def announce(seconds: float) -> None:
         if seconds > NOTED_SECONDS:
             table.close()
-            note(f"warm-up done: the runs take about {seconds:.0f} s")
+            note(f"warm-up done: the runs take {duration(seconds)}")
 
     run.warmed_up = announce
     try:
@@ -275,7 +277,7 @@ def _measure(
         table.close()
     if run.interrupted:
         note("interrupted: the results so far follow")
-    return run, has_bad_boards
+    return run
 
 
 def _default_boards(patterns: tuple[str, ...]) -> list[str]:
@@ -284,22 +286,21 @@ def _default_boards(patterns: tuple[str, ...]) -> list[str]:
     return [f"@{name}" for name in names]
 
 
-def _subjects(boards: Sequence[str], reading: InputOptions) -> tuple[list[Subject], bool]:
-    """Return the boards to measure, each once, and whether --keep-going passed over a bad one."""
+def _subjects(
+    boards: Sequence[str], sources: list[Source], reading: InputOptions
+) -> Iterator[Subject]:
+    """Yield the boards to measure, each once; add what they are read from to ``sources``."""
     from gpusudoku.bench.suite import Subject
 
-    subjects: list[Subject] = []
-    has_bad_boards = False
     for name in dict.fromkeys(boards):
         if name.startswith("@"):
             entry = collection.entry(name.removeprefix("@"))
-            subjects.append(Subject(entry.name, collection.load(entry.name), entry.count))
+            yield Subject(entry.name, collection.load(entry.name), entry.count)
         else:
             source = Source([name], reading)
+            sources.append(source)
             for number, board in enumerate(source, start=1):
-                subjects.append(Subject(name if source.single else f"{name}:{number}", board))
-            has_bad_boards |= source.unreadable > 0
-    return subjects, has_bad_boards
+                yield Subject(name if source.single else f"{name}:{number}", board)
 
 
 class LiveTable:
