@@ -64,17 +64,17 @@ def expensive_boards(number: int) -> list[Board]:
     return boards
 
 
-def shuffled(name: str, rng: np.random.Generator) -> NDArray[np.uint8]:
-    """The cells of a 9x9 board of the collection with its digits, rows and columns shuffled.
+def rearranged(grid: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Exchange the digits, rows and columns of a 9x9 board at random.
 
     Returns
     -------
-    uint8 (81)
+    uint8 (9, 9)
     """
-    grid = collection.load(name).grid
-    rows, columns = shuffled_lines(rng), shuffled_lines(rng)
+    rows = shuffled_lines(rng)
+    columns = shuffled_lines(rng)
     digits = np.concatenate([[0], 1 + rng.permutation(9)]).astype(np.uint8)
-    return digits[grid[rows][:, columns]].ravel()
+    return digits[grid[rows][:, columns]]
 
 
 def thinned(name: str, clues: int) -> Board:

@@ -71,6 +71,8 @@ def recorded(path: Path) -> dict[str, Any]:
 def source(path: Path, command: str) -> str:
     """The line under a table: machine and date, the clock if it was measured, commit, command.
 
+    The command is ``command`` unless one is recorded.
+
     Raises
     ------
     InputError
@@ -87,7 +89,7 @@ def source(path: Path, command: str) -> str:
         parts.append(f"{median(clocks):.2f} GHz per core")
     commit = described.get("commit")
     parts.append(f"commit {commit}" if commit else f"version {described.get('gpusudoku')}")
-    return f"*{'; '.join(parts)}; `{command}`*"
+    return f"*{'; '.join(parts)}; `{described.get('command', command)}`*"
 
 
 @numba.njit(nogil=True)
