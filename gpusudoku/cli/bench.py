@@ -25,6 +25,7 @@ from gpusudoku.errors import InputError, MismatchError
 from gpusudoku.jobs.interrupts import interrupt_status, patient_interrupts
 from gpusudoku.jobs.watch import duration
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES, Options
+from gpusudoku.plot_style import require_matplotlib
 from gpusudoku.search.techniques import DEFAULT
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def bench(
     if csv_file is not None and csv_file == json_file:
         raise InputError(f"{csv_file}: --csv and --json cannot both be written to it")
     if plot is not None:
-        figures.require()
+        require_matplotlib()
     wrong: list[str] = []
     interrupted = False
     sources: list[Source] = []
