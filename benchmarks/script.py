@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -95,19 +95,14 @@ def turns(
     label: Callable[[Case], str],
     *,
     warm_up: bool = True,
-    kind: Callable[[Case], Hashable] | None = None,
 ) -> Iterator[tuple[Case, bool]]:
     """Every case in turn, again and again, so that a change of the machine's speed falls on all.
 
-    Gives each case with whether its run is to be kept: the first turn may be a warm-up. Where cases
-    of a kind all run the same code, only the first of each is warmed up. Progress is shown on
-    stderr.
+    Gives each case with whether its run is to be kept: the first turn may be a warm-up. Progress is
+    shown on stderr.
     """
-    first: dict[Hashable, Case] = {}
-    for number, case in enumerate(cases):
-        first.setdefault(kind(case) if kind else number, case)
     for repeat in range(0 if warm_up else 1, repeats + 1):
-        for case in cases if repeat else first.values():
+        for case in cases:
             progress = f"{repeat}/{repeats} {label(case)}"
             click.echo(f"\r{progress:<78}", nl=False, err=True)
             yield case, repeat > 0

@@ -28,7 +28,6 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import GpusudokuError
 from gpusudoku.formats.coerce import batches_of
-from gpusudoku.jobs.cores import usable_cores
 
 PUZZLE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 """An easy puzzle."""
@@ -233,7 +232,7 @@ def listing(setting: Setting) -> Iterator[Case]:
 def by_number(setting: Setting) -> Iterator[Case]:
     """Samples, the k-th solution, and lists in both orders, of random 9x9 boards."""
     samples = setting.number(100_000)
-    for clues in (0, 8, 17, 24):
+    for clues in [24] if setting.quick else [0, 8, 17, 24]:
         [board] = random_boards(clues, 1)
         yield from cases_by_number(str(clues), board, samples)
 
@@ -291,7 +290,8 @@ def shares(setting: Setting) -> Iterator[Case]:
         all_solutions = (gpusudoku.solutions(board, device="cpu", **options) for board in boards)
         return [int(solutions.shares()[0].sum()) for solutions in all_solutions]
 
-    for clues, number in {0: 1, 8: 2, 12: 5, 17: 20, 20: 200, 30: 200}.items():
+    numbers = {0: 1, 8: 2, 12: 5, 17: 20, 20: 200, 30: 200}
+    for clues, number in {30: 200}.items() if setting.quick else numbers.items():
         boards = random_boards(clues, setting.number(number))
         results = gpusudoku.count_many(boards, device="cpu", method="contraction")
         check = partial(count_equal, [result.count for result in results])
@@ -443,27 +443,20 @@ def speed(setting: Setting) -> Iterator[Case]:
         times = 1 if collection.entry(name).count > 1 else 5
         for rules in LARGE_RULES if name in LARGE else RULES:
             strategy, propagate = rules.split(", ")
-            yield search_case(name, rules, 1, times, strategy=strategy, propagate=propagate)
+            yield search_case(name, times, strategy, propagate)
 
 
-@topic("board", "count", "time", "CPU time", "speed-up")
-def scaling(setting: Setting) -> Iterator[Case]:
-    """The search on one thread to all cores, and on eight times as many threads as cores."""
-    for name in ["1b"] if setting.quick else ["1e", "1f"]:
-        for threads in (*thread_numbers(), 8 * usable_cores()):
-            yield search_case(name, f"-j {threads}", threads, 1)
-
-
-def search_case(name: str, variant: str, threads: int, times: int, **options: str) -> Case:
+def search_case(name: str, times: int, strategy: str, propagate: str) -> Case:
     """Return a case that searches a board of the collection some times."""
     board = collection.load(name)
     solutions = collection.entry(name).count
-    engine = make_engine(device="cpu", jobs=threads)
-
-    search = partial(gpusudoku.count, board, engine=engine, device="cpu", jobs=threads)
+    engine = make_engine(device="cpu", jobs=1)
+    search = partial(gpusudoku.count, board, engine=engine, device="cpu", jobs=1, method="search",
+                     strategy=strategy, propagate=propagate)  # fmt: skip
 
     def count_each() -> list[int]:
-        return [search(method="search", **options).count for _ in range(times)]
+        return [search().count for _ in range(times)]
 
     label = f"{name}, {solutions:,} solution{'s' * (solutions > 1)}"
+    variant = f"{strategy}, {propagate}"
     return Case(label, variant, times, count_each, lambda counts: counts.count(solutions))

@@ -40,8 +40,6 @@ class Medians(NamedTuple):
 
 
 CELLS: dict[str, tuple[str, Callable[[Medians, Medians], str]]] = {
-    "time": ("time", lambda case, _: duration(case.seconds)),
-    "CPU time": ("CPU time", lambda case, _: duration(case.cpu_seconds)),
     "each": ("CPU time per {}", lambda case, _: duration(case.cpu_seconds / case.items)),
     "rate": ("{}s a second", lambda case, _: three_digits(case.items / case.seconds)),
     "core rate": (

@@ -12,7 +12,7 @@ import pytest
 from gpusudoku.bench.suite import commit
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-SOURCES = ["gpusudoku/counting.py", "boards/1a.txt", "benchmarks/speed.py", "pyproject.toml"]
+SOURCES = ["gpusudoku/counting.py", "boards/1a.txt", "benchmarks/timings.py", "pyproject.toml"]
 OTHERS = ["README.md", "docs/results.md", "tests/test_counting.py", "benchmarks/results/speed.json"]
 
 

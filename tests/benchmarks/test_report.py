@@ -15,8 +15,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """What would be run; the other programs fail."""
     run: list[list[str]] = []
 
-    def note(words: list[str], scratch: str) -> bool:
-        assert Path(scratch).is_dir()
+    def note(words: list[str]) -> bool:
         run.append(words)
         return "peers.py" not in " ".join(words)
 
@@ -34,57 +33,40 @@ def test_all_parts(commands: list[list[str]]) -> None:
     done = CliRunner().invoke(report.main, [])
     assert done.exit_code == 1
     assert done.stderr.splitlines()[-1] == "report.py: not done: peers"
-    assert "techniques ...\n    left out: its lists of puzzles were not given" in done.stderr
-    assert "one_core ...\n    left out: no variable names a program: GPUSUDOKU_" in done.stderr
     assert names(commands) == [
-        "bench", "bench", "bench", "speed", "scaling", "simulated", "batches", "reading",
-        "waits", "by_number", "listing", "making", "knowing", "documents", "peers", "figures",
+        "bench", "bench", "bench", "timings", "documents", "peers", "contraction", "figures",
         "readme",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("words", "parts"),
-    [
-        (["techniques", "scaling", "scaling", "--easy", __file__], ["scaling", "techniques"]),
-        (["cutoff"], ["bench"] * 3 + ["simulated"]),  # what is compared is recorded together
-    ],
-)
-def test_some_parts(commands: list[list[str]], words: list[str], parts: list[str]) -> None:
-    """They run in the order of the report, whatever they are asked for in."""
+def test_some_parts(commands: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(report.PROGRAMS[0], "program")
+    words = ["techniques", "one_core", "--easy", __file__, "--batch", __file__]
     assert CliRunner().invoke(report.main, words).exit_code == 0
-    assert names(commands) == [*parts, "figures", "readme"]
-    assert __file__ not in words or __file__ in commands[len(parts) - 1]
+    assert names(commands) == ["techniques", "one_core", "figures", "readme"]
+    assert __file__ in commands[0]
+    assert __file__ in commands[1]
 
 
 def texts(folder: Path) -> dict[str, str]:
-    paths = [path for path in folder.rglob("*") if path.is_file()]
-    return {path.relative_to(folder).as_posix(): path.read_text() for path in paths}
+    return {path.name: path.read_text() for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_results_of_a_whole_part_take_the_place_of_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
-    """A figure that is not drawn any more goes; of a part that fails all is as before."""
-    results = tmp_path / "results"
-    monkeypatch.setattr(report, "RESULTS", results)
-    (results / "plots" / "one").mkdir(parents=True)
-    for name in ("one.json", "two.json", "plots/model.svg", "plots/one/a.svg", "plots/one/b.svg"):
-        (results / name).write_text("before")
-    before = texts(results)
+    """Of a part that fails all is as before."""
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    for name in ("one.json", "two.json"):
+        (tmp_path / name).write_text("before")
 
-    def commands(folder: Path, *_: object) -> dict[str, list[list[str]]]:
-        lines = [
-            f"import pathlib, sys; new = pathlib.Path({str(folder)!r})",
-            "(new / 'plots' / 'one').mkdir(parents=True)",
-            "for x in 'one.json', 'plots/model.svg', 'plots/one/a.svg': (new/x).write_text('new')",
-        ]
-        end = [sys.executable, "-ISc", f"import sys; sys.exit({int(fails)})"]
-        return {"one": [[sys.executable, "-ISc", "\n".join(lines)], end]}
+    def parts_of(folder: Path, *_: object) -> dict[str, list[list[str]]]:
+        write = f"import pathlib; pathlib.Path({str(folder / 'one.json')!r}).write_text('new')"
+        end = f"import sys; sys.exit({int(fails)})"
+        return {"one": [[sys.executable, "-ISc", line] for line in (write, end)]}
 
-    monkeypatch.setattr(report, "commands", commands)
+    monkeypatch.setattr(report, "parts_of", parts_of)
+    monkeypatch.setattr(report, "script", lambda _: [sys.executable, "-ISc", ""])
     assert CliRunner().invoke(report.main, []).exit_code == int(fails)
-    after = dict.fromkeys(("one.json", "plots/model.svg", "plots/one/a.svg"), "new")
-    assert texts(results) == (before if fails else {"two.json": "before", **after})
-    assert [path.name for path in results.iterdir() if path.name.startswith(".")] == []
+    assert texts(tmp_path) == {"one.json": "before" if fails else "new", "two.json": "before"}

@@ -17,9 +17,8 @@ from gpusudoku import collection
 from gpusudoku.errors import InputError
 
 SHOWING = [
-    *("batches", "by_number", "contraction", "documents", "fuzz", "gpu", "knowing", "listing"),
-    *("lists", "making", "one_core", "page", "peers", "reading", "scaling", "shares"),
-    *("speed", "techniques", "warp", "waits"),
+    *("contraction", "documents", "fuzz", "gpu", "lists", "one_core", "page", "peers"),
+    *("techniques", "warp"),
 ]
 """Scripts with the options --output and --show."""
 
@@ -49,11 +48,13 @@ def test_only_its_own_results_are_shown(name: str, tmp_path: Path) -> None:
     ("name", "arguments", "message"),
     [
         ("lists", ["--other", "nowhere"], "nowhere: expected a checkout"),
-        ("scaling", ["1f", "nothing"], "no board named '@nothing'"),
+        ("timings", ["reading", "nothing"], "no topic 'nothing': expected some of batches"),
+        ("timings", ["--show", "--results", "nowhere"], "batches.json: No such file or directory"),
+        ("peers", ["1f", "nothing"], "no board named '@nothing'"),
         ("documents", ["1f"], "the report has no board '1f', expected one of decomposition-16x16"),
         ("techniques", ["--sets", "1,9"], "no set '9', expected some of none, naked-single"),
         ("techniques", ["--easy", "LIST"], "list.txt:1: "),
-        ("report", ["nothing"], "no part 'nothing': expected bench, cutoff"),
+        ("report", ["nothing"], "no part 'nothing': expected some of bench, timings"),
     ],
 )
 def test_bad_input(name: str, arguments: list[str], message: str, tmp_path: Path) -> None:
@@ -82,11 +83,10 @@ def test_wrong_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_cases_take_turns() -> None:
-    """The first turn warms up, if there is to be one, what is of a kind once."""
-    assert list(script.turns(["a", "A", "b"], 2, str, kind=str.lower)) == [
-        ("a", False), ("b", False), *[("a", True), ("A", True), ("b", True)] * 2,
-    ]  # fmt: skip
-    assert list(script.turns("ab", 1, str, warm_up=False)) == [("a", True), ("b", True)]
+    """The first turn warms up, if there is to be one."""
+    kept = [("a", True), ("b", True)]
+    assert list(script.turns("ab", 2, str)) == [("a", False), ("b", False), *kept, *kept]
+    assert list(script.turns("ab", 1, str, warm_up=False)) == kept
     assert script.repeated([[1], [1]]) == "Every case was run once."
     assert script.repeated([[1], [1, 2, 3]]) == "Medians of 1 to 3 runs, which took turns."
 
