@@ -1,4 +1,4 @@
-"""The shares of the board by hand (section 8), and the largest number of solutions named there."""
+"""The shares of the board by hand (section 8)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.contraction.worked_example.definitions import (
     stacks_of,
     tensor,
 )
-from tests.contraction.worked_example.page import TABLES, board, integer, partition, says
+from tests.contraction.worked_example.page import TABLES, board, partition, says
 
 BOARD = board()
 CLUES = clues_of(BOARD)
@@ -90,10 +90,3 @@ def test_all_shares_of_other_boards():
         for band, stack, digit in product((0, 1), (0, 1), (1, 2, 3, 4)):
             found = shares_by_words(clues, band, stack, digit)
             assert (found == shares_by_listing(clues, band, stack, digit)).all()
-
-
-def test_the_largest_number_of_solutions_over_divisors():
-    grids = 6_670_903_752_021_072_936_960
-    assert says("6,670,903,752,021,072,936,960 / 6^6 = 142,980,618,827,612,160 < 2^57.")
-    assert divmod(grids, 6**6) == (integer("142,980,618,827,612,160"), 0)
-    assert integer("142,980,618,827,612,160") < 2**57
