@@ -16,7 +16,7 @@ Exactness. What goes for the slabs and dot products goes as in ``dot``. ``produc
 the c of one number, whose multiplicities add up to 94,080 / 280 = 336 < TILE at most, so that they
 stay below what is proven for dot products of TILE terms. Every other number counts solutions of a
 pair, times the size of its orbit, or adds some of these up that are disjoint; the sum of all is
-``PENDING``. A sweep ends before it would pass 2^62, which happens only where candidates were removed
+``PENDING``. A sweep ends before it would pass 2^62, which happens only if candidates were removed
 by hand. A board that is given by clues has fewer than 2^57 solutions over all six divisors:
 
 - Exchange the columns of each stack and the rows of each band in all 6^6 ways. If s of the
