@@ -1,4 +1,4 @@
-"""The board by hand (section 4), what is said of it in section 7, the picture and the files."""
+"""The board by hand (section 4), and the files."""
 
 from __future__ import annotations
 
@@ -104,17 +104,6 @@ def test_other_4x4_boards():
     for line in "1.2...3.........", "12..........3...", "1.....2....3....", "1..1............":
         clues = clues_of(parse(line))
         assert naive.count(parse(line)) == by_codes(clues) == by_partitions(clues)
-
-
-def test_a_forbidden_candidate_that_maps_do_not_see():
-    """Section 7. The digit keeps candidates in both columns and both rows of its box."""
-    assert says("forbidding 2 in the lower right corner leaves 10 of the 12 solutions")
-    solutions = list(naive.solutions(BOARD))
-    assert len(solutions) == 12
-    assert sum(cells[15] != 2 for cells in solutions) == 10
-    others = {i for cells in solutions for i in (10, 11, 14) if cells[i] == 2}
-    assert {i // 4 for i in others} == {2, 3}
-    assert {i % 4 for i in others} == {2, 3}
 
 
 def test_the_files_are_there():
