@@ -352,7 +352,7 @@ def full_grids(number: int) -> NDArray[np.uint8]:
 
 @topic("what", "item", "core rate")
 def knowing(setting: Setting) -> Iterator[Case]:
-    """Canonical forms and neighbours by one thread, and a data set by two."""
+    """Canonical forms, neighbours and a data set, by one thread."""
     number = setting.number(25_000)
     blocks = gpusudoku.generate(number, seed=1, clues=24).blocks()
     puzzles = np.concatenate([block.puzzles for block in blocks])
@@ -383,10 +383,9 @@ def knowing(setting: Setting) -> Iterator[Case]:
     command = setting.command("neighbours", file, "-j", "1", "-q")
     yield Case("puzzles whose neighbours are listed", "command", few, command,
                lambda path: few if count_proper(path) == count_lines(path) else 0)  # fmt: skip
-    rows = setting.number(20_000)
-    data = setting.folder / "made.csv"
-    command = setting.command("dataset", "-n", str(rows), "-j", "2", "-qo", str(data), "--force")
-    yield Case("rows of a data set", "command", rows, command, lambda _: count_lines(data) - 1)
+    rows = setting.number(30_000)
+    command = setting.command("dataset", "-n", str(rows), "-j", "1", "-q")
+    yield Case("rows of a data set", "command", rows, command, lambda path: count_lines(path) - 1)
 
 
 @topic("call or command", "call", "each")
