@@ -97,20 +97,20 @@ class Topic(NamedTuple):
     """The heading of the first column."""
     item: str
     """What the cases process."""
-    cells: Sequence[str]
-    """What the table says of each case: names in ``timings.CELLS``."""
+    rates: bool
+    """Whether the table has items a second; otherwise it has the time that an item takes."""
     make_cases: MakeCases
 
 
 TOPICS: dict[str, Topic] = {}
 
 
-def topic(rows: str, item: str, *cells: str) -> Callable[[MakeCases], MakeCases]:
+def topic(rows: str, item: str, rates: bool = True) -> Callable[[MakeCases], MakeCases]:
     """Register a function that makes the cases of a topic, under its own name."""
 
     def register(make_cases: MakeCases) -> MakeCases:
         name = make_cases.__name__
-        TOPICS[name] = Topic(name, rows, item, cells, make_cases)
+        TOPICS[name] = Topic(name, rows, item, rates, make_cases)
         return make_cases
 
     return register
@@ -175,7 +175,7 @@ def count_minimal(answer: Path | Sequence[Any] | NDArray[np.uint8]) -> int:
     return len(puzzles) - sum(len(result.removed) > 0 for result in results)
 
 
-@topic("command", "puzzle", "rate", "speed-up")
+@topic("command", "puzzle")
 def batches(setting: Setting) -> Iterator[Case]:
     """Commands on a file of puzzles, from the file to the printed lines."""
     number = setting.number(300_000)
@@ -186,7 +186,7 @@ def batches(setting: Setting) -> Iterator[Case]:
             yield Case(f"`{words}`", f"-j {threads}", number, run, count_lines)
 
 
-@topic("input", "board", "core rate")
+@topic("input", "board")
 def reading(setting: Setting) -> Iterator[Case]:
     """Boards from files and from Python's containers, without a search."""
     puzzles = own_puzzles(setting.number(100_000))
@@ -218,7 +218,7 @@ def reading(setting: Setting) -> Iterator[Case]:
         yield Case(label, "", len(puzzles), partial(count_boards, read), int)
 
 
-@topic("board", "solution", "rate", "core rate")
+@topic("board", "solution")
 def listing(setting: Setting) -> Iterator[Case]:
     """All solutions of a board by `enumerate`, on all cores, into a file in memory."""
     for name in ["1b"] if setting.quick else ["1e", "1f"]:
@@ -228,7 +228,7 @@ def listing(setting: Setting) -> Iterator[Case]:
         yield Case(label, "", solutions, command, lambda path: path.stat().st_size // LINE)
 
 
-@topic("clues", "count, sample or solution", "each")
+@topic("clues", "count, sample or solution", rates=False)
 def by_number(setting: Setting) -> Iterator[Case]:
     """Samples, the k-th solution, and lists in both orders, of random 9x9 boards."""
     samples = setting.number(100_000)
@@ -277,7 +277,7 @@ def cases_by_number(label: str, board: Board, samples: int) -> Iterator[Case]:
     yield Case(label, "list, quick order", listed, lambda: list_lines(make_fresh(), 0, listed), int)
 
 
-@topic("clues", "board", "each")
+@topic("clues", "board", rates=False)
 def shares(setting: Setting) -> Iterator[Case]:
     """The shares of all candidates of random 9x9 boards, beside their counts."""
     options: dict[str, Any] = {"engine": make_engine(device="cpu", jobs=1), "jobs": 1}
@@ -310,7 +310,7 @@ def count_equal(counts: list[int], answer: list[int] | Path) -> int:
     return sum(map(int.__eq__, answer, counts))
 
 
-@topic("puzzles", "puzzle", "core rate")
+@topic("puzzles", "puzzle")
 def making(setting: Setting) -> Iterator[Case]:
     """Puzzles at random, and out of full grids, by one thread."""
 
@@ -350,7 +350,7 @@ def full_grids(number: int) -> NDArray[np.uint8]:
     return gpusudoku.solutions(Board.empty(NINE), device="cpu").sample(number, 1)
 
 
-@topic("what", "item", "core rate")
+@topic("what", "item")
 def knowing(setting: Setting) -> Iterator[Case]:
     """Canonical forms, neighbours and a data set, by one thread."""
     number = setting.number(25_000)
@@ -388,7 +388,7 @@ def knowing(setting: Setting) -> Iterator[Case]:
     yield Case("rows of a data set", "command", rows, command, lambda path: count_lines(path) - 1)
 
 
-@topic("call or command", "call", "each")
+@topic("call or command", "call", rates=False)
 def waits(setting: Setting) -> Iterator[Case]:
     """Single calls in a process that has made some, and single commands."""
     board = gpusudoku.parse(PUZZLE)
@@ -437,7 +437,7 @@ LARGE_RULES = ["min, singles", "min, locked", "min, all"]
 """The rules for large boards, which may take hours with weaker propagation."""
 
 
-@topic("board", "count", "each")
+@topic("board", "count", rates=False)
 def speed(setting: Setting) -> Iterator[Case]:
     """The search by board, strategy and propagation, on one thread."""
     for name in ["1b"] if setting.quick else ["1c", "1e", "2c", "2d", *LARGE]:

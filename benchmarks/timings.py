@@ -1,7 +1,8 @@
 """Time commands and calls, topic by topic, check every answer, and show the results as tables.
 
-The cases of a topic take turns, and their medians are shown. Seconds are recorded by the clock and
-by the processor, in ``results/timings-TOPIC.json``. The cases are in ``timing_cases.py``.
+The cases of a topic take turns, and their medians are shown. Tables have CPU seconds, which other
+programs on the machine disturb less; those of the clock are recorded beside them, in
+``results/timings-TOPIC.json``. The cases are in ``timing_cases.py``.
 
     python benchmarks/timings.py                  all topics: ten minutes on two cores
     python benchmarks/timings.py waits making     some topics
@@ -14,10 +15,8 @@ from __future__ import annotations
 import resource
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
 
 import click
 from machine import RESULTS, gigahertz, record, recorded, source
@@ -29,27 +28,6 @@ from gpusudoku.jobs.cores import usable_cores
 
 MEMORY = Path("/dev/shm")
 """Where files are in memory, on Linux."""
-
-
-class Medians(NamedTuple):
-    """The number of items of a case, and its median times."""
-
-    items: int
-    seconds: float
-    cpu_seconds: float
-
-
-CELLS: dict[str, tuple[str, Callable[[Medians, Medians], str]]] = {
-    "each": ("CPU time per {}", lambda case, _: duration(case.cpu_seconds / case.items)),
-    "rate": ("{}s a second", lambda case, _: three_digits(case.items / case.seconds)),
-    "core rate": (
-        "{}s a second and core",
-        lambda case, _: three_digits(case.items / case.cpu_seconds),
-    ),
-    "speed-up": ("speed-up", lambda case, first: f"{first.seconds / case.seconds:.2f}"),
-}
-"""What a table can say of a case: the heading, and the text, given the case and the first one of
-its row."""
 
 
 def duration(seconds: float) -> str:
@@ -112,37 +90,23 @@ def measure(topic: Topic, path: Path, quick: bool, repeats: int) -> None:
 
 
 def show(path: Path) -> None:
-    """Print the table of a recorded file: a row for each label, columns for the variants."""
+    """Print the table of a recorded file: a row for each label, a column for each variant."""
     results = recorded(path)
     topic = TOPICS[results["machine"]["topic"]]
     by_case = grouped(results["runs"], "label", "variant")
-    cases = {
-        case: Medians(*(median(run[field] for run in runs) for field in Medians._fields))
-        for case, runs in by_case.items()
-    }
-    variants = list(dict.fromkeys(variant for _, variant in cases))
-    columns = [
-        (variant, cell)
-        for variant in variants
-        for cell in topic.cells
-        if cell != "speed-up" or variant != variants[0]  # that is 1
-    ]
-    headings = {cell: CELLS[cell][0].format(topic.item) for cell in topic.cells}
-    texts = [": ".join(filter(None, [variant, headings[cell]])) for variant, cell in columns]
-    caption = repeated(by_case.values())
-    if len(topic.cells) == 1:  # said once, above the table
-        [heading] = headings.values()
-        caption = f"{heading[0].upper()}{heading[1:]}. {caption}"
-        texts = [variant or heading for variant, _ in columns]
-    rows = []
-    for label in dict.fromkeys(label for label, _ in cases):
-        in_row = {variant: case for (other, variant), case in cases.items() if other == label}
-        first = next(iter(in_row.values()))
-        texts_of_row = [CELLS[cell][1](in_row[variant], first) if variant in in_row else ""
-                        for variant, cell in columns]  # fmt: skip
-        rows.append([label, *texts_of_row])
-    print(f"{caption}\n")
-    table([topic.rows, *texts], rows)
+    texts = {case: text_of(runs, topic) for case, runs in by_case.items()}
+    labels = dict.fromkeys(label for label, _ in texts)
+    variants = dict.fromkeys(variant for _, variant in texts)
+    heading = f"{topic.item}s a second and core" if topic.rates else f"CPU time per {topic.item}"
+    print(f"{heading[0].upper()}{heading[1:]}. {repeated(by_case.values())}\n")
+    rows = [[label, *(texts.get((label, variant), "") for variant in variants)] for label in labels]
+    table([topic.rows, *(variant or heading for variant in variants)], rows)
+
+
+def text_of(runs: list[Run], topic: Topic) -> str:
+    """Return what the table says of a case: its rate, or the time that an item takes."""
+    seconds = median(run["cpu_seconds"] / run["items"] for run in runs)
+    return three_digits(1 / seconds) if topic.rates else duration(seconds)
 
 
 def show_with_source(path: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_topic_is_timed_and_shown(name: str, tmp_path: Path) -> None:
 
 def test_a_wrong_answer_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case("adding", "Python", 3, lambda: 1 + 1, int)
-    topic = Topic("sums", "sum", "number", ["core rate"], lambda _: iter([case]))
+    topic = Topic("sums", "sum", "number", True, lambda _: iter([case]))
     monkeypatch.setitem(TOPICS, "sums", topic)
     done = run("sums", "--results", tmp_path)
     assert done.exit_code == 1
@@ -69,14 +69,16 @@ def test_wrong_puzzles_are_found(tmp_path: Path) -> None:
     assert timing_cases.count_equal([5, 6], path) == 1
 
 
-def test_cells_of_tables(tmp_path: Path) -> None:
-    """Three digits; a speed-up is over the first case of the row."""
-    row = {"label": "one", "items": 1000, "seconds": 2.0, "cpu_seconds": 0.5}
-    runs = [{**row, "variant": "-j 1"}, {**row, "variant": "-j 2", "seconds": 0.75}]
-    path = tmp_path / "timings-batches.json"
-    timings.record(path, runs, topic="batches")
+def test_tables_have_medians_of_cpu_seconds(tmp_path: Path) -> None:
+    """In three digits."""
+    row = {"label": "one", "items": 1000, "seconds": 9.0}
+    runs = [{**row, "variant": "-j 1", "cpu_seconds": seconds} for seconds in (3.0, 0.75, 0.1)]
+    runs.append({**row, "label": "two", "variant": "-j 2", "cpu_seconds": 0.1})
+    timings.record(tmp_path / "timings-batches.json", runs, topic="batches")
     out = run("--show", "batches", "--results", tmp_path).stdout
-    assert "| command | -j 1: puzzles a second | -j 2: puzzles a second | -j 2: speed-up |" in out
-    assert "| one | 500 | 1,330 | 2.67 |" in out
+    assert "Puzzles a second and core. Medians of 1 to 3 runs, which took turns.\n" in out
+    assert "| command | -j 1 | -j 2 |" in out
+    assert "| one | 1,330 |  |" in out
+    assert "| two |  | 10,000 |" in out
     times = [timings.duration(seconds) for seconds in (12.345, 0.05, 0.0009999, 1.2345e-7)]
     assert times == ["12.3 s", "50 ms", "1,000 µs", "0.123 µs"]
