@@ -27,12 +27,6 @@ LEAST_CLUES = 8
 """The fewest clues of the fit: below, the orbits of free digits make contractions quicker again."""
 EMPTY_BOARD = 6_670_903_752_021_072_936_960
 YEAR = 365.25 * 86400
-GPUS = 8
-GPU_RUN = ("@1f", "frontier")
-"""The run of warp.py whose boards are as small as a full card has them."""
-INTEGER_CYCLES = 0.5
-"""Cycles of a multiprocessor for an instruction of a warp on whole numbers, which bound the search:
-it has 64 such units, and a warp 32 threads."""
 
 
 def random_runs() -> list[tuple[int, int, float]]:
@@ -53,15 +47,6 @@ def contraction_law(runs: list[tuple[int, int, float]]) -> tuple[float, float, f
     found, *_ = np.linalg.lstsq(design, np.log(seconds), rcond=None)
     spread = float(np.exp(np.std(np.log(seconds) - design @ found)))
     return float(np.exp(found[0])), float(np.exp(found[1])), float(np.exp(found[2])), spread
-
-
-def gpu_rate() -> float:
-    """Return the most solutions a second that an H200 can find, as warp.py computed it."""
-    results = recorded(RESULTS / "warp-shared.json")
-    run = next(run for run in results["runs"] if (run["board"], run["start"]) == GPU_RUN)
-    cycles = INTEGER_CYCLES * run["instructions"]["whole numbers"] / run["number"]
-    rate: float = results["machine"]["multiprocessors"] * results["machine"]["hertz"] / cycles
-    return rate
 
 
 def law_of_search() -> PowerLaw:
@@ -96,24 +81,19 @@ def show(_: Path | None = None) -> None:
         f" of {spread:.2f} on random boards). Clues shorten its lists, and solutions do not"
         " matter.\n"
     )
-    rows, rate = [], gpu_rate()
+    rows = []
     for exponent in (6, 8, 10, 12, 14):
         seconds = per_solution * 10.0**exponent
-        least = 10.0**exponent / rate / GPUS
-        rows.append([f"1e{exponent}", f"{seconds:.2g} s", f"{least:.2g} s or more"])
-    heads = ["solutions", "search, one core, at that rate", "eight H200s (computed, see below)"]
-    table(heads, rows, left=0)
+        rows.append([f"1e{exponent}", f"{seconds:.2g} s"])
+    table(["solutions", "search, one core, at that rate"], rows, left=0)
     print(
-        f"\nThe rate of a GPU is a bound, computed by warp.py from the kernel's machine code and"
-        f" not measured: an H200 finds at most {rate:.1e} solutions a second. Memory, caches and"
-        " its clock under load make it slower. GPUs share nothing but the frontier.\n\nOn larger"
-        " boards a node takes longer: on one core about"
+        "\nOn larger boards a node takes longer: on one core about"
         f" {1e9 * node_seconds(shape_of(4, 4)):.0f} ns where a board has 16x16 cells, and"
         f" {1e9 * node_seconds(shape_of(5, 5)):,.0f} ns where it has 25x25.{large_rate()} The"
         " lists of a contraction grow so fast that empty boards beyond 9x9 stay out of reach: a"
         " 12x12 stack can be filled in about 9e10 ways."
     )
-    print_sources("bench", "contraction", "warp-shared")
+    print_sources("bench", "contraction")
 
 
 def large_rate() -> str:

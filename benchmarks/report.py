@@ -2,7 +2,7 @@
 
     python benchmarks/report.py               under 20 minutes on two cores, with progress
     python benchmarks/report.py speed peers   some parts only
-    python benchmarks/report.py --long        with the parts that take longer: 60 minutes more
+    python benchmarks/report.py --long        with the parts that take longer: 11 minutes more
 
 What a part records takes the place of what was there when the whole part is done. The last two
 parts always run: they draw the figures and write the tables. Some parts need lists of puzzles that
@@ -25,12 +25,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
-from chromium import missing
 from machine import RESULTS
 from script import command
 from speed import LARGE, SERIES
@@ -46,8 +44,8 @@ SUITE = [sys.executable, "-m", "gpusudoku", "bench"]
 ALL_BOARDS = ("--include", "*", "--method", "search,contraction")
 CUTOFFS = ("@1d", "@1e", "@2d", "@2e", "--method", "search", "--repeats", "2", "-j")
 PROGRAMS = ("GPUSUDOKU_TDOKU", "GPUSUDOKU_RUST_SUDOKU", "GPUSUDOKU_SCHOKU")
-LONG = ("contraction", "shares", "page", "fuzz")
-"""Parts that are run only if asked for: 6, 5, 4 and 40 minutes."""
+LONG = ("contraction", "shares")
+"""Parts that are run only if asked for: 6 and 5 minutes."""
 TOGETHER = {"bench", "cutoff", "simulated"}
 """Parts of which none runs alone: figures and tables compare what they record."""
 LAST = ("figures", "readme")
@@ -55,8 +53,6 @@ LAST = ("figures", "readme")
 NEEDED = {
     "techniques": "its lists of puzzles were not given",
     "one_core": f"no variable names a program: {', '.join(PROGRAMS)}",
-    "fuzz": "the package atheris is not there",
-    "page": "no browser is there, or a package that it needs",
 }
 """Why a part is left out that has no commands."""
 
@@ -115,8 +111,6 @@ def commands(
         "one_core": [recording("one_core", "@1f", "@2f", *batches)] if named else [],
         "contraction": [recording("contraction")],
         "shares": [recording("shares")],
-        "page": [] if missing() else [recording("page")],
-        "fuzz": [recording("fuzz", "--minutes", "40")] if find_spec("atheris") else [],
         "figures": [script("figures", "--plots", str(folder / "plots"))],
         "readme": [script("readme")],
     }  # fmt: skip
@@ -228,7 +222,7 @@ def end_cleanly() -> None:
 
 @command("report")
 @click.argument("parts", nargs=-1)
-@click.option("--long", is_flag=True, help=f"Run {', '.join(LONG)}, too: 60 minutes more.")
+@click.option("--long", is_flag=True, help=f"Run {', '.join(LONG)}, too: 11 minutes more.")
 @click.option("--batch", "batches", multiple=True, type=FILE,
               help="List for batches.py and one_core.py; may be repeated.")  # fmt: skip
 @click.option("--easy", type=FILE, help="List for techniques.py: its easy puzzles.")

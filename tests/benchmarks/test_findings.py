@@ -97,9 +97,3 @@ def test_a_run_on_one_core_is_refused_with_one_line(
         assert ended.value.code == 2
         said = capsys.readouterr().err.splitlines()[-1]
         assert said.endswith("bench.json: needs a run on several threads")
-
-
-def test_a_bound_of_gpus_is_the_same_in_the_notebook() -> None:
-    rate = f"{model.gpu_rate():.2e}".replace("e+0", "e")
-    text = (RESULTS.parents[1] / "benchmarks/notebook.md").read_text("utf-8")
-    assert f"the last bound kept is {rate}" in text

@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import by_number
-import fuzz
 import listing
 import making
 import numpy as np
-import page
 import pytest
 import shares
 from click.testing import CliRunner
@@ -26,7 +22,6 @@ from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import GpusudokuError, MismatchError
 from tests import naive
 from tests.boards import puzzle
-from tests.formats import hostile
 
 LIST = "".join(f"{puzzle('3x3', clues, clues)}\n" for clues in (24, 28, 40))
 """Puzzles that singles do not all solve."""
@@ -113,28 +108,3 @@ def test_made_puzzles_are_timed_and_checked(monkeypatch: pytest.MonkeyPatch) -> 
     printed.pop()
     with pytest.raises(GpusudokuError, match="expected puzzles on lines, and the seconds"):
         peer.minimised(full[None])
-
-
-def test_seeds_of_the_fuzzer_keep_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the target, without a fuzzer that could guide it."""
-    stand_in = ModuleType("atheris")
-    stand_in.instrument_imports = lambda **_: nullcontext()  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "atheris", stand_in)
-    seeds, target = fuzz.seeds(), import_module("fuzz_target")
-    assert len(seeds) > 400
-    with hostile.limits(hostile.AT_ONCE):
-        for data in [*seeds[::29], *seeds[-2:], b"", b"\0", b"\xff" * 9]:
-            target.run(data)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(page.missing() is not None, reason=f"{page.missing()}")
-def test_the_page_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with page.serving() as server, page.chromium(tmp_path / "profile") as driver:
-        timed, traced = page.measure(driver, server, {20: 1}, 1)
-        assert 0 < timed["seconds"] <= timed["shares_seconds"]
-        assert 0 < traced["task_cpu"] < traced["task"] + 1
-        board, cell = page.boards(20, 1)[0]
-        monkeypatch.setattr(page, "number", lambda text: 5)
-        with pytest.raises(MismatchError):
-            page.type_last(page.Screen(driver, server.url), board, cell)

@@ -17,9 +17,9 @@ from gpusudoku import collection
 from gpusudoku.errors import InputError
 
 SHOWING = [
-    *("batches", "by_number", "contraction", "documents", "fuzz", "gpu", "knowing", "listing"),
-    *("lists", "making", "one_core", "page", "peers", "reading", "scaling", "shares"),
-    *("simulated", "speed", "techniques", "warp", "waits"),
+    *("batches", "by_number", "contraction", "documents", "gpu", "knowing", "listing"),
+    *("making", "one_core", "peers", "reading", "scaling", "shares"),
+    *("simulated", "speed", "techniques", "waits"),
 ]
 """Scripts with the options --output and --show."""
 
@@ -48,7 +48,6 @@ def test_only_its_own_results_are_shown(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("lists", ["--other", "nowhere"], "nowhere: expected a checkout"),
         ("scaling", ["1f", "nothing"], "no board named '@nothing'"),
         ("documents", ["1f"], "the report has no board '1f', expected one of decomposition-16x16"),
         ("techniques", ["--sets", "1,9"], "no set '9', expected some of none, naked-single"),
