@@ -49,8 +49,7 @@ def sweeps(bench: Bench) -> list[Step]:
 def sweep(bench: Bench, name: str, clues: int, small: str, shapes: int) -> Iterator[Run]:
     """Try candidates for one of the ``shapes`` that are left, in its share of the time."""
     end = bench.end
-    start = time.perf_counter()
-    shape_end = start + (end - start) / shapes
+    shape_end = time.perf_counter() + (end - time.perf_counter()) / shapes
     board, case = board_without(name, clues)
     shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
     gpu = bench.gpus[0]
