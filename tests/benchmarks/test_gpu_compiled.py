@@ -16,11 +16,13 @@ import os
 
 sys.path.insert(0, sys.argv[1])
 os.environ["XDG_CACHE_HOME"] = sys.argv[2]
-import gpu, gpu_figures
+import gpu, gpu_figures, gpu_sweep
 from click.testing import CliRunner
+from dataclasses import replace
 from tests.benchmarks.tiny import TINY
 
-gpu.SIZES, gpu.STEP_SECONDS = TINY, 600.0
+gpu.SIZES = replace(TINY, swept=TINY.swept[1:], registers=(None,))
+gpu.STEP_SECONDS = gpu_sweep.CANDIDATE_SECONDS = 600.0
 gpu_figures.time_start = lambda _: iter([])
 for options in [], ["--sweep"]:
     path = f"{sys.argv[2]}/gpu{len(options)}.json"
@@ -43,5 +45,5 @@ def test_two_cards(tmp_path: Path) -> None:
     results = json.loads((tmp_path / "gpu0.json").read_text())
     assert results["machine"]["gpus"] == ["Stand-in 9.0", "Stand-in 9.0"]
     for run in json.loads((tmp_path / "gpu1.json").read_text())["sweep"]:
-        assert "failed" not in run
+        assert "failed" not in run, run
         assert min(run["registers of a thread"], run["threads at once"]) > 0
