@@ -19,7 +19,7 @@ from gpusudoku.errors import InputError
 SHOWING = [
     *("batches", "by_number", "contraction", "documents", "gpu", "knowing", "listing"),
     *("making", "one_core", "peers", "reading", "scaling", "shares"),
-    *("simulated", "speed", "techniques", "waits"),
+    *("speed", "techniques", "waits"),
 ]
 """Scripts with the options --output and --show."""
 

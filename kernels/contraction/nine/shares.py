@@ -16,9 +16,16 @@ Exactness. What goes for the slabs and dot products goes as in ``dot``. ``produc
 the c of one number, whose multiplicities add up to 94,080 / 280 = 336 < TILE at most, so that they
 stay below what is proven for dot products of TILE terms. Every other number counts solutions of a
 pair, times the size of its orbit, or adds some of these up that are disjoint; the sum of all is
-``PENDING``, which is not let pass 2^62: a sweep ends before it would. Without clues all solutions
-together, over all divisors, are less than 2^57, and so they are with clues: see
-``docs/contraction.md``. So a sweep ends early only where candidates were taken away by hand.
+``PENDING``. A sweep ends before it would pass 2^62, which happens only if candidates were removed
+by hand. A board that is given by clues has fewer than 2^57 solutions over all six divisors:
+
+- Exchange the columns of each stack and the rows of each band in all 6^6 ways. If s of the
+  exchanges of a line keep its clues, s divides the line's divisor: the exchanges permute the words
+  of an entry, and only the identity keeps a word.
+- The 6^6 / (s_1 * ... * s_6) different boards have equally many solutions, and share none, because
+  any two of them want one digit in two places of a box.
+- So the solutions over the divisors are at most those of the empty board over 6^6, which are
+  142,980,618,827,612,160 < 2^57.
 """
 
 from __future__ import annotations
