@@ -49,6 +49,10 @@ def _artists(axes: Any) -> Iterator[str]:
     yield from (f"text {text.get_text()}" for text in axes.texts)
     for line in axes.lines:
         yield f"line {looks(line)} {rounded(line.get_xydata())}"
+    for area in axes.collections:  # in which order an area's outline goes depends on the version
+        points = np.concatenate([path.vertices for path in area.get_paths()])
+        colours = rounded(area.get_facecolor()), rounded(area.get_edgecolor())
+        yield f"area {colours} {area.get_hatch()} {sorted(set(map(tuple, rounded(points))))}"
     for box in axes.patches:
         yield f"box {rounded([box.get_facecolor(), box.get_bbox().bounds])}"
     for image in axes.images:

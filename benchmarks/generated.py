@@ -12,32 +12,30 @@ EXPENSIVE = (6, 7, 8)
 """The numbers of clues of the most expensive boards known, each clue of a different digit."""
 
 
-def shuffled_lines(rng: np.random.Generator, groups: int = 3, size: int = 3) -> NDArray[np.int64]:
-    """The numbers of the rows or columns of a board, in an order that keeps it a board.
-
-    They are in so many bands or stacks of so many lines.
+def shuffled_lines(rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the numbers of the rows or columns of a 9x9 board, in an order that keeps it a board.
 
     Returns
     -------
-    int64 (groups * size)
+    int64 (9)
     """
-    order = rng.permutation(groups)
-    return np.concatenate([size * group + rng.permutation(size) for group in order])
+    order = rng.permutation(3)
+    return np.concatenate([3 * band + rng.permutation(3) for band in order])
 
 
-def full_grid(rng: np.random.Generator, shape: Geometry = NINE) -> NDArray[np.int64]:
-    """A random full grid: the cyclic one with its digits, bands, stacks, rows and columns shuffled.
+def full_grid(rng: np.random.Generator) -> NDArray[np.int64]:
+    """Make a random full grid: the cyclic one with its digits, rows and columns shuffled.
 
     Returns
     -------
-    int64 (n, n)
+    int64 (9, 9)
     """
-    n, rows, columns = shape.n, shape.box_rows, shape.box_columns
-    row, column = np.divmod(np.arange(n * n), n)
-    cyclic = ((row % rows * columns + row // rows + column) % n).reshape(n, n)
-    digits = rng.permutation(n)
-    lines = shuffled_lines(rng, columns, rows), shuffled_lines(rng, rows, columns)
-    return 1 + digits[cyclic[lines[0]][:, lines[1]]]
+    row, column = np.divmod(np.arange(81), 9)
+    cyclic = ((row % 3 * 3 + row // 3 + column) % 9).reshape(9, 9)
+    digits = rng.permutation(9)
+    rows = shuffled_lines(rng)
+    columns = shuffled_lines(rng)
+    return 1 + digits[cyclic[rows][:, columns]]
 
 
 def random_boards(clues: int, number: int) -> list[Board]:

@@ -109,30 +109,6 @@ def turns(
     click.echo("", err=True)
 
 
-THIS, OTHER = "this", "other"
-"""The versions that are measured: this checkout, and another one to compare with."""
-
-other_option = click.option(
-    "--other", metavar="FOLDER", help="A checkout of another version, to compare with."
-)
-
-
-def trees_of(other: str | None) -> dict[str, Path]:
-    """The folder of this version, and of the other if there is one.
-
-    Raises
-    ------
-    InputError
-        If that is no checkout.
-    """
-    trees = {THIS: Path(__file__).resolve().parents[1]}
-    if other is not None:
-        trees[OTHER] = Path(other).resolve()
-        if not (trees[OTHER] / "gpusudoku").is_dir():
-            raise InputError(f"{other}: expected a checkout of gpusudoku")
-    return trees
-
-
 def board_names(names: Iterable[str]) -> list[str]:
     """The names of boards of the collection, without the ``@`` that the program has before them.
 

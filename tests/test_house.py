@@ -19,7 +19,7 @@ ROOMS = [
     {"formats"},
     {"collection"},
     {"search"},
-    {"options"},
+    {"options", "plot_style"},
     {"results", "iterating"},
     {"contraction"},
     {"engines"},

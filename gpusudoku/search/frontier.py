@@ -50,7 +50,7 @@ SEED = 1
 
 WORD_SECONDS, LARGE_WORD_SECONDS = 0.9e-9, 1.7e-9
 """What a node takes on a core of 2024 for every 32 bits of a board; and on boards that do not fit
-into the fastest cache. ``benchmarks/estimates.py`` compares this with searches."""
+into the fastest cache."""
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,15 @@
-"""Each script that measures runs with the smallest input, and finds wrong answers out."""
+"""The scripts that measure run with the smallest input, and show what they recorded."""
 
 from __future__ import annotations
 
 import json
-import sys
-from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
-import fuzz
-import page
 import pytest
 from click.testing import CliRunner
 
-from gpusudoku.errors import MismatchError
 from tests.boards import puzzle
-from tests.formats import hostile
 
 LIST = "".join(f"{puzzle('3x3', clues, clues)}\n" for clues in (24, 28, 40))
 """Puzzles that singles do not all solve."""
@@ -42,28 +35,3 @@ def test_a_script_measures_and_shows(name: str, arguments: str, row: str, tmp_pa
     assert done.stdout.rstrip().endswith(f"`python benchmarks/{name}.py`*")
     assert CliRunner().invoke(main, ["--output", str(output), "--show"]).stdout == done.stdout
     assert str(tmp_path) not in output.read_text()
-
-
-def test_seeds_of_the_fuzzer_keep_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the target, without a fuzzer that could guide it."""
-    stand_in = ModuleType("atheris")
-    stand_in.instrument_imports = lambda **_: nullcontext()  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "atheris", stand_in)
-    seeds, target = fuzz.seeds(), import_module("fuzz_target")
-    assert len(seeds) > 400
-    with hostile.limits(hostile.AT_ONCE):
-        for data in [*seeds[::29], *seeds[-2:], b"", b"\0", b"\xff" * 9]:
-            target.run(data)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(page.missing() is not None, reason=f"{page.missing()}")
-def test_the_page_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with page.serving() as server, page.chromium(tmp_path / "profile") as driver:
-        timed, traced = page.measure(driver, server, {20: 1}, 1)
-        assert 0 < timed["seconds"] <= timed["shares_seconds"]
-        assert 0 < traced["task_cpu"] < traced["task"] + 1
-        board, cell = page.boards(20, 1)[0]
-        monkeypatch.setattr(page, "number", lambda text: 5)
-        with pytest.raises(MismatchError):
-            page.type_last(page.Screen(driver, server.url), board, cell)

@@ -94,8 +94,7 @@ class TestPages:
                 shown.add(found[2].partition(".")[0])
                 assert page == "README.md" or SOURCE.search(found[0]), found[2]
         concluded_from = {"bench", "cutoff-space", "cutoff-empty"}
-        unseen = {path.stem for path in RECORDED} - shown - {"gpu-profile"}
-        assert unseen == concluded_from | {"warp"}
+        assert {path.stem for path in RECORDED} - shown == concluded_from
         assert {"summary", "findings"} <= shown
 
     def test_every_figure_stands_on_one(self) -> None:

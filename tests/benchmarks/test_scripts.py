@@ -16,10 +16,7 @@ from click.testing import CliRunner, Result
 from gpusudoku import collection
 from gpusudoku.errors import InputError
 
-SHOWING = [
-    *("contraction", "documents", "fuzz", "gpu", "lists", "one_core", "page", "peers"),
-    *("techniques", "warp"),
-]
+SHOWING = ["contraction", "documents", "gpu", "one_core", "peers", "techniques"]
 """Scripts with the options --output and --show."""
 
 
@@ -47,7 +44,6 @@ def test_only_its_own_results_are_shown(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("lists", ["--other", "nowhere"], "nowhere: expected a checkout"),
         ("timings", ["reading", "nothing"], "no topic 'nothing': expected some of batches"),
         ("timings", ["--show", "--results", "nowhere"], "batches.json: No such file or directory"),
         ("peers", ["1f", "nothing"], "no board named '@nothing'"),

@@ -1,6 +1,6 @@
 """What somebody does on the page, and what is seen there."""
 
-from screen import link
+from tests.web.browser.screen import link
 
 NOTE = "return document.querySelector('.gs-note').textContent"
 """What is told below the board."""

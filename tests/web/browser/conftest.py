@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from chromium import chromium, missing
-from screen import Screen
 
+from tests.web.browser.chromium import chromium, missing
+from tests.web.browser.screen import Screen
 from tests.web.conftest import Running
 
 HERE = Path(__file__).parent

@@ -3,14 +3,14 @@
 from random import Random
 
 import pytest
-from chromium import serving
-from screen import Screen, link
 
 import gpusudoku
 from gpusudoku import collection
 from tests.boards import puzzle
 from tests.waiting import until
 from tests.web.browser.acting import ANSWER, click, is_shown
+from tests.web.browser.chromium import serving
+from tests.web.browser.screen import Screen, link
 
 LONG = puzzle("3x4", 40, 7)
 """Its count takes minutes."""

@@ -1,7 +1,5 @@
 """Editing with keys, mouse and fingers: what is typed stands there, and its count is right."""
 
-from screen import link
-
 import gpusudoku
 from gpusudoku import Board, collection
 from tests.boards import PUZZLE
@@ -15,6 +13,7 @@ from tests.web.browser.acting import (
     place_of,
     shows,
 )
+from tests.web.browser.screen import link
 
 BOARD = gpusudoku.parse(PUZZLE)
 SOLVED = gpusudoku.solve(BOARD).board

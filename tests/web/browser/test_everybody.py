@@ -1,9 +1,8 @@
 """Everybody can use the page: the keyboard alone, a screen reader, and the help."""
 
-from screen import link
-
 from gpusudoku import collection
 from tests.web.browser.acting import CANDIDATES, click, go_to
+from tests.web.browser.screen import link
 
 CONTROLS = """
 const names = "button, select, input, textarea, a[href], summary, [tabindex]";

@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from screen import link
 
 import gpusudoku
 from gpusudoku import collection
 from tests.boards import PUZZLE
 from tests.web.browser.acting import NOTE, click, copy, load, marked, says, shows
+from tests.web.browser.screen import link
 
 BOARD, OTHER = gpusudoku.parse(PUZZLE), collection.load("2b")
 ROWS = [PUZZLE[at : at + 9] for at in range(0, 81, 9)]

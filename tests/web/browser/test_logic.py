@@ -1,11 +1,11 @@
 """Steps of logic on the board: its state before a step, and going on once they are applied."""
 
 import pytest
-from screen import link
 
 import gpusudoku
 from gpusudoku import collection
 from tests.web.browser.acting import CANDIDATES, click, marked
+from tests.web.browser.screen import link
 
 BOARD = collection.load("techniques-9x9")
 AT = "return [...document.querySelectorAll('.gs-step')].findIndex((each) => each.ariaCurrent)"

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from screen import link
 
 from gpusudoku import collection
 from tests.web.browser.acting import CANDIDATES, click, focused, load
+from tests.web.browser.screen import link
 
 BOARDS = ["2b", "conflict-row", "box2x3-few", "16x16-few", "25x25-few"]
 OUTSIDE = """

@@ -1,12 +1,12 @@
 """Counts and shares on the page are those of the library, and are told as people tell them."""
 
 import pytest
-from screen import link, number
 
 import gpusudoku
 from gpusudoku import collection
 from tests.boards import puzzle
 from tests.web.browser.acting import ANSWER, click, focused, is_shown, load
+from tests.web.browser.screen import link, number
 
 NAMES = [
     *("2b", "1d", "a1", "no-place", "needs-search", "full", "empty", "box2x2-many", "box3x2-many"),

@@ -1,10 +1,9 @@
 """Buttons of the panel: solutions by number and at random, and redundant clues."""
 
-from screen import link, number
-
 import gpusudoku
 from gpusudoku import Board, collection
 from tests.web.browser.acting import SAID, click, go_to, shows
+from tests.web.browser.screen import link, number
 
 MANY = collection.load("2d")
 K = 12345678901234567890

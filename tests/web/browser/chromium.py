@@ -1,4 +1,4 @@
-"""A real browser and a server of the page, for what measures the page and what tests it.
+"""A real browser and a server of the page, for tests and for ``docs/picture.py``.
 
 Chromium runs without a window, driven by Selenium with the driver that is installed: nothing is
 ever downloaded. Its profile is a folder of the caller's.
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[3]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 DRIVER = "chromedriver"
 FLAGS = (
@@ -30,8 +30,6 @@ FLAGS = (
 )
 """No window, and nothing that the browser would ask or tell others by itself."""
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/?")
-TASK = "ThreadControllerImpl::RunTask"
-"""What the browser's trace calls a task."""
 STARTING_SECONDS = 180
 """The server may have to compile kernels first."""
 
@@ -53,11 +51,10 @@ def missing() -> str | None:
 
 
 @contextmanager
-def chromium(folder: Path, *, logged: bool = True) -> Iterator[Any]:
-    """A browser, with an empty profile in a folder; gives Selenium's driver.
+def chromium(folder: Path) -> Iterator[Any]:
+    """Start a browser with an empty profile in a folder; gives Selenium's driver.
 
-    Its log ``performance`` has every request, and its log ``browser`` what the console says. It is
-    quicker without them.
+    Its log ``performance`` has every request, and its log ``browser`` what the console says.
     """
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
@@ -68,9 +65,8 @@ def chromium(folder: Path, *, logged: bool = True) -> Iterator[Any]:
     sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     for flag in (*FLAGS, *sandbox, f"--user-data-dir={folder}", "--window-size=1280,900"):
         options.add_argument(flag)
-    if logged:
-        options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-        options.add_experimental_option("perfLoggingPrefs", {"enablePage": False})
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    options.add_experimental_option("perfLoggingPrefs", {"enablePage": False})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which(DRIVER)))
     try:
         yield driver
@@ -152,56 +148,3 @@ def serving(*options: str) -> Iterator[Server]:
         yield server
     finally:
         server.stop()
-
-
-class Tracer:
-    """Records how long the tasks of the page's main thread take, by the browser's own trace."""
-
-    def __init__(self, driver: Any) -> None:
-        import websocket  # Selenium's own
-
-        place = driver.capabilities["goog:chromeOptions"]["debuggerAddress"]
-        with urlopen(f"http://{place}/json/version", timeout=20) as answer:
-            address = json.load(answer)["webSocketDebuggerUrl"]
-        self._socket = websocket.create_connection(address, suppress_origin=True, timeout=60)
-        self._calls = 0
-
-    def start(self) -> None:
-        """Begin to record."""
-        config = {"includedCategories": ["toplevel"], "excludedCategories": ["*"]}
-        self._call("Tracing.start", transferMode="ReportEvents", traceConfig=config)
-
-    def stop(self) -> list[tuple[float, float]]:
-        """End that; gives for every task its time and its processor's time, in seconds."""
-        messages = self._call("Tracing.end", until="Tracing.tracingComplete")
-        events: list[dict[str, Any]] = [
-            event
-            for message in messages
-            if message.get("method") == "Tracing.dataCollected"
-            for event in message["params"]["value"]
-        ]
-        threads = {
-            (event["pid"], event["tid"])
-            for event in events
-            if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
-        }
-        return [
-            (event.get("dur", 0) / 1e6, event.get("tdur", 0) / 1e6)
-            for event in events
-            if event["name"] == TASK and (event["pid"], event["tid"]) in threads
-        ]
-
-    def close(self) -> None:
-        """Let go of the browser."""
-        self._socket.close()
-
-    def _call(self, method: str, *, until: str = "", **params: Any) -> list[dict[str, Any]]:
-        """Call a method; gives all messages up to its answer, or to an event that comes after."""
-        self._calls += 1
-        self._socket.send(json.dumps({"id": self._calls, "method": method, "params": params}))
-        messages: list[dict[str, Any]] = []
-        while True:
-            messages.append(json.loads(self._socket.recv()))
-            answer = messages[-1]
-            if answer.get("method") == until or (not until and answer.get("id") == self._calls):
-                return messages
