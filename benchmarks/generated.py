@@ -13,25 +13,24 @@ EXPENSIVE = (6, 7, 8)
 
 
 def shuffled_lines(rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the numbers of the rows or columns of a 9x9 board, in an order that keeps it a board.
+    """The numbers of the rows or columns of a 9x9 board, in an order that keeps it a board.
 
     Returns
     -------
     int64 (9)
     """
-    order = rng.permutation(3)
-    return np.concatenate([3 * band + rng.permutation(3) for band in order])
+    return np.concatenate([3 * band + rng.permutation(3) for band in rng.permutation(3)])
 
 
 def full_grid(rng: np.random.Generator) -> NDArray[np.int64]:
-    """Make a random full grid: the cyclic one with its digits, rows and columns shuffled.
+    """A random full grid: the cyclic one with its digits, bands, stacks, rows and columns shuffled.
 
     Returns
     -------
     int64 (9, 9)
     """
     row, column = np.divmod(np.arange(81), 9)
-    cyclic = ((row % 3 * 3 + row // 3 + column) % 9).reshape(9, 9)
+    cyclic = ((3 * row + row // 3 + column) % 9).reshape(9, 9)
     digits = rng.permutation(9)
     rows = shuffled_lines(rng)
     columns = shuffled_lines(rng)

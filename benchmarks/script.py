@@ -42,14 +42,12 @@ def command(name: str) -> Callable[[Function], click.Command]:
     return decorate
 
 
-def script(
-    name: str, show: Callable[[Path], None], results: str = ""
-) -> Callable[[Function], click.Command]:
+def script(name: str, show: Callable[[Path], None]) -> Callable[[Function], click.Command]:
     """Make a function that measures a command that then shows the results, or only shows them.
 
     The function takes the path of the results, which it writes, and the options of its own. The
-    command adds the options ``--output`` and ``--show``; ``show`` prints the tables of a file. By
-    default that is a file of the name ``results``, or else of the script's.
+    command adds the options ``--output`` and ``--show``; ``show`` prints the tables of a file, by
+    default NAME.json.
     """
 
     def print_all(path: Path) -> None:
@@ -65,7 +63,7 @@ def script(
                 measure(Path(output), **options)
                 print_all(Path(output))
 
-        file = str(RESULTS / f"{results or name}.json")
+        file = str(RESULTS / f"{name}.json")
         run = click.option("--output", default=file, help="JSON file of the results.")(run)
         text = "Print the tables of that file; run nothing."
         return command(name)(click.option("--show", "only_show", is_flag=True, help=text)(run))
