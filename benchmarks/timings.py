@@ -121,8 +121,12 @@ def show_with_source(path: Path) -> None:
 @click.option("--show", "only_show", is_flag=True, help="Print the tables; time nothing.")
 @click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True,
               help="Runs of every case, after one that warms up.")  # fmt: skip
-@click.option("--quick", is_flag=True, help="A hundredth of the items, and small boards.")
-@click.option("--results", default=str(RESULTS), help="Folder of the results.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Try it: a hundredth of the items, and small boards. Give --results, too.",
+)
+@click.option("--results", default=str(RESULTS), help="Folder of the results.")  # fmt: skip
 def main(
     topics: tuple[str, ...], only_list: bool, only_show: bool, repeats: int, quick: bool,
     results: str,
