@@ -42,6 +42,7 @@ LIST = "".join(f"{puzzle('3x3', clues, clues)}\n" for clues in (24, 28, 40))
                      marks=pytest.mark.slow),
         pytest.param("knowing", "-n 100 --repeats 1", "| grids | `canonical` | ",
                      marks=pytest.mark.slow),
+        pytest.param("memory", "--seconds 2", "| 25x25, no clues | ", marks=pytest.mark.slow),
         ("techniques", "--hard LIST --repeats 1", "| hard | "),
         pytest.param("waits", "--repeats 1", "| `solve PUZZLE` | 0.", marks=pytest.mark.slow),
         pytest.param("batches", "LIST --lines 2000 --repeats 1", "| list | `solve` | ",

@@ -18,7 +18,7 @@ from gpusudoku.errors import InputError
 
 SHOWING = [
     *("batches", "by_number", "contraction", "documents", "fuzz", "gpu", "knowing", "listing"),
-    *("lists", "making", "one_core", "page", "peers", "reading", "scaling", "shares"),
+    *("lists", "making", "memory", "one_core", "page", "peers", "reading", "scaling", "shares"),
     *("simulated", "speed", "techniques", "warp", "waits"),
 ]
 """Scripts with the options --output and --show."""
