@@ -2,16 +2,16 @@
 
 The tables show how much techniques solve, and how much they leave, without any guess, and how long
 a solution takes if they are applied at every node. The document's lists are those of Peter Norvig's
-essay "Solving Every Sudoku Puzzle": easy50.txt, top95.txt and hardest.txt on https://norvig.com.
+essay "Solving Every Sudoku Puzzle": sudoku-easy50.txt, sudoku-top95.txt and sudoku-hardest.txt in
+the folder py of https://github.com/norvig/pytudes.
 
-    python benchmarks/techniques.py --easy easy50.txt --hard top95.txt --hardest hardest.txt
+    python benchmarks/techniques.py --easy EASY50 --hard TOP95 --hardest HARDEST
     python benchmarks/techniques.py --show       the tables of what was recorded before
 
 The document's sets: 1 is naked and hidden singles, 2a hidden pairs, 2b naked pairs; all is 1, 2a
 and 2b, without the locked candidates that ``simplify`` has by default. As in its program, a cell
 left with one hint is fixed whatever the set, so that "brute force" there is ``naked-single`` here.
-Hints are what the document calls the candidates of cells without a digit. For the input it counts 9
-for each of them, whatever the clues rule out.
+Hints are the candidates of cells without a digit; in the input, 9 for each, whatever the clues.
 
 It says that sets of three and more are of marginal benefit, and gives no figures. Here plain Python
 removes candidates by naked and hidden subsets of up to 3 and up to 4 cells. With up to 2, it must
@@ -19,9 +19,9 @@ leave the candidates that ``simplify`` leaves with all.
 
 Three figures differ by more than rounding. Two are hints, those that 2a leaves of the easy list and
 1+2a of the hard one: the document's program skips a hidden pair whose cells have only two hints
-each, unless 2b clears their other unit. By its rules 125.8 and 184.0 hints are left, as printed,
-and nothing else changes. The third is the share that 2b solves of the hardest list: 317 of 891
-cells by its rules, too, which is 35.6 % and was cut to 35.
+each, and does not clear their other unit unless 2b does. By its rules 125.8 and 184.0 hints are
+left, as printed, and nothing else changes. The third is the share that 2b solves of the hardest
+list: 317 of 891 cells by its rules, too, which is 35.6 % and was cut to 35.
 
 The board "that Peter mentions taking most time" is that of 1439 seconds in the essay, p9_imp in the
 program that the document links to. Hidden singles and hidden pairs together show without a guess
