@@ -50,7 +50,6 @@ def test_only_its_own_results_are_shown(name: str, tmp_path: Path) -> None:
     [
         ("lists", ["--other", "nowhere"], "nowhere: expected a checkout"),
         ("scaling", ["1f", "nothing"], "no board named '@nothing'"),
-        ("documents", ["1f"], "the report has no board '1f', expected one of decomposition-16x16"),
         ("techniques", ["--easy", "LIST"], "list.txt:1: "),
         ("report", ["nothing"], "no part 'nothing': expected bench, cutoff"),
     ],
