@@ -1,8 +1,6 @@
 """Draw all figures of the documentation again, from the recorded results. Nothing is measured.
 
-    python benchmarks/figures.py       writes results/plots; a test checks that they are current
-
-Figures of the simulation show what ``gpusudoku bench`` measured as well.
+Figures are written to results/plots; a test checks that they are current.
 """
 
 from __future__ import annotations
@@ -14,21 +12,18 @@ from typing import Any
 
 import click
 import numpy as np
-import simulated_figures
 from machine import RESULTS
 from script import command
 
 from gpusudoku.bench import figures, suite
 
 PLOTS = RESULTS / "plots"
-NAMES = ("bench", "cutoff-space", "cutoff-empty", "simulated")
+NAMES = ("bench", "cutoff-space", "cutoff-empty")
 """The results of which there are figures."""
 
 
 def figures_of(path: Path) -> Iterator[tuple[str, Any]]:
     """Draw the figures of a recorded file, with their names."""
-    if path.stem == "simulated":
-        return simulated_figures.figures_of(path)
     return figures.figures_of(*suite.read_json(str(path)))
 
 
@@ -54,10 +49,6 @@ def _artists(axes: Any) -> Iterator[str]:
     yield from (f"text {text.get_text()}" for text in axes.texts)
     for line in axes.lines:
         yield f"line {looks(line)} {rounded(line.get_xydata())}"
-    for area in axes.collections:  # in which order an area's outline goes depends on the version
-        points = np.concatenate([path.vertices for path in area.get_paths()])
-        colours = rounded(area.get_facecolor()), rounded(area.get_edgecolor())
-        yield f"area {colours} {area.get_hatch()} {sorted(set(map(tuple, rounded(points))))}"
     for box in axes.patches:
         yield f"box {rounded([box.get_facecolor(), box.get_bbox().bounds])}"
     for image in axes.images:

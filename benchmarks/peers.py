@@ -13,8 +13,8 @@ machine's speed falls on all of them. Every count is checked, and a wrong one en
 
 Prints Markdown tables. The first has seconds; `>` marks a count that was cut off, with the
 solutions a second until then if the program tells. The second says how many times as long as our
-search on one thread the others take, or at least take where there is a `>`. The third has
-solutions a second. Writes every run to a JSON file, with the machine and the versions.
+search on one thread the others take, or at least take where there is a `>`. Writes every run to a
+JSON file, with the machine and the versions.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SHORT_SECONDS = 2.0
 GRACE_SECONDS = 1.0
 """Programs that stop by themselves at the limit may take this much longer."""
 MANY = 10_000
-"""The fewest solutions for which rates are shown: with fewer, starting takes most of the time."""
+"""With fewer solutions, starting takes most of the time: their means are shown separately."""
 
 
 Cases = dict[tuple[str, str], Found | None]
@@ -155,11 +155,6 @@ def show(path: Path) -> None:
     if peers:
         print()
         show_factors(cases, counts, heads[0], peers)
-    many = [name for name, count in counts.items() if count >= MANY]
-    if many:
-        print()
-        rows = [[name, *(rate(cases[name, head]) for head in heads)] for name in many]
-        table(["solutions a second", *heads], rows)
 
 
 def show_factors(cases: Cases, counts: dict[str, int], own: str, peers: list[str]) -> None:

@@ -1,13 +1,11 @@
 """Figures of a run, as SVG and PNG: legible in print, in grey, and for the colour-blind.
 
-``figures_of`` draws those that a run has. ``benchmarks/`` draws its own with the same axes, legends
-and colours, and ``shares --plot`` in the same style.
+``figures_of`` draws those that a run has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from itertools import cycle, product
 from math import ceil, floor, log10
 from pathlib import Path
@@ -25,7 +23,8 @@ from gpusudoku.bench.suite import (
     search_law,
     undisturbed,
 )
-from gpusudoku.errors import GpusudokuError, InputError, not_installed
+from gpusudoku.errors import InputError
+from gpusudoku.plot_style import STYLE, require_matplotlib
 
 Place = Callable[[Row, Sequence[float]], tuple[Sequence[float], Sequence[float]]]
 Titled = tuple[str, str, Any, list[str]]
@@ -44,19 +43,6 @@ GPU_LINE = (0, (6, 1.5, 1, 1.5, 1, 1.5))
 FILLS = ["full", "none", "left", "bottom"]
 SIZES = {"smaller than 9x9": "v", "9x9": "o", "larger than 9x9": "^"}
 """The markers of boards by their size."""
-STYLE: dict[Any, Any] = {
-    "font.size": 10,
-    "axes.grid": True,
-    "grid.alpha": 0.3,
-    "axes.titlesize": 10,
-    "figure.titlesize": 11,
-    "figure.constrained_layout.use": True,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "legend.title_fontsize": 10,
-    "svg.hashsalt": "gpusudoku",  # the same figure is the same file
-}
-
 SPREAD = "Marks: medians of {} runs. Thin bars: from the least to the most, where they show."
 COEFFICIENTS = "Pearson's coefficients; of the search space the logarithm."
 SHARES = "Marks: means of all threads and of {} runs. Thin bars: the shortest and the longest run."
@@ -141,15 +127,9 @@ def _figures(rows: list[Row]) -> Iterator[Titled]:
             yield f"time-over-{name}", title, over_time(some, column, label), [SPREAD, *notes]
 
 
-def require() -> None:
-    """Raise a GpusudokuError if matplotlib is not installed."""
-    if find_spec("matplotlib") is None:
-        raise GpusudokuError(not_installed("--plot", "matplotlib", "bench"))
-
-
 def each(figures: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     """Let an iterator draw figures in our style."""
-    require()
+    require_matplotlib()
     import matplotlib as mpl
 
     with mpl.rc_context(STYLE):

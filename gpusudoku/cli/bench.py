@@ -10,9 +10,11 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from io import StringIO
 from math import inf
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from gpusudoku import collection
 from gpusudoku.cli.messages import is_quiet, note
@@ -25,6 +27,7 @@ from gpusudoku.errors import InputError, MismatchError
 from gpusudoku.jobs.interrupts import interrupt_status, patient_interrupts
 from gpusudoku.jobs.watch import duration
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES, Options
+from gpusudoku.plot_style import require_matplotlib
 from gpusudoku.search.techniques import DEFAULT
 
 if TYPE_CHECKING:
@@ -174,13 +177,14 @@ def bench(
     if csv_file is not None and csv_file == json_file:
         raise InputError(f"{csv_file}: --csv and --json cannot both be written to it")
     if plot is not None:
-        figures.require()
+        require_matplotlib()
+        if not force and any(Path(plot).glob("*.svg")):
+            raise InputError(f"{plot}: has figures already; --force overwrites them")
     wrong: list[str] = []
     interrupted = False
     sources: list[Source] = []
     if recorded is not None:
-        if boards:
-            raise InputError(f"{boards[0]}: --from measures no boards")
+        _refuse_settings(boards, options)
         rows, machine = suite.read_json(recorded)
     else:
         run = _measure(boards, sources, **options)
@@ -217,6 +221,17 @@ def bench(
         click.get_current_context().exit(interrupt_status())
     for source in sources:
         source.finish()
+
+
+def _refuse_settings(boards: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Raise an InputError if boards or options are given that matter to a measurement only."""
+    if boards:
+        raise InputError(f"{boards[0]}: --from measures no boards")
+    context = click.get_current_context()
+    for param in context.command.params:
+        name = str(param.name)
+        if name in options and context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+            raise InputError(f"{max(param.opts, key=len)}: --from measures nothing")
 
 
 def _measure(

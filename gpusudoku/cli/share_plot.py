@@ -6,11 +6,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from gpusudoku.bench.figures import STYLE, require
 from gpusudoku.cli.output import WriteError, refuse
 from gpusudoku.cli.share_forms import Shares, small_grid
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.interrupts import held_interrupts
+from gpusudoku.plot_style import STYLE, require_matplotlib
 
 METADATA: dict[str, dict[str, None]] = {
     ".svg": {"Date": None},
@@ -36,7 +36,7 @@ def check(path: str, force: bool, inputs: list[str]) -> None:
     if not Path(path).parent.is_dir():
         raise InputError(f"{path}: there is no folder {Path(path).parent}")
     refuse(path, force, inputs)
-    require()
+    require_matplotlib()
 
 
 def draw(shares: Shares, title: str, path: str, force: bool) -> None:

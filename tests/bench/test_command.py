@@ -136,14 +136,19 @@ def test_a_file_of_boards_and_cutoffs_by_empty_cells(bench: Any, tmp_path: Path)
         (["--cutoff", "0"], "cutoff 0.0"),
         (["--csv", ""], "a file without a name"),
         (["--from", "THERE", "--json", "THERE", "--force"], "THERE"),
+        (["--from", "THERE", "--device", "cpu"], "--device: --from measures nothing"),
         (["--csv", "new", "--json", "new"], "cannot both be written"),
+        (["--plot", "FOLDER"], "has figures already; --force overwrites them"),
     ],
 )
 def test_bad_input(bench: Any, arguments: list[str], message: str, tmp_path: Path) -> None:
     """Nothing is measured, and files stay as they were."""
     there = tmp_path / "there"
     there.write_text("mine")
-    words = [word.replace("THERE", str(there)) for word in arguments]
+    (tmp_path / "time.svg").write_text("mine")
+    words = [
+        word.replace("THERE", str(there)).replace("FOLDER", str(tmp_path)) for word in arguments
+    ]
     status, out, err = bench(*words, *(["--device", "cpu"] if "--device" not in words else []))
     assert (status, out) == (2, "")
     assert message.replace("THERE", str(there)) in err

@@ -1,4 +1,4 @@
-"""What is concluded from recorded results is computed from them, and starved rows are left out."""
+"""Tables of results are computed from recorded rows, without those that were starved."""
 
 from __future__ import annotations
 
@@ -8,39 +8,34 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import claims
-import cutoffs
 import findings
-import model
 import pytest
-import simulated_figures
 from machine import RESULTS
 
 from gpusudoku.errors import InputError
 
 Rows = list[dict[str, Any]]
-Change = Callable[[str, Callable[[Rows], Rows]], None]
+Change = Callable[[str, Callable[[Rows], Rows]], Path]
 
 
 @pytest.fixture
-def change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Change:
-    """Replaces the rows of a recorded run, for all that is concluded from it."""
+def change(tmp_path: Path) -> Change:
+    """Replace the rows of a copy of a recorded run; the path of the copy of bench.json."""
     for path in RESULTS.glob("*.json"):
         shutil.copy(path, tmp_path)
-    for module in (claims, findings, model, simulated_figures):
-        monkeypatch.setattr(module, "RESULTS", tmp_path)
 
-    def replace(name: str, rows: Callable[[Rows], Rows]) -> None:
+    def replace(name: str, rows: Callable[[Rows], Rows]) -> Path:
         path = tmp_path / f"{name}.json"
         run = json.loads(path.read_text("utf-8"))
-        for row in run["rows"]:  # nothing is disturbed but what a test disturbs
+        for row in run["rows"]:  # nothing is starved but what a test starves
             row |= {"starved": False, "speed_up": row["speed_up"] and min(row["speed_up"], 2.0)}
         path.write_text(json.dumps(run | {"rows": rows(run["rows"])}), "utf-8")
+        return tmp_path / "bench.json"
 
     return replace
 
 
-def starved(*boards: str) -> Callable[[Rows], Rows]:
+def starve(*boards: str) -> Callable[[Rows], Rows]:
     """Mark the rows of boards, and make them absurd."""
 
     def mark(rows: Rows) -> Rows:
@@ -52,54 +47,32 @@ def starved(*boards: str) -> Callable[[Rows], Rows]:
     return mark
 
 
-Printed = Callable[..., str]
+def test_starved_rows_are_left_out(change: Change, capsys: pytest.CaptureFixture[str]) -> None:
+    path = change("bench", starve("2f", "1d"))
+    findings.times(path)
+    assert "| 2f | 48,794,239 | 436 s | 13.9 s |  |  |  |  |" in capsys.readouterr().out
+    findings.speed_ups(path)
+    assert "| 2f |  |  |  | 1.0 | 9.1 | 31.4 |" in capsys.readouterr().out
+    findings.cutoffs(path)
+    assert "| 1d |  | " in capsys.readouterr().out
+    findings.law(path)
+    assert "48,794,239 solutions" not in capsys.readouterr().out
 
 
-@pytest.fixture
-def printed(capsys: pytest.CaptureFixture[str]) -> Printed:
-    def read(show: Callable[..., None], *arguments: Any) -> str:
-        show(*arguments)
-        return capsys.readouterr().out
-
-    return read
-
-
-def test_nothing_follows_from_what_other_programs_disturbed(
-    change: Change, printed: Printed
-) -> None:
-    change("bench", starved("2f", "1d", "16x16-solutions"))
-    assert "| 2f | 48,794,239 | 436 s | 13.9 s |  |  |  |  |" in printed(findings.times)
-    assert "| 2f |  | 6.64 s |" in printed(findings.cores)
-    assert "| 1d |  | 29.7 ms" in printed(cutoffs.show)
-    assert "1000000" not in printed(claims.show)
-    assert ", 10 boards |" in printed(findings.depends)
-    points = simulated_figures.measured_points(findings.RESULTS / "bench.json", 2)
-    assert ("2f" in points, "2e" in points) == (False, True)
-    assert all(row["median"] < 1e6 for row in findings.searches())
-    assert "A 16x16 board" not in printed(model.show)
-
-
-def test_cutoffs_are_of_boards_that_were_not_disturbed(change: Change) -> None:
-    change("cutoff-space", starved("1d"))
-    assert set(cutoffs.measured_cutoffs()) == {"1e", "2d", "2e"}
-    change("cutoff-empty", starved("1e", "2d", "2e"))
-    with pytest.raises(InputError, match="no board has undisturbed runs"):
-        cutoffs.measured_cutoffs()
-
-
-def test_a_run_on_one_core_is_refused_with_one_line(
+def test_cutoffs_of_boards_with_both_measures(
     change: Change, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    change("bench", lambda rows: [row for row in rows if row["jobs"] == 1])
-    for script in (findings, cutoffs, claims):
-        with pytest.raises(SystemExit) as ended:
-            script.main(standalone_mode=False, args=[])
-        assert ended.value.code == 2
-        said = capsys.readouterr().err.splitlines()[-1]
-        assert said.endswith("bench.json: needs a run on several threads")
+    path = change("cutoff-space", starve("1d"))
+    findings.cutoffs(path)
+    printed = capsys.readouterr().out
+    assert [name in printed for name in ("| 1d |", "| 1e |", "| 2e |")] == [False, True, True]
+    change("cutoff-empty", starve("1e", "2d", "2e"))
+    with pytest.raises(InputError, match="no board has undisturbed runs"):
+        findings.cutoffs(path)
 
 
-def test_a_bound_of_gpus_is_the_same_in_the_notebook() -> None:
-    rate = f"{model.gpu_rate():.2e}".replace("e+0", "e")
-    text = (RESULTS.parents[1] / "benchmarks/notebook.md").read_text("utf-8")
-    assert f"the last bound kept is {rate}" in text
+def test_runs_on_one_core_are_refused(change: Change) -> None:
+    path = change("bench", lambda rows: [row for row in rows if row["jobs"] == 1])
+    for table in (findings.times, findings.speed_ups, findings.cutoffs):
+        with pytest.raises(InputError, match=r"bench\.json: expected runs on several threads"):
+            table(path)

@@ -100,8 +100,6 @@ def test_the_tables(run: Run) -> None:
     compared = tables["their time / base"]
     assert compared[""] == ["fake", "slow"]
     assert compared[TINY[0]] == compared["geometric mean, fewer than 9 solutions"] == ["1", "> 20"]
-    assert tables["solutions a second"][TINY[1]] == ["900", "900", "5"]
-    assert TINY[0] not in tables["solutions a second"]
     assert run([], "--show").stdout == result.stdout
 
 

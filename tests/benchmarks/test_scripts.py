@@ -19,7 +19,7 @@ from gpusudoku.errors import InputError
 SHOWING = [
     *("batches", "by_number", "contraction", "documents", "fuzz", "gpu", "knowing", "listing"),
     *("lists", "making", "memory", "one_core", "page", "peers", "reading", "scaling", "shares"),
-    *("simulated", "speed", "techniques", "warp", "waits"),
+    *("speed", "techniques", "warp", "waits"),
 ]
 """Scripts with the options --output and --show."""
 

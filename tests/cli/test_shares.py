@@ -209,7 +209,7 @@ class TestFigure:
 
 
 def test_a_figure_needs_matplotlib(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("gpusudoku.bench.figures.find_spec", lambda name: None)
+    monkeypatch.setattr("gpusudoku.plot_style.find_spec", lambda name: None)
     status, out, err = run("shares", LINE_4X4, "--plot", tmp_path / "shares.svg")
     assert (status, out) == (1, "")
     assert "--plot needs matplotlib: pip install '.[bench]' in a checkout" in err
