@@ -6,7 +6,6 @@ essay "Solving Every Sudoku Puzzle": sudoku-easy50.txt, sudoku-top95.txt and sud
 the folder py of https://github.com/norvig/pytudes.
 
     python benchmarks/techniques.py --easy EASY50 --hard TOP95 --hardest HARDEST
-    python benchmarks/techniques.py --show       the tables of what was recorded before
 
 The document's sets: 1 is naked and hidden singles, 2a hidden pairs, 2b naked pairs; all is 1, 2a
 and 2b, without the locked candidates that ``simplify`` has by default. As in its program, a cell
@@ -99,6 +98,7 @@ TABLES = [
     ("Candidates left (the document's hints; of the input, 9 for every empty cell)",
      "hints", 1, ".1f", HINTS),
     ("Puzzles solved without a guess", "puzzles", 1, ".0f", {}),
+    ("Nodes that are searched until every puzzle has a solution", "nodes", 1, ",.0f", {}),
     ("Milliseconds of plain Python for the subsets of a puzzle", "python_seconds", 1e3, ".0f", {}),
 ]  # fmt: skip
 IMPOSSIBLE = ".....5.8....6.1.43..........1.5........1.6...3.......553.....61........4........."
