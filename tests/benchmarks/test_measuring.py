@@ -37,12 +37,13 @@ LIST = "".join(f"{puzzle('3x3', clues, clues)}\n" for clues in (24, 28, 40))
                      marks=pytest.mark.slow),
         pytest.param("knowing", "-n 100 --repeats 1", "| grids | `canonical` | ",
                      marks=pytest.mark.slow),
-        ("techniques", "--hard LIST --sets 1 --repeats 1", "| hard | "),
+        pytest.param("memory", "--seconds 2", "| 25x25, no clues | ", marks=pytest.mark.slow),
+        ("techniques", "--hard LIST --repeats 1", "| hard | "),
         pytest.param("waits", "--repeats 1", "| `solve PUZZLE` | 0.", marks=pytest.mark.slow),
         pytest.param("batches", "LIST --lines 2000 --repeats 1", "| list | `solve` | ",
                      marks=pytest.mark.slow),
-        ("documents", "decomposition-easy-9x9 --propagate singles --long 1b --repeats 1",
-         "| decomposition-easy-9x9 | singles | 1 | 1 | "),
+        pytest.param("documents", "--repeats 1", "| decomposition-easy-9x9 | singles | 1 | 1 | ",
+                     marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 def test_a_script_measures_and_shows(name: str, arguments: str, row: str, tmp_path: Path) -> None:

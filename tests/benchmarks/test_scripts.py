@@ -18,7 +18,7 @@ from gpusudoku.errors import InputError
 
 SHOWING = [
     *("batches", "by_number", "contraction", "documents", "gpu", "knowing", "listing"),
-    *("making", "one_core", "peers", "reading", "scaling", "shares"),
+    *("making", "memory", "one_core", "peers", "reading", "scaling", "shares"),
     *("speed", "techniques", "waits"),
 ]
 """Scripts with the options --output and --show."""
@@ -49,8 +49,6 @@ def test_only_its_own_results_are_shown(name: str, tmp_path: Path) -> None:
     ("name", "arguments", "message"),
     [
         ("scaling", ["1f", "nothing"], "no board named '@nothing'"),
-        ("documents", ["1f"], "the report has no board '1f', expected one of decomposition-16x16"),
-        ("techniques", ["--sets", "1,9"], "no set '9', expected some of none, naked-single"),
         ("techniques", ["--easy", "LIST"], "list.txt:1: "),
         ("report", ["nothing"], "no part 'nothing': expected bench, cutoff"),
     ],
