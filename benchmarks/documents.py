@@ -25,12 +25,11 @@ from statistics import median
 
 import click
 from machine import gigahertz, record, recorded
-from script import Run, board_names, counted, grouped, repeated, script, table, turns
+from script import Run, counted, grouped, repeated, script, table, turns
 
 from gpusudoku import collection
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
-from gpusudoku.errors import InputError
 from gpusudoku.jobs.cores import usable_cores
 
 DECOMPOSITION = {
@@ -39,12 +38,11 @@ DECOMPOSITION = {
     "decomposition-easy-9x9": {"serial": (0.131506, 0)},
 }
 """Seconds and boards that the report prints; those of the easy board are for one thread."""
-PROPAGATE = ["naked-single", "singles"]
-
 UNKNOWN = {"serial": 0.78, "parallel": 0.11}
 """Seconds that the paper prints for a 9x9 board that it does not print."""
 PAPER_CORES = 8
 HARD = "decomposition-9x9"
+LONG = "1f"
 
 Case = tuple[str, str, str, int | None]
 """Document, board, propagation, and limit of solutions."""
@@ -139,25 +137,16 @@ def show_paper(path: Path) -> None:
 
 
 @script("documents", show)
-@click.argument("boards", nargs=-1)
-@click.option("--long", default="1f", show_default=True, help="Board that takes long.")
-@click.option("--propagate", multiple=True, default=PROPAGATE, help="Techniques, repeatable.")
 @click.option("--repeats", default=9, show_default=True, help="Runs of every case.")
-def main(
-    path: Path, boards: tuple[str, ...], long: str, propagate: tuple[str, ...], repeats: int
-) -> None:
-    """Time the search on BOARDS of the report (all by default), and on two for the paper."""
-    [long], names = board_names([long]), board_names(boards or DECOMPOSITION)
-    if unknown := [name for name in names if name not in DECOMPOSITION]:
-        known = ", ".join(DECOMPOSITION)
-        raise InputError(f"the report has no board {unknown[0]!r}, expected one of {known}")
+def main(path: Path, repeats: int) -> None:
+    """Time the search on the boards of the report, and on two for the paper."""
     cases: list[Case] = [
         ("report", name, technique, limit)
-        for name in names
-        for technique in propagate
+        for name in DECOMPOSITION
+        for technique in ("naked-single", "singles")
         for limit in (1, None)
     ]
-    cases += [("paper", HARD, "singles", 1), ("paper", long, "singles", None)]
+    cases += [("paper", HARD, "singles", 1), ("paper", LONG, "singles", None)]
     record(path, measure(cases, repeats))
 
 

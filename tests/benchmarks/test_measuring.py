@@ -18,9 +18,10 @@ LIST = "".join(f"{puzzle('3x3', clues, clues)}\n" for clues in (24, 28, 40))
 @pytest.mark.parametrize(
     ("name", "arguments", "row"),
     [
-        ("techniques", "--hard LIST --sets 1 --repeats 1", "| hard | "),
-        ("documents", "decomposition-easy-9x9 --propagate singles --long 1b --repeats 1",
-         "| decomposition-easy-9x9 | singles | 1 | 1 | "),
+        pytest.param("memory", "--seconds 2", "| 25x25, no clues | ", marks=pytest.mark.slow),
+        ("techniques", "--hard LIST --repeats 1", "| hard | "),
+        pytest.param("documents", "--repeats 1", "| decomposition-easy-9x9 | singles | 1 | 1 | ",
+                     marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 def test_a_script_measures_and_shows(name: str, arguments: str, row: str, tmp_path: Path) -> None:

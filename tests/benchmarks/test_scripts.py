@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from gpusudoku import collection
 from gpusudoku.errors import InputError
 
-SHOWING = ["contraction", "documents", "gpu", "one_core", "peers", "techniques"]
+SHOWING = ["contraction", "documents", "gpu", "memory", "one_core", "peers", "techniques"]
 """Scripts with the options --output and --show."""
 
 
@@ -47,8 +47,6 @@ def test_only_its_own_results_are_shown(name: str, tmp_path: Path) -> None:
         ("timings", ["reading", "nothing"], "no topic 'nothing': expected some of batches"),
         ("timings", ["--show", "--results", "nowhere"], "batches.json: No such file or directory"),
         ("peers", ["1f", "nothing"], "no board named '@nothing'"),
-        ("documents", ["1f"], "the report has no board '1f', expected one of decomposition-16x16"),
-        ("techniques", ["--sets", "1,9"], "no set '9', expected some of none, naked-single"),
         ("techniques", ["--easy", "LIST"], "list.txt:1: "),
         ("report", ["nothing"], "no part 'nothing': expected some of bench, timings"),
     ],
