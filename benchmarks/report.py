@@ -4,7 +4,7 @@
     python benchmarks/report.py timings peers    some parts only
 
 What a part records replaces the earlier results once the whole part has succeeded. techniques.py
-runs if its lists of puzzles are given, one_core.py if an environment variable names one of its
+runs if it is given lists of puzzles, one_core.py if an environment variable names one of its
 programs. Commit before: results of changed sources name no commit.
 """
 
@@ -24,7 +24,6 @@ from script import command
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.jobs.cores import usable_cores
 
-HERE = Path(__file__).resolve().parent
 PROGRAMS = ("GPUSUDOKU_TDOKU", "GPUSUDOKU_RUST_SUDOKU", "GPUSUDOKU_SCHOKU")
 FILE = click.Path(exists=True, dir_okay=False)
 
@@ -34,7 +33,7 @@ Lists = dict[str, str | None]
 
 def script(name: str, *options: str) -> list[str]:
     """Return the command that runs a script beside this one."""
-    return [sys.executable, str(HERE / f"{name}.py"), *options]
+    return [sys.executable, str(Path(__file__).with_name(f"{name}.py")), *options]
 
 
 def bench(results: Path, name: str, *options: str) -> list[str]:
@@ -65,6 +64,7 @@ def parts_of(results: Path, batches: tuple[str, ...], lists: Lists) -> dict[str,
         "documents": recording("documents", "--repeats", "5"),
         "peers": recording("peers", "--limit", "8", "--repeats", "1"),
         "contraction": recording("contraction"),
+        "memory": recording("memory"),
     }  # fmt: skip
     if list_options:
         parts["techniques"] = recording("techniques", *list_options)
@@ -87,9 +87,9 @@ def succeeds(words: list[str]) -> bool:
 def main(names: tuple[str, ...], batches: tuple[str, ...], **lists: str | None) -> None:
     """Run the PARTS of the report, by default all, then draw the figures and write the tables."""
     known = parts_of(RESULTS, batches, lists)
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise InputError(f"no part {unknown[0]!r}: expected some of {', '.join(known)}")
+    for name in names:
+        if name not in known:
+            raise InputError(f"no part {name!r}: expected some of {', '.join(known)}")
     failed = []
     for name in names or known:
         click.echo(f"{name} ...", err=True)

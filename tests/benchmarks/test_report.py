@@ -34,8 +34,8 @@ def test_all_parts(commands: list[list[str]]) -> None:
     assert done.exit_code == 1
     assert done.stderr.splitlines()[-1] == "report.py: not done: peers"
     assert names(commands) == [
-        "bench", "bench", "bench", "timings", "documents", "peers", "contraction", "figures",
-        "readme",
+        "bench", "bench", "bench", "timings", "documents", "peers", "contraction", "memory",
+        "figures", "readme",
     ]  # fmt: skip
 
 
