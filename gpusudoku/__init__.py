@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from gpusudoku.solving import solve, solve_many
     from gpusudoku.web.widget import widget
 
-__version__ = "0.24.0"
+__version__ = "0.25.0"
 
 # Loaded at first use: most of these bring in Numba, which takes longer than reading a board. All of
 # them bring in NumPy, and the command line is to catch signals before that.
