@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from machine import RESULTS, recorded, source
 from published import CORES, SECONDS, SPEED_UPS, THEIRS
-from script import command, repeated, table
-from summary import duration, factor
+from script import command, duration, repeated, table
+from summary import factor
 
 from gpusudoku import collection
 from gpusudoku.bench.suite import Row, read_json, search_law, undisturbed
@@ -34,7 +34,7 @@ YEAR = 365.25 * 86400
 
 
 def bench_rows(path: Path, name: str = "bench") -> list[Row]:
-    """Return the rows of ``NAME.json`` beside ``path`` that were not starved."""
+    """Return the CPU rows of ``NAME.json`` beside ``path`` that have a time and are not starved."""
     rows = read_json(str(path.with_name(f"{name}.json")))[0]
     return [row for row in undisturbed(rows) if row["median"] and row["device"] == "cpu"]
 
@@ -101,7 +101,7 @@ def speed_ups(path: Path) -> None:
         lines.append([board, *cells, *(f"{theirs[CORES.index(n)]:.1f}" for n in their_cores)])
     heads = ["board", f"ours, {threads} cores", "threads at work", f"ours, {REAL_CORES} cores"]
     table([*heads, *(f"theirs, {number}" for number in their_cores)], lines)
-    print(f"\n{REAL_CORES} cores: another machine, see the table above.")
+    print(f"\n{REAL_CORES} cores: the machine with the H200, a prototype of release 0.23.")
     print_source(path)
     print(f"\n*Theirs: {THEIRS}*")
 
@@ -191,7 +191,7 @@ def cutoffs(path: Path) -> None:
             "Over the cutoffs of a board, the correlation of the time with the share of it that"
             f" threads work is {median(correlations):.2f} in the median."
         )
-    command_line = "python benchmarks/report.py cutoff"
+    command_line = "python benchmarks/report.py bench"
     sources = [source(path.with_name(f"{name}.json"), command_line) for name in CUTOFF_FILES]
     for line in dict.fromkeys(sources):
         print(f"\n{line}")

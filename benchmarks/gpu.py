@@ -169,7 +169,7 @@ def main(path: Path, minutes: float, sweep: bool) -> None:
         reason = "only the simulator is there"
     if reason is not None:
         raise DeviceError(f"nothing is measured: {reason}")
-    if sweep and path == RESULTS / "gpu.json":
+    if sweep and path.resolve() == (RESULTS / "gpu.json").resolve():
         raise InputError(f"--sweep needs --output: {path.name} has the other figures")
     bench = Bench(SIZES)
     names = [gpu.card.name for gpu in bench.gpus]

@@ -17,7 +17,7 @@ from typing import Any
 from unittest.mock import patch
 
 from gpu_figures import SETTINGS, measure_rate
-from gpu_steps import Bench, Step, board_without, count_known
+from gpu_steps import Bench, OutOfTime, Step, board_without, count_known
 from script import Run, table
 
 from gpusudoku.engines.cuda.device import Gpu
@@ -76,6 +76,10 @@ def sweep(bench: Bench, name: str, clues: int, small: str, shapes: int) -> Itera
                 run |= measure_rate(bench, board, bench.sizes.sweep_seconds)
         except (Interrupted, MismatchError):
             raise
+        except OutOfTime:
+            if time.perf_counter() >= end:
+                return
+            run["failed"] = "took too long"
         except Exception as error:  # of CuPy and the driver, too: some candidates cannot run
             run["failed"] = printable(str(error) or type(error).__name__)
         yield run

@@ -88,7 +88,8 @@ def source(path: Path, command: str) -> str:
     elif clocks:
         parts.append(f"{median(clocks):.2f} GHz per core")
     commit = described.get("commit")
-    parts.append(f"commit {commit}" if commit else f"version {described.get('gpusudoku')}")
+    release = f"release {described.get('gpusudoku')}"
+    parts.append(f"{release}, commit {commit}" if commit else release)
     return f"*{'; '.join(parts)}; `{described.get('command', command)}`*"
 
 

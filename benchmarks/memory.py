@@ -19,6 +19,8 @@ import click
 from machine import record, recorded
 from script import Run, script, table
 
+from gpusudoku.errors import GpusudokuError
+
 BOARDS = {"top-band-twisted": "@top-band-twisted", "25x25, no clues": 25 * 25 * "."}
 SEARCH = [sys.executable, "-m", "gpusudoku", "count", "--method", "search", "--device", "cpu",
           "-j", "2", "--quiet"]  # fmt: skip
@@ -39,6 +41,8 @@ def measure(board: str, seconds: float) -> Run:
                 samples.append([round(time.monotonic() - start, 1), round(now, 1)])
             time.sleep(seconds / 30)
         solutions = process.communicate()[0].strip()
+    if process.returncode:
+        raise GpusudokuError(f"{board}: the search ended with status {process.returncode}")
     return {"board": board, "solutions": solutions, "samples": samples, "peak": peak}
 
 
@@ -58,7 +62,8 @@ def show(path: Path) -> None:
 
 
 @script("memory", show)
-@click.option("--seconds", default=60.0, show_default=True, help="Length of every search.")
+@click.option("--seconds", type=click.FloatRange(min=1), default=60.0, show_default=True,
+              help="Length of every search.")  # fmt: skip
 def main(path: Path, seconds: float) -> None:
     """Search two boards, and record the resident memory."""
     record(path, [measure(board, seconds) for board in BOARDS])

@@ -167,3 +167,16 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) ->
     print("|" + "---|" * left + "---:|" * (len(heads) - left))
     for row in rows:
         print(f"| {' | '.join(row)} |")
+
+
+def duration(seconds: float) -> str:
+    """Return a time in seconds, milliseconds or microseconds, in three digits."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= 0.9995 * size:
+            return f"{three_digits(seconds / size)} {unit}"
+    return f"{three_digits(seconds / 1e-6)} µs"
+
+
+def three_digits(number: float) -> str:
+    """Return a number rounded to three digits."""
+    return f"{float(f'{number:.3g}'):,.10g}"

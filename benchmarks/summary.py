@@ -16,14 +16,15 @@ from statistics import median
 from typing import Any
 
 from machine import RESULTS, heading, recorded
-from script import table
+from script import duration, table
 
 from gpusudoku import collection
 
 LONG = "1f without 3 clues"
-BOARDS = ("1f", "2f", LONG, "16x16-many", "box3x4-many")
 LONG_SOLUTIONS = 1_884_365_832
-"""The boards of the table; the collection has the solutions of all but one."""
+"""The solutions of LONG, which is not in the collection."""
+BOARDS = ("1f", "2f", LONG, "16x16-many", "box3x4-many")
+"""The boards of the table."""
 THREADING = {"python": "boards shared in Python (0.20)", "compiled": "in compiled code"}
 
 Times = dict[tuple[str, str, int], tuple[float, str]]
@@ -97,19 +98,14 @@ def marked(time: tuple[float, str] | None) -> str:
 
 def best_other(board: str, runs: list[dict[str, Any]]) -> str:
     """Name the other program that was fastest on one core, with its seconds."""
-    seconds: dict[str, list[float]] = {}
+    seconds: dict[tuple[str, int], list[float]] = {}
     for run in runs:
         if run["boards"] == board and run["program"] != "gpusudoku":
-            seconds.setdefault(run["program"], []).append(run["seconds"])
+            seconds.setdefault((run["program"], run["bits"]), []).append(run["seconds"])
     if not seconds:
         return ""
-    program = min(seconds, key=lambda name: median(seconds[name]))
-    return f"{duration(median(seconds[program]))} ({program})"
-
-
-def duration(seconds: float) -> str:
-    """Seconds from one second up, else milliseconds, in three digits."""
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
+    best = min(seconds, key=lambda build: median(seconds[build]))
+    return f"{duration(median(seconds[best]))} ({best[0]})"
 
 
 def factor(ratio: float) -> str:

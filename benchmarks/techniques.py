@@ -220,6 +220,8 @@ def main(path: Path, repeats: int, **files: str | None) -> None:
         for name, file in files.items()
         if file is not None
     }
+    if not lists:
+        raise InputError("no list is given: see --easy, --hard and --hardest")
     before = gigahertz(1)
     runs = [run for name, boards in lists.items() for run in simplified(name, boards)]
     runs += timed(lists, repeats)

@@ -20,7 +20,17 @@ from statistics import median
 
 import click
 from machine import RESULTS, gigahertz, record, recorded, source
-from script import Run, command, grouped, repeated, show_recorded, table, turns
+from script import (
+    Run,
+    command,
+    duration,
+    grouped,
+    repeated,
+    show_recorded,
+    table,
+    three_digits,
+    turns,
+)
 from timing_cases import TOPICS, Case, Setting, Topic
 
 from gpusudoku.errors import InputError, MismatchError
@@ -28,19 +38,6 @@ from gpusudoku.jobs.cores import usable_cores
 
 MEMORY = Path("/dev/shm")
 """Where files are in memory, on Linux."""
-
-
-def duration(seconds: float) -> str:
-    """Return a time in seconds, milliseconds or microseconds, in three digits."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
-            return f"{three_digits(seconds / size)} {unit}"
-    return f"{three_digits(seconds / 1e-6)} µs"
-
-
-def three_digits(number: float) -> str:
-    """Return a number rounded to three digits."""
-    return f"{float(f'{number:.3g}'):,.10g}"
 
 
 def cpu_seconds() -> float:
@@ -126,7 +123,7 @@ def show_with_source(path: Path) -> None:
     is_flag=True,
     help="Try it: a hundredth of the items, and small boards. Give --results, too.",
 )
-@click.option("--results", default=str(RESULTS), help="Folder of the results.")  # fmt: skip
+@click.option("--results", default=str(RESULTS), help="Folder of the results.")
 def main(
     topics: tuple[str, ...], only_list: bool, only_show: bool, repeats: int, quick: bool,
     results: str,
@@ -139,6 +136,8 @@ def main(
         for name, topic in TOPICS.items():
             print(f"{name:<10} {topic.make_cases.__doc__}")
         return
+    if quick and not only_show and Path(results).resolve() == RESULTS.resolve():
+        raise InputError("--quick needs another folder of --results than the recorded one")
     for name in topics or TOPICS:
         path = Path(results, f"timings-{name}.json")
         if not only_show:

@@ -317,14 +317,6 @@ def speed_up_axes(axes: Any, cores: Sequence[float], speed_ups: Iterable[float])
     return key("linear", **looks)
 
 
-def label_speed_ups(panels: Sequence[Any], cores: str) -> None:
-    """Name the axes of panels, two beside each other."""
-    for axes in panels[-2:]:
-        axes.set_xlabel(f"{cores}s")
-    for axes in panels[::2]:
-        axes.set_ylabel(f"speed-up over 1 {cores}")
-
-
 def speed_up(rows: Sequence[Row], on_gpu: Sequence[Row] = ()) -> Any:
     """Draw the speed-up against threads: a panel for every series, a line for every setting.
 
@@ -362,7 +354,10 @@ def speed_up(rows: Sequence[Row], on_gpu: Sequence[Row] = ()) -> Any:
             handles.append(key("GPU", color="black", linestyle=GPU_LINE))
         columns = _legend_columns(title, 3 if on_gpu else 5)
         above(axes, [*handles, linear, *keys], columns, title)
-    label_speed_ups(panels, "thread")
+    for axes in panels[-2:]:
+        axes.set_xlabel("threads")
+    for axes in panels[::2]:
+        axes.set_ylabel("speed-up over 1 thread")
     return figure
 
 

@@ -48,6 +48,9 @@ SHOWN = {
 }  # fmt: skip
 """The columns of the table, by their widths."""
 
+SHOWING_OPTIONS = ("recorded", "csv_file", "json_file", "plot", "force", "details", "quiet")
+"""The options that can be given together with --from."""
+
 bench_option = own_option("bench")
 """Even an option that other commands have, too, means another thing here: a list."""
 
@@ -184,7 +187,7 @@ def bench(
     interrupted = False
     sources: list[Source] = []
     if recorded is not None:
-        _refuse_settings(boards, options)
+        _refuse_measuring(boards)
         rows, machine = suite.read_json(recorded)
     else:
         run = _measure(boards, sources, **options)
@@ -223,14 +226,15 @@ def bench(
         source.finish()
 
 
-def _refuse_settings(boards: tuple[str, ...], options: dict[str, Any]) -> None:
+def _refuse_measuring(boards: tuple[str, ...]) -> None:
     """Raise an InputError if boards or options are given that matter to a measurement only."""
     if boards:
         raise InputError(f"{boards[0]}: --from measures no boards")
     context = click.get_current_context()
     for param in context.command.params:
         name = str(param.name)
-        if name in options and context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+        is_given = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
+        if is_given and name not in SHOWING_OPTIONS:
             raise InputError(f"{max(param.opts, key=len)}: --from measures nothing")
 
 

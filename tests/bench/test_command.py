@@ -137,6 +137,7 @@ def test_a_file_of_boards_and_cutoffs_by_empty_cells(bench: Any, tmp_path: Path)
         (["--csv", ""], "a file without a name"),
         (["--from", "THERE", "--json", "THERE", "--force"], "THERE"),
         (["--from", "THERE", "--device", "cpu"], "--device: --from measures nothing"),
+        (["--from", "THERE", "--box", "4x4", "--device", "cpu"], "--from measures nothing"),
         (["--csv", "new", "--json", "new"], "cannot both be written"),
         (["--plot", "FOLDER"], "has figures already; --force overwrites them"),
     ],

@@ -13,7 +13,12 @@ from gpusudoku.bench.suite import commit
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 SOURCES = ["gpusudoku/counting.py", "boards/1a.txt", "benchmarks/timings.py", "pyproject.toml"]
-OTHERS = ["README.md", "docs/results.md", "tests/test_counting.py", "benchmarks/results/speed.json"]
+OTHERS = [
+    "README.md",
+    "docs/results.md",
+    "tests/test_counting.py",
+    "benchmarks/results/timings-speed.json",
+]
 
 
 def git(folder: Path, *words: str) -> str:

@@ -17,6 +17,7 @@ import readme
 from click.testing import CliRunner
 from figures import NAMES, PLOTS, figures_of, fingerprint
 from machine import RESULTS
+from report import parts_of
 
 from gpusudoku.bench import suite
 from gpusudoku.bench.figures import each
@@ -25,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 RECORDED = sorted(RESULTS.glob("*.json"))
 SHEETS = sorted(RESULTS.glob("*.csv"))
 SOURCE = re.compile(
-    r"^\*.+, \d+ cores.*, \d{4}-\d\d-\d\d; .*(commit [0-9a-f]{12}(-dirty)?|version \S+);"
+    r"^\*.+, \d+ cores.*, \d{4}-\d\d-\d\d; .*release [0-9.]+(, commit [0-9a-f]{12}(-dirty)?)?;"
     r" `python benchmarks/\w+\.py.*`\*$",
     re.MULTILINE,
 )
@@ -96,6 +97,11 @@ class TestPages:
         concluded_from = {"bench", "cutoff-space", "cutoff-empty"}
         assert {path.stem for path in RECORDED} - shown == concluded_from
         assert {"summary", "findings"} <= shown
+
+    def test_they_name_parts_of_the_report_that_there_are(self) -> None:
+        text = "".join((ROOT / page).read_text("utf-8") for page in readme.PAGES)
+        named = set(re.findall(r"`python benchmarks/report\.py (\w+)`", text))
+        assert named == {"bench"} <= set(parts_of(RESULTS, (), {}))
 
     def test_every_figure_stands_on_one(self) -> None:
         pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "benchmarks/README.md"]

@@ -13,6 +13,7 @@ import pytest
 import script
 from click.testing import CliRunner, Result
 
+import gpusudoku
 from gpusudoku import collection
 from gpusudoku.errors import InputError
 
@@ -91,12 +92,13 @@ def test_results_and_where_they_are_from(tmp_path: Path, monkeypatch: pytest.Mon
     machine.record(path, [{"seconds": 1.5}], gigahertz=[3.0, 3.25])
     assert machine.recorded(path)["runs"] == [{"seconds": 1.5}]
     text = machine.source(path, "python script.py")
-    assert "; a core got 3.00 GHz before and 3.25 GHz after; commit 0123456789ab; " in text
+    release = f"release {gpusudoku.__version__}, commit 0123456789ab"
+    assert f"; a core got 3.00 GHz before and 3.25 GHz after; {release}; " in text
     with pytest.raises(InputError, match="cannot be written"):
         machine.record(tmp_path, [])
     described = {"processor": "X", "cores": 2, "date": "2026-01-01", "gpusudoku": "0.2.0"}
     path.write_text(json.dumps({"machine": described, "runs": []}))
-    assert machine.source(path, "c") == "*X, 2 cores, 2026-01-01; version 0.2.0; `c`*"
+    assert machine.source(path, "c") == "*X, 2 cores, 2026-01-01; release 0.2.0; `c`*"
 
 
 def test_recorded_random_boards_can_be_made_again() -> None:
