@@ -182,7 +182,7 @@ class _ObjectReader:
                 boards = "two boards" if names else "no board"
                 raise FormatError(
                     f"a JSON object with {boards}, expected one name such as puzzle or board, or "
-                    f"that of --column NAME: {listed_names([*found])}"
+                    f"that of --column NAME: {listed_names([*found]) or shown(_text_of(value))}"
                 )
             self.name, self.names = names[0], tuple(found)
             way = self.way._replace(geometry=self.way.geometry or _box_of(found))

@@ -55,16 +55,15 @@ BUFFER_BYTES = 1 << 16
 """Bytes read from a file at a time."""
 BLOCK_BYTES = 14 * BUFFER_BYTES
 """Bytes that are expanded at a time: a block of bzip2, and a little less than READ_BYTES."""
+XZ_MEMORY = 160 << 20
+"""Bytes that expanding xz data may take: a few bytes of a header can ask for gigabytes."""
 NAMES = frozenset(
     {"puzzle", "puzzles", "quiz", "quizzes", "board", "boards", "sudoku", "sudokus", "grid",
      "grids", "problem", "problems", "question", "questions"}
 )  # fmt: skip
 """The usual names of the column of boards, and of the value in a JSON object."""
-
 _MOST_NAMES = 9
 """Names of columns that a message lists."""
-XZ_MEMORY = 160 << 20
-"""Bytes that expanding xz data may take: a few bytes of a header can ask for gigabytes."""
 
 _MAGIC_BYTES = 10
 _FIRST_BYTES = b"\x1fB\xfd\x28P\x93"
@@ -252,22 +251,25 @@ def expanded(stream: Any, name: str) -> Any:
 
 
 def _lines_of_array(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield lines for the texts, the rows or, in three dimensions, the grids of a .npy file."""
+    """Yield a line for every row of a .npy file, text of a board or, in three dimensions, grid."""
     try:
         # From a copy in memory: it seeks in files, which a pipe cannot.
         array = np.lib.format.read_array(io.BytesIO(stream.read())).squeeze()
-        if array.dtype.kind in "SU":
-            yield "\n".join(array.astype(str).ravel().tolist()).encode()
-            return
-        rows = array.reshape(len(array) if array.ndim > 1 else 1, -1).astype(float)
-    except (ValueError, TypeError, MemoryError) as error:
+        kind, size = array.dtype.kind, array.dtype.itemsize
+        if kind not in "iufSU":
+            raise ValueError(f"it holds {array.dtype}, expected numbers or texts")
+        are_texts = size >= {"S": 16, "U": 64}.get(kind, size + 1)
+        rows = array.reshape(len(array) if array.ndim > 1 or are_texts else 1, -1)
+        rows = rows.astype(str if kind in "SU" else float)
+    except Exception as error:  # a damaged header raises errors of many kinds
         raise UnreadableError(f"a .npy file that cannot be read: {error}") from None
-    if ((rows >= 0) & (rows <= 9) & (rows % 1 == 0)).all():  # one character is fastest
-        symbols = rows.astype(np.uint8) + np.uint8(ord("0"))
+    if kind in "iuf" and ((rows >= 0) & (rows <= 9) & (rows == np.floor(rows))).all():
+        symbols = rows.astype(np.uint8) + np.uint8(ord("0"))  # lines of figures are read fastest
         yield np.insert(symbols, symbols.shape[1], ord("\n"), axis=1).tobytes()
         return
     for row in rows.tolist():
-        yield " ".join("." if cell != cell else f"{cell:g}" for cell in row).encode() + b"\n"
+        cells = (cell if kind in "SU" else f"{cell:g}" if cell == cell else "." for cell in row)
+        yield ",".join(cells).encode() + b"\n"
 
 
 def _decompressor(kind: str) -> Any:

@@ -110,7 +110,7 @@ def is_blank(cell: bytes) -> bool:
 
 def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
     """Return the values of decimal numbers and empty signs, ``UNKNOWN`` for other tokens."""
-    tokens = [_integer(token) if len(token) > 1 else token for token in tokens]
+    tokens = [_integer(token) for token in tokens]
     values = [_NUMBERS.get(token, UNKNOWN) for token in tokens]
     is_zero = [token in _ZEROS for token in tokens]
     may_begin_with_0 = any(is_zero) and sum(is_zero) < values.count(0) and max(values) < n
@@ -127,6 +127,12 @@ def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
     return np.array(values, np.uint8)
 
 
+def are_numbers(tokens: Sequence[bytes]) -> bool:
+    """Tell whether these are numbers, such as -1 and 5.0, and can be no runs of characters."""
+    are_sure = (token == _MINUS_ONE or b".0" in token for token in tokens)
+    return any(are_sure) and all(_integer(token) in _NUMBERS for token in tokens)
+
+
 def cell_of_list(text: str) -> str:
     """Return the text of a cell in a list, with a sign if it is empty."""
     text = text.strip()
@@ -140,7 +146,7 @@ def without_nan(text: bytes) -> bytes:
 
 def _integer(token: bytes) -> bytes:
     """Return 5 for 5.0 and 5.000e+00, as tools for floating-point numbers write it."""
-    if _DECIMAL.fullmatch(token) and float(token).is_integer():
+    if len(token) > 1 and _DECIMAL.fullmatch(token) and float(token).is_integer():
         return b"%d" % float(token)
     return token
 
