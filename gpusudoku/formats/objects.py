@@ -18,7 +18,7 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from typing import Any
 from xml.parsers import expat
 
@@ -56,8 +56,6 @@ _JSON = re.compile(
 )
 """The start of an object or of an array of them, not of candidates, rows or texts in braces."""
 _BETWEEN = re.compile(r"[\s,]*+")
-_MOST_JSON = 1 << 26
-"""Characters of JSON that is not read line by line."""
 
 _DECLARATION = r"\s*+[A-Za-z_][\w \t*&<>,\[\]]*+(?::[^=\n]*+)?=\s*+"
 """What stands before a list: ``board =``, ``board: list[int] =``, ``int board[9][9] =``."""
@@ -224,19 +222,13 @@ class _ObjectReader:
 
 def _values(lines: Lines) -> Iterator[tuple[int, Any]]:
     """Yield every JSON value, or item of an array, and the line where it begins."""
-    numbers: list[int] = []
-    texts: list[str] = []
-    starts = [0]
-    for number, line in lines:
-        numbers.append(number)
-        texts.append(line.decode(errors="replace"))
-        starts.append(starts[-1] + len(texts[-1]))
-        if starts[-1] > _MOST_JSON:
-            raise UnreadableError(f"{_MOST_JSON} bytes of JSON, expected an object on every line")
+    rows = list(lines)
+    texts = [line.decode(errors="replace") for _, line in rows]
+    starts = [*accumulate(map(len, texts), initial=0)]
     text = "".join(texts)
     end = array = 0
     while (place := _BETWEEN.match(text, end).end()) < len(text):  # type: ignore[union-attr]
-        number = numbers[bisect(starts, place) - 1]
+        number = rows[bisect(starts, place) - 1][0]
         end = place + 1
         if text[place] == ("]" if array else "["):
             array = 0 if array else number
@@ -248,7 +240,7 @@ def _values(lines: Lines) -> Iterator[tuple[int, Any]]:
             place = getattr(error, "pos", place)
             index = bisect(starts[:-1], place) - 1
             raise UnreadableError(
-                f"JSON that cannot be read: {reason}", numbers[index], place - starts[index] + 1
+                f"JSON that cannot be read: {reason}", rows[index][0], place - starts[index] + 1
             ) from None
         yield number, value
     if array:
@@ -389,7 +381,9 @@ def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
         while place < len(text):
             token = _TOKEN.match(text, place)
             kind = token.lastgroup if token else None
-            if token is None or (not brackets and kind == "value"):
+            # Braces in brackets are sets, as of candidates.
+            is_set = token is not None and token[0] == "{" and {*brackets} & {"[", "("}
+            if token is None or is_set or (not brackets and kind == "value"):
                 rest = text[place:].strip()
                 raise UnreadableError(
                     f"{shown(rest)} in a list, expected numbers, None or null", number

@@ -38,7 +38,6 @@ from gpusudoku.errors import (
     shortened,
     shown,
 )
-from gpusudoku.formats.symbols import without_nan
 
 STDIN = "-"
 """The path that stands for standard input."""
@@ -83,6 +82,8 @@ _REFUSED = {
     "['puzzle'], or convert it to CSV",
 }
 
+_NAN = re.compile(rb"(?<![^\s,;])nan(?![^\s,;])", re.IGNORECASE)
+"""An empty cell, as tools for floating-point numbers write it."""
 _QUOTE = re.compile(rb"[\s>]*>")
 _FENCE = re.compile(
     rb"[\s>]*(?:(?:`{3,}|~{3,})\s*[\w+.-]*|(?:\[/?(?:code|pre)\]|</?(?:code|pre)>)+)\s*",
@@ -448,7 +449,7 @@ def is_fence(line: bytes) -> bool:
 
 
 def content(line: bytes) -> bytes:
-    """Return a line without comment, quotes and end, drawn in ``|-+``; columns stay."""
+    """Return a line without comment, quotes, NaN and end, drawn in ``|-+``; columns stay."""
     text = line.partition(b"#")[0].rstrip(b"\r\n")
     if not text.isascii():
         drawn = text.decode(errors="surrogateescape").translate(_DRAWING)
@@ -460,4 +461,4 @@ def content(line: bytes) -> bytes:
     for sign in (b'"', b"'", b"`"):
         if sign in text and text.count(sign) % 2 == 0:
             text = text.replace(sign, b" ")
-    return without_nan(text) if b"n" in text.lower() else text
+    return _NAN.sub(b".  ", text) if b"n" in text.lower() else text

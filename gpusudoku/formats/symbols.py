@@ -60,7 +60,6 @@ _MINUS_ONE = b"-1"
 """The sign of pandas and solvers for an empty cell, if nothing else stands for one."""
 _EMPTY = {"none", "null", "nan", "na", ""}
 _DECIMAL = re.compile(rb"-?\d{1,2}\.\d*(?:e[+-]\d\d)?")
-_NAN = re.compile(rb"(?<![^\s,;])nan(?![^\s,;])", re.IGNORECASE)
 _MOST_WITH_X = 9
 _FIGURES = 9
 """Digits that are no letters."""
@@ -137,11 +136,6 @@ def cell_of_list(text: str) -> str:
     """Return the text of a cell in a list, with a sign if it is empty."""
     text = text.strip()
     return "." if text.lower() in _EMPTY else text
-
-
-def without_nan(text: bytes) -> bytes:
-    """Return a row with a dot for every ``nan``; columns stay."""
-    return _NAN.sub(b".  ", text)
 
 
 def _integer(token: bytes) -> bytes:

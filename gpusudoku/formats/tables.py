@@ -29,10 +29,9 @@ from gpusudoku.formats.source import (
     quoted,
     single,
 )
-from gpusudoku.formats.symbols import without_nan
 
 _DELIMITERS = (b"\t", b",", b";")
-_NAME = re.compile(rb'\s*"?[A-Za-z][\w .-]*+"?\s*')
+_NAME = re.compile(rb'\s*"?(?!(?i:nan)\b)[A-Za-z][\w .-]*+"?\s*')
 _MOST_LINES = 1 << 8
 """Lines of a row after the first one."""
 
@@ -177,7 +176,7 @@ def find_header(head: Head, way: Way) -> Header | None:
         len(header.names) > 1
         or way.column
         or not rest
-        or (row.startswith(b'"') and b"\n" in row.strip())
+        or b"\n" in row.strip()
         or is_one_per_line(Head(rest), way)
     ):
         return _with_column(header, row, way)
@@ -218,7 +217,6 @@ def _names_of(line: NumberedLine, row: bytes, way: Way) -> Header | None:
     is_names = (
         len(names) > 1
         and all(_NAME.fullmatch(name) for name in fields)
-        and without_nan(text) == text
         and len(cells := _fields(row, delimiter)) == len(names)
         # A row of a large board has letters, too.
         and (any(len(name) > 1 for name in names) or _boards_in(cells, way))
