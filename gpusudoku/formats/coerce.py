@@ -55,7 +55,8 @@ MOST_DIGIT = 64
 _PLACE = re.compile(r"^<text>(:\d+)*: ")
 """The line and column in a string, which say little beside the index of the string."""
 _FILE_NAME = re.compile(
-    r".{1,250}\.(txt|text|csv|tsv|sdk|sdm|ss|jsonl?|ndjson|md|npy|xlsx?|gz|bz2|xz|zst|zip)", re.I
+    r".{1,250}\.(txt|text|csv|tsv|sdk|sdm|ss|jsonl?|ndjson|md|npy|parquet|xlsx?|gz|bz2|xz|zst|zip)",
+    re.I,
 )
 _SYMBOL = re.compile(r"[.*_0-9A-Za-z]\d?|-1")
 

@@ -130,16 +130,16 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             if not begun:  # no line has been an object: these are not JSON lines
                 lines.put_back([(number, line)])
                 for place, value in _values(lines):
-                    yield from (reader.read(place, found) for found in reader.objects_in(value))
+                    yield from (reader.read(place, item) for item in reader.objects_in(value))
                 return
             error.line = number
             yield error.at(way.source)
             continue
         begun = True
-        for found in reader.objects_in(outer):
-            entry = reader.read(number, found)
+        for record in reader.objects_in(outer):
+            entry = reader.read(number, record)
             yield entry
-        if found is outer and isinstance(entry, Batch) and isinstance(outer.get(BOX), str | None):
+        if record is outer and isinstance(entry, Batch) and isinstance(outer.get(BOX), str | None):
             box = outer.get(BOX)
             origin = entry.places.origin(0)  # type: ignore[union-attr]
             yield from together.split(line, entry.geometry, origin, fields_of_lines)
@@ -163,28 +163,28 @@ class _ObjectReader:
         """
         with suppress(RecursionError):
             if isinstance(value, list) and _has_objects(value):
-                return [found for item in value for found in self.objects_in(item)]
+                return [record for item in value for record in self.objects_in(item)]
             if isinstance(value, dict) and not self._names_of_boards(value):
                 groups = [self.objects_in(inner) for inner in value.values() if _has_objects(inner)]
                 groups = [group for group in groups if any(map(self._names_of_boards, group))]
-                return [found for group in groups for found in group] or [value]
+                return [record for group in groups for record in group] or [value]
         return [value]
 
     def read(self, number: int, value: Any) -> Batch | InputError:
         """Read the board of an object, or return its error."""
-        found: dict[str, Any] = dict(value) if isinstance(value, dict) else {}
+        record: dict[str, Any] = dict(value) if isinstance(value, dict) else {}
         board_value, puzzle = None, ""
         try:
-            names = self._names_of_boards(found)
+            names = self._names_of_boards(record)
             if len(names) != 1:
                 boards = "two boards" if names else "no board"
                 raise FormatError(
                     f"a JSON object with {boards}, expected one name such as puzzle or board, or "
-                    f"that of --column NAME: {listed_names([*found]) or shown(_text_of(value))}"
+                    f"that of --column NAME: {listed_names([*record]) or shown(_text_of(value))}"
                 )
-            self.name, self.names = names[0], tuple(found)
-            way = self.way._replace(geometry=self.way.geometry or _box_of(found))
-            board_value = found.pop(self.name)
+            self.name, self.names = names[0], tuple(record)
+            way = self.way._replace(geometry=self.way.geometry or _box_of(record))
+            board_value = record.pop(self.name)
             puzzle = _text_of(board_value)
             parser = self._parsers.setdefault(way.geometry, LineParser(way.geometry, way.near))
             board = parse_field(parser, number, _text_of_board(board_value), way)
@@ -193,23 +193,23 @@ class _ObjectReader:
         except FormatError as error:
             error.line = number
             error.column = error.column if puzzle == board_value else None
-            others = tuple(map(_text_of, found.values()))
-            return error.at(self.way.source, puzzle, tuple(found), others)
-        origin = Origin(self.way.source, tuple(found))
-        return single(board, origin, number, tuple(map(_text_of, found.values())))
+            others = tuple(map(_text_of, record.values()))
+            return error.at(self.way.source, puzzle, tuple(record), others)
+        origin = Origin(self.way.source, tuple(record))
+        return single(board, origin, number, tuple(map(_text_of, record.values())))
 
-    def _names_of_boards(self, found: Any) -> list[str]:
+    def _names_of_boards(self, record: Any) -> list[str]:
         """Return the usual names, or that of ``--column``, else those of boards to be solved."""
-        if not isinstance(found, dict):
+        if not isinstance(record, dict):
             return []
-        if tuple(found) == self.names:
+        if tuple(record) == self.names:
             return [self.name]
         column = self.way.column
-        names = [name for name, value in found.items() if not _has_objects(value)]
+        names = [name for name, value in record.items() if not _has_objects(value)]
         if column is not None:
             return [name for name in names if name == column]
         known = [name for name in names if name.lower() in NAMES]
-        return known or [name for name in names if self._is_unsolved(found[name])]
+        return known or [name for name in names if self._is_unsolved(record[name])]
 
     def _is_unsolved(self, value: Any) -> bool:
         """Tell whether a value is a board with an empty cell."""
