@@ -160,7 +160,8 @@ class Row:
         number = len(self.tokens)
         if self.by_fields:
             return (number, number - 1) if self.ends_in_gap and number else (number,)
-        if (b"-1" in self.text or b".0" in self.text) and are_numbers(self.tokens):
+        may_be_sure = b"-1" in self.text or b".0" in self.text
+        if number > 1 and may_be_sure and are_numbers(self.tokens):
             return (number,)
         characters = sum(map(len, self.tokens))
         return (number, characters) if number > 1 else (characters,)

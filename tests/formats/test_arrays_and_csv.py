@@ -12,9 +12,9 @@ import pytest
 
 import gpusudoku
 from gpusudoku.errors import InputError
-from gpusudoku.formats import read_batches
+from gpusudoku.formats import parse, read_batches
 from gpusudoku.formats.coerce import batches_of
-from tests.formats.samples import report
+from tests.formats.samples import read, report
 
 A = "1....2....3....."
 B = ".4......2....1.."
@@ -45,6 +45,7 @@ LISTS = {
     "braces of texts": "{" + ", ".join(f'"{row}"' for row in ROWS) + "}",
     "C": f"int board[4][4] = {braces(NUMBERS)};",
     "C with a line end before the brace": f"int board[4][4] =\n{braces(NUMBERS, chr(10))};  // x",
+    "C with comments": f"int b[16] = {{ /* rows */\n{str(NUMBERS.ravel().tolist())[1:-1]} // x\n}};",
     "C++": f"std::vector<std::vector<int>> board = {braces(NUMBERS)};",
     "Java": f"int[][] b = new int[][]{braces(NUMBERS)};",
     "Java with fewer words": f"static final int[] B = {braces(NUMBERS.ravel())};",
@@ -90,6 +91,19 @@ def test_text(name: str, run, tmp_path, without_cuda) -> None:
     assert str(gpusudoku.parse(LISTS[name])) == A
     if not name.startswith("CSV"):
         assert report(LISTS[name].rstrip() + "\n\n")[0].startswith("board")
+
+
+def test_decimals_are_told_from_characters() -> None:
+    """Only where numbers are separated, and some have a zero behind the point."""
+    for text in (
+        "12.0000000000000",
+        "1.00\n.2.0\n0.3.\n4.00",
+        "1. 2.\n.. 1.\n3. ..\n.. ..",
+        "12. 34.\n... ...\n... ...\n... ...\n... ...\n... ...",
+    ):
+        [entry] = read(text)
+        characters = "".join(text.split())
+        assert entry.board == parse(characters)
 
 
 def test_several_arrays_in_a_file() -> None:
