@@ -109,7 +109,7 @@ def is_blank(cell: bytes) -> bool:
 
 def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
     """Return the values of decimal numbers and empty signs, ``UNKNOWN`` for other tokens."""
-    tokens = [_integer(token) for token in tokens]
+    tokens = [_integer(token) if len(token) > 1 else token for token in tokens]
     values = [_NUMBERS.get(token, UNKNOWN) for token in tokens]
     is_zero = [token in _ZEROS for token in tokens]
     may_begin_with_0 = any(is_zero) and sum(is_zero) < values.count(0) and max(values) < n
@@ -140,7 +140,7 @@ def cell_of_list(text: str) -> str:
 
 def _integer(token: bytes) -> bytes:
     """Return 5 for 5.0 and 5.000e+00, as tools for floating-point numbers write it."""
-    if len(token) > 1 and _DECIMAL.fullmatch(token) and float(token).is_integer():
+    if _DECIMAL.fullmatch(token) and float(token).is_integer():
         return b"%d" % float(token)
     return token
 

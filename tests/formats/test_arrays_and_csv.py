@@ -45,7 +45,7 @@ LISTS = {
     "braces of texts": "{" + ", ".join(f'"{row}"' for row in ROWS) + "}",
     "C": f"int board[4][4] = {braces(NUMBERS)};",
     "C with a line end before the brace": f"int board[4][4] =\n{braces(NUMBERS, chr(10))};  // x",
-    "C with comments": f"int b[16] = {{ /* rows */\n{str(NUMBERS.ravel().tolist())[1:-1]} // x\n}};",
+    "C with comments": f"int b[16] = {{ /* rows */\n{str(NUMBERS.ravel().tolist())[1:-1]} //\n}};",
     "C++": f"std::vector<std::vector<int>> board = {braces(NUMBERS)};",
     "Java": f"int[][] b = new int[][]{braces(NUMBERS)};",
     "Java with fewer words": f"static final int[] B = {braces(NUMBERS.ravel())};",
