@@ -62,6 +62,8 @@ MOST_LINES = 1 << 14
 FieldsOf = Callable[[list[str]], Iterator[tuple[str, tuple[str, ...]]]]
 """Yields the board of each line, and the texts beside it, up to a line that a parser must read."""
 
+_LEAST_CELLS = 16
+"""A field of fewer cells is not taken for a board unless a header says so."""
 _SEPARATORS = re.compile(rb"[:,;\s]+")
 _GROUPS = re.compile(rb"\s*(?:\{[^{}]*\}\s*)+")
 _GROUP = re.compile(rb"\{([^{}]*)\}")
@@ -390,3 +392,20 @@ def _check_numbered(number: int, board: Board, behind: bytes) -> None:
                     f"{quoted(other)} behind it",
                     number,
                 )
+
+
+def board_in(field: bytes, way: Way) -> Board | None:
+    """Return the board that a field is, of at least sixteen cells with nothing between them."""
+    text = field.strip()
+    if len(text) < _LEAST_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
+        return None
+    board = board_of_line(text, way)
+    return board if board is not None and board.geometry.cells >= _LEAST_CELLS else None
+
+
+def board_of_line(text: bytes, way: Way) -> Board | None:
+    """Return the board on a line, None if it has none or is wrong."""
+    try:
+        return LineParser(way.geometry, way.near).parse(0, text)
+    except FormatError:
+        return None

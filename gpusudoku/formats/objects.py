@@ -1,52 +1,81 @@
-"""Nested forms: JSON objects, lists of Python, JSON and NumPy, and XML files of OpenSudoku.
+"""Nested forms: JSON objects, lists of many languages, and XML files of OpenSudoku.
 
-Of JSON objects there is one on every line; one of their values is a board, the others stand beside
-it. Lists and XML are unfolded into the lines of other forms: ``[[5, 3, null], ...]`` becomes one
-line for each innermost list, and a blank line where a list of lists ends; a string becomes a line
-as it is, and so does a game. So they are recognised and read like all other lines.
+One of the values of a JSON object is a board, the others stand beside it. JSON lines have an object
+on every line; other JSON is decoded value by value, and objects around objects with boards, such as
+``{"newboard": {"grids": [{"value": [[...]]}]}}``, are passed over.
+
+Lists and XML are unfolded into the lines of other forms: ``[[5, 3, null], ...]`` becomes one line
+for each innermost list, and a blank line where a list of lists ends; a string becomes a line as it
+is, and so does a game. So they are recognised and read like all other lines. Lists may be in
+braces, as in C and Java.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import chain
+from itertools import accumulate, chain, islice
 from typing import Any
 from xml.parsers import expat
 
 from gpusudoku.board.batch import Batch, Origin
+from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, shown
-from gpusudoku.formats.grids import SECTION, Head
-from gpusudoku.formats.lines import LineParser, LinesTogether
+from gpusudoku.formats.grids import SECTION, Head, head_of, is_one_per_line, read_grids
+from gpusudoku.formats.lines import (
+    LineParser,
+    LinesTogether,
+    board_in,
+    board_of_line,
+    read_lines,
+)
 from gpusudoku.formats.source import (
     LONGEST_LINE,
+    NAMES,
     FormatError,
     Lines,
     NumberedLine,
     UnreadableError,
     Way,
     content,
+    listed_names,
+    no_column,
     single,
 )
-from gpusudoku.formats.tables import NAMES, board_in, listed_names, no_column
+from gpusudoku.formats.symbols import cell_of_list
 
 BOX = "box"
 """The shape of the boxes, as the program writes it in its own objects."""
-_OBJECT = re.compile(rb"\s*\{(?:[\s\"]|$)")
-"""Candidates in braces are no object. Quotes may be blanks here."""
-
-_LIST = re.compile(rb"\s*+(?:[A-Za-z_]\w*+\s*+(?::[^=]*+)?=\s*+)?(?:[A-Za-z_][\w.]*+\()?\s*+[\[(]")
-_PREFIX = re.compile(r"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*(?=\())?")
-_TOKEN = re.compile(
-    r"""(?P<open>[\[(])|(?P<close>[\])])|(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<end>\n)"""
-    r"""|(?P<value>[\w.*?-]+)|(?P<other>(?:\#|//)[^\n]*|[,;]|\s++(?:dtype=[\w.']+)?)"""
+_JSON = re.compile(
+    rb"""\s*+(?:\[\s*+)?\{\s*+(?:(?:"(?:[^"\\]|\\.)*+"|'[^']*+'|[A-Za-z_]\w*+)\s*+:|\}|"[^"]*+$|$)"""
 )
-_EMPTY = {"none", "null", "nan", "na", ""}
-_CLOSING = {"[": "]", "(": ")"}
+"""The start of an object or of an array of them, not of candidates, rows or texts in braces."""
+_BETWEEN = re.compile(r"[\s,]*+")
+
+_DECLARATION = r"\s*+[A-Za-z_][\w \t*&<>,\[\]]*+(?::[^=\n]*+)?=\s*+"
+"""What stands before a list: ``board =``, ``board: list[int] =``, ``int board[9][9] =``."""
+_MAKER = (
+    r"\s*+(?:[A-Za-z_][\w.]*+(?=\(\s*+(?:[A-Za-z_]\w*+)?[\[(])"
+    r"|(?:new\s++[A-Za-z_][\w.]*+[\w,\[\]]*+|(?:\[\w*+\])++[A-Za-z_]\w*+)\s*+(?=\{))"
+)
+"""What makes an array of it: ``np.array(``, ``new int[][]{``, ``[9][9]int{``."""
+_PREFIX = re.compile(rf"(?:{_DECLARATION})?(?:{_MAKER})?")
+_BRACES = r"\{\s*+(?:\{|[^{},]*+,[^{}]*+\}\s*+(?:[^{\s]|$))"
+"""The start of a list in braces. Candidates in braces are none: nothing stands between them."""
+_LIST = re.compile(
+    rf"{_DECLARATION}(?:{_MAKER})?\s*+[\[({{]|(?:{_MAKER})?\s*+(?:[\[(]|{_BRACES})".encode()
+)
+_TOKEN = re.compile(
+    r"""(?P<open>[\[({])|(?P<close>[\])}])|(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<end>\n)"""
+    r"""|(?P<maker>(?:new\s++)?[A-Za-z_][\w.]*+!?(?:\[\])*+(?=[\[({]))|(?P<value>[\w.*?-]+)"""
+    r"""|(?P<other>(?:\#|//)[^\n]*|/\*[^\n]*?\*/|[,;]|\s++(?:dtype=[\w.']+)?)"""
+)
+_CLOSING = {"[": "]", "(": ")", "{": "}"}
 _PAIR = 2
 """Texts of a puzzle and its solution."""
 _MOST_DEPTH = 5
@@ -58,26 +87,25 @@ _MOST_TAGS = 1 << 8
 """Elements within each other: the parser keeps the names of all that are open."""
 
 
-def is_object(head: Head) -> bool:
-    """Tell whether the input begins with a JSON object."""
-    return _OBJECT.match(head.first) is not None
+def is_json(head: Head) -> bool:
+    """Tell whether the input begins with a JSON object, or with an array of objects."""
+    return _JSON.match(b"".join(line for _, line in head.lines)) is not None
 
 
 def is_list(head: Head) -> bool:
     """Tell whether the input begins with a list or an XML tag."""
     if head.first.lstrip().startswith(b"<"):
         return True
-    return _LIST.match(head.first) is not None and not SECTION.fullmatch(head.first)
+    text = b"\n".join(content(line) for _, line in head.lines)
+    return _LIST.match(text) is not None and not SECTION.fullmatch(head.first)
 
 
 def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read the board of every object; one without a board gives an error in its place."""
-    parsers: dict[Geometry | None, LineParser] = {}
-    together = LinesTogether(lines)
+    reader, together = _ObjectReader(way), LinesTogether(lines)
     begun = False
-    names: tuple[str, ...] = ()
-    name, puzzle, box = "", "", None
-    """Of the last object: all names, that of the board, the board, and the box."""
+    box: Any = None
+    """That of the last object."""
 
     def fields_of_lines(lines: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
         with suppress(ValueError, RecursionError, FormatError):
@@ -86,9 +114,9 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
                 if "\ufffd" in text:
                     return  # It may be damaged.
                 found, end = _DECODER.raw_decode(text)
-                if end < len(text) or type(found) is not dict or tuple(found) != names:
+                if end < len(text) or type(found) is not dict or tuple(found) != reader.names:
                     return
-                board = found.pop(name)
+                board = found.pop(reader.name)
                 if not isinstance(board, str) or found.get(BOX) != box:
                     return
                 yield board, tuple(map(_text_of, found.values()))
@@ -96,28 +124,127 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     for number, line in lines:
         if not line.strip():
             continue
-        found, puzzle = dict[str, Any](), ""
         try:
-            found, begun = _object(line), True
-            name = _name_of(found, way.column)
-            geometry = way.geometry or _box_of(found)
-            parser = parsers.setdefault(geometry, LineParser(geometry, way.near))
-            names = tuple(found)
-            value = found.pop(name)
-            puzzle = _text_of(value)
-            board = parser.parse_field(number, _line_of(value, number))
+            outer = _object(line)
+        except FormatError as error:
+            if not begun:  # no line has been an object: these are not JSON lines
+                lines.put_back([(number, line)])
+                for place, value in _values(lines):
+                    yield from (reader.read(place, item) for item in reader.objects_in(value))
+                return
+            error.line = number
+            yield error.at(way.source)
+            continue
+        begun = True
+        for record in reader.objects_in(outer):
+            entry = reader.read(number, record)
+            yield entry
+        if record is outer and isinstance(entry, Batch) and isinstance(outer.get(BOX), str | None):
+            box = outer.get(BOX)
+            origin = entry.places.origin(0)  # type: ignore[union-attr]
+            yield from together.split(line, entry.geometry, origin, fields_of_lines)
+
+
+class _ObjectReader:
+    """Reads the boards of objects."""
+
+    def __init__(self, way: Way) -> None:
+        self.way = way
+        self.names: tuple[str, ...] | None = None
+        """All names of the last object with a board."""
+        self.name = ""
+        """The name of its board: the next object with the same names has it, too."""
+        self._parsers: dict[Geometry | None, LineParser] = {}
+
+    def objects_in(self, value: Any) -> list[Any]:
+        """Return the objects with a board in a JSON value, and all else in their arrays.
+
+        What is beside them in objects around them is left out. Without any, it is the value itself.
+        """
+        with suppress(RecursionError):
+            if isinstance(value, list) and _has_objects(value):
+                return [record for item in value for record in self.objects_in(item)]
+            if isinstance(value, dict) and not self._names_of_boards(value):
+                groups = [self.objects_in(inner) for inner in value.values() if _has_objects(inner)]
+                groups = [group for group in groups if any(map(self._names_of_boards, group))]
+                return [record for group in groups for record in group] or [value]
+        return [value]
+
+    def read(self, number: int, value: Any) -> Batch | InputError:
+        """Read the board of an object, or return its error."""
+        record: dict[str, Any] = dict(value) if isinstance(value, dict) else {}
+        board_value, puzzle = None, ""
+        try:
+            names = self._names_of_boards(record)
+            if len(names) != 1:
+                boards = "two boards" if names else "no board"
+                raise FormatError(
+                    f"a JSON object with {boards}, expected one name such as puzzle or board, or "
+                    f"that of --column NAME: {listed_names([*record]) or shown(_text_of(value))}"
+                )
+            self.name, self.names = names[0], tuple(record)
+            way = self.way._replace(geometry=self.way.geometry or _box_of(record))
+            board_value = record.pop(self.name)
+            puzzle = _text_of(board_value)
+            parser = self._parsers.setdefault(way.geometry, LineParser(way.geometry, way.near))
+            board = parse_field(parser, number, _text_of_board(board_value), way)
+            if board is None:
+                raise FormatError(f"{shown(puzzle)}, expected a board")
         except FormatError as error:
             error.line = number
-            if not begun:  # no line has been an object: these are not JSON lines
-                raise UnreadableError(error.message, number) from None
-            yield error.at(way.source, puzzle, tuple(found), tuple(map(_text_of, found.values())))
+            error.column = error.column if puzzle == board_value else None
+            others = tuple(map(_text_of, record.values()))
+            return error.at(self.way.source, puzzle, tuple(record), others)
+        origin = Origin(self.way.source, tuple(record))
+        return single(board, origin, number, tuple(map(_text_of, record.values())))
+
+    def _names_of_boards(self, record: Any) -> list[str]:
+        """Return the usual names, or that of ``--column``, else those of boards to be solved."""
+        if not isinstance(record, dict):
+            return []
+        if tuple(record) == self.names:
+            return [self.name]
+        column = self.way.column
+        names = [name for name, value in record.items() if not _has_objects(value)]
+        if column is not None:
+            return [name for name in names if name == column]
+        known = [name for name in names if name.lower() in NAMES]
+        return known or [name for name in names if self._is_unsolved(record[name])]
+
+    def _is_unsolved(self, value: Any) -> bool:
+        """Tell whether a value is a board with an empty cell."""
+        with suppress(FormatError):
+            find_board = board_of_line if isinstance(value, list) else board_in
+            board = find_board(_text_of_board(value), self.way)
+            return board is not None and board.n > 1 and not board.is_full
+        return False
+
+
+def _values(lines: Lines) -> Iterator[tuple[int, Any]]:
+    """Yield every JSON value, or item of an array, and the line where it begins."""
+    rows = list(lines)
+    texts = [line.decode(errors="replace") for _, line in rows]
+    starts = [*accumulate(map(len, texts), initial=0)]
+    text = "".join(texts)
+    end = array = 0
+    while (place := _BETWEEN.match(text, end).end()) < len(text):  # type: ignore[union-attr]
+        number = rows[bisect(starts, place) - 1][0]
+        end = place + 1
+        if text[place] == ("]" if array else "["):
+            array = 0 if array else number
             continue
-        assert board is not None  # the line is neither blank nor a comment
-        origin = Origin(way.source, tuple(found))
-        yield single(board, origin, number, tuple(map(_text_of, found.values())))
-        box = found.get(BOX)
-        if isinstance(box, str | None):
-            yield from together.split(line, board.geometry, origin, fields_of_lines)
+        try:
+            value, end = _DECODER.raw_decode(text, place)
+        except (ValueError, RecursionError, FormatError) as error:
+            reason = getattr(error, "msg", str(error))
+            place = getattr(error, "pos", place)
+            index = bisect(starts[:-1], place) - 1
+            raise UnreadableError(
+                f"JSON that cannot be read: {reason}", rows[index][0], place - starts[index] + 1
+            ) from None
+        yield number, value
+    if array:
+        raise UnreadableError("a JSON array that does not end", array)
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -142,16 +269,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
-def _name_of(found: dict[str, Any], column: str | None) -> str:
-    """Return the name of the board: a usual one, or the given one."""
-    names = [name for name in found if name == column or (column is None and name.lower() in NAMES)]
-    if len(names) != 1:
-        boards = "two boards" if names else "no board"
-        raise FormatError(
-            f"a JSON object with {boards}, expected one name such as puzzle or board, or that of "
-            f"--column NAME: {listed_names([*found])}"
-        )
-    return names[0]
+def _has_objects(value: Any) -> bool:
+    """Tell whether a value is an object, or an array with some."""
+    return isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(item, dict) for item in value)
+    )
 
 
 def _box_of(found: dict[str, Any]) -> Geometry | None:
@@ -169,17 +291,18 @@ def _box_of(found: dict[str, Any]) -> Geometry | None:
         raise FormatError(str(error)) from None
 
 
-def _line_of(value: Any, number: int) -> bytes:
-    """Return the one line that stands for a board: a text, a list, or a list of rows."""
+def _text_of_board(value: Any) -> bytes:
+    """Return the text that stands for a board: a text, or one line for a list or a list of rows."""
     if isinstance(value, list):
         if any(isinstance(row, list) or (isinstance(row, str) and len(row) > 2) for row in value):
             if any(not isinstance(row, list | str) or len(row) != len(value) for row in value):
                 raise FormatError(f"{len(value)} rows, not all of {len(value)} cells")
             value = [cell for row in value for cell in row]
-        value = ",".join(map(_cell, map(str, value)))
+        value = ",".join(map(cell_of_list, map(str, value)))
     if not isinstance(value, str):
         raise FormatError(f"{shown(json.dumps(value))}, expected a board as text or list")
-    return _whole_line(number, value)
+    text: str = value
+    return text.encode(errors="surrogatepass")
 
 
 def _text_of(value: Any) -> str:
@@ -190,18 +313,35 @@ def _text_of(value: Any) -> str:
     return str(value) if type(value) is int else json.dumps(value)
 
 
-def _cell(text: str) -> str:
-    """Return the text of a cell in a list, with a sign if it is empty."""
-    text = text.strip()
-    return "." if text.lower() in _EMPTY else text
-
-
 def _whole_line(number: int, text: str) -> bytes:
     """Return the line of a text, which must not pass for a comment or for a blank line."""
     line = text.encode(errors="surrogatepass") + b"\n"
     if not content(line).strip():
         raise UnreadableError(f"{shown(text)}, expected a board", number)
     return line
+
+
+def parse_field(parser: LineParser, number: int, field: bytes, way: Way) -> Board | None:
+    """Read a field that begins on a line, which may be a grid or a list; None if it is blank."""
+    text = field.strip()
+    if b"\n" not in text and not text.startswith((b"[", b"(", b"{{")):
+        return parser.parse_field(number, field)
+    lines = Lines.of(iter(enumerate(field.splitlines(keepends=True), number)))
+    way = way._replace(column=None)
+    try:
+        if is_list(head := head_of(lines)):
+            lines = unfold(lines, way)
+            head = head_of(lines)
+        read = read_lines if is_one_per_line(head, way) else read_grids
+        first, *others = islice(read(lines, way), 2)
+    except UnreadableError as error:  # of this field alone
+        raise FormatError(error.message, error.line, error.column) from None
+    if isinstance(first, InputError):
+        assert first.entry is not None
+        raise FormatError(first.entry.reason, first.entry.line)
+    if others or (first.geometry.n == 1 and way.geometry is None):
+        raise FormatError("a field with more or less than one board", number)
+    return first[0]
 
 
 def unfold(lines: Lines, way: Way) -> Lines:
@@ -241,12 +381,13 @@ def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
         while place < len(text):
             token = _TOKEN.match(text, place)
             kind = token.lastgroup if token else None
-            if token is None or (not brackets and kind == "value"):
+            # Braces in brackets are sets, as of candidates.
+            is_set = token is not None and token[0] == "{" and {*brackets} & {"[", "("}
+            if token is None or is_set or (not brackets and kind == "value"):
                 rest = text[place:].strip()
-                expected = "numbers, None or null"
-                if rest.startswith("{"):
-                    expected = "one JSON object on every line, without brackets around them all"
-                raise UnreadableError(f"{shown(rest)} in a list, expected {expected}", number)
+                raise UnreadableError(
+                    f"{shown(rest)} in a list, expected numbers, None or null", number
+                )
             place, found = token.end(), token[0]
             is_line = kind == "text" and len(found) > 3
             is_cell = kind in ("text", "value") and not is_line
@@ -281,7 +422,7 @@ def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
                 nested = True
             elif is_cell:
                 first = first if values else number
-                values.append(_cell(found.strip("\"' ")))
+                values.append(cell_of_list(found.strip("\"' ")))
     if brackets:
         yield from texts
         raise UnreadableError("a list that does not end", start)

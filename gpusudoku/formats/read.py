@@ -8,8 +8,8 @@ The first lines tell the form:
   boxes; blank lines separate grids. SadMan's .sdk is such a grid
   (:mod:`~gpusudoku.formats.grids`);
 * a table with or without a header, one row on each line (:mod:`~gpusudoku.formats.tables`);
-* JSON objects, one on every line, or lists of Python or JSON, which stand for lines of the first
-  two forms (:mod:`~gpusudoku.formats.objects`).
+* JSON objects, or lists of Python, JSON, C or Java, which stand for lines of the first two forms
+  (:mod:`~gpusudoku.formats.objects`).
 
 Comments run from ``#`` to the end of the line. :mod:`~gpusudoku.formats.symbols` has the
 symbols of the digits, :mod:`~gpusudoku.formats.source` expands compressed data.
@@ -29,7 +29,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described
 from gpusudoku.formats.grids import Head, head_of, is_one_per_line, read_grids
 from gpusudoku.formats.lines import plain_board, read_lines
-from gpusudoku.formats.objects import is_list, is_object, read_objects, unfold
+from gpusudoku.formats.objects import is_json, is_list, read_objects, unfold
 from gpusudoku.formats.source import (
     BUFFER_BYTES,
     FormatError,
@@ -148,7 +148,7 @@ def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
 
 def _entries_of_form(head: Head, lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Choose the reader of the input's form."""
-    if is_object(head):
+    if is_json(head):
         return read_objects(lines, way)
     if is_list(head):
         lines = unfold(lines, way)

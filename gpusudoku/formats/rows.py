@@ -19,6 +19,7 @@ from gpusudoku.formats.source import FormatError
 from gpusudoku.formats.symbols import (
     BLANKS,
     CHARACTERS,
+    are_numbers,
     character_values,
     digit_of,
     is_blank,
@@ -159,6 +160,9 @@ class Row:
         number = len(self.tokens)
         if self.by_fields:
             return (number, number - 1) if self.ends_in_gap and number else (number,)
+        may_be_sure = b"-1" in self.text or b".0" in self.text
+        if number > 1 and may_be_sure and are_numbers(self.tokens):
+            return (number,)
         characters = sum(map(len, self.tokens))
         return (number, characters) if number > 1 else (characters,)
 

@@ -36,6 +36,7 @@ from gpusudoku.errors import (
     escaped,
     not_installed,
     shortened,
+    shown,
 )
 
 STDIN = "-"
@@ -55,18 +56,34 @@ BLOCK_BYTES = 14 * BUFFER_BYTES
 """Bytes that are expanded at a time: a block of bzip2, and a little less than READ_BYTES."""
 XZ_MEMORY = 160 << 20
 """Bytes that expanding xz data may take: a few bytes of a header can ask for gigabytes."""
+NAMES = frozenset(
+    {"puzzle", "puzzles", "quiz", "quizzes", "board", "boards", "sudoku", "sudokus", "grid",
+     "grids", "problem", "problems", "question", "questions"}
+)  # fmt: skip
+"""The usual names of the column of boards, and of the value in a JSON object."""
+_MOST_NAMES = 9
+"""Names of columns that a message lists."""
 
 _MAGIC_BYTES = 10
-_FIRST_BYTES = b"\x1fB\xfd\x28P"
+_FIRST_BYTES = b"\x1fB\xfd\x28P\x93"
 _MAGIC = {
     "gzip": re.compile(rb"\x1f\x8b\x08"),
     "bzip2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
     "xz": re.compile(rb"\xfd7zXZ\0"),
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),  # or a frame to skip
     "zip": re.compile(rb"PK\x03\x04"),
+    "Parquet": re.compile(rb"PAR1"),
+    "NumPy": re.compile(rb"\x93NUMPY"),
 }
-"""The first bytes of compressed data, and of each part of it."""
+"""The first bytes of data that is no text, and of each part of what is compressed."""
+_REFUSED = {
+    "zip": "a zip archive, expected a file of it, or gzip, bzip2, xz or zstd",
+    "Parquet": "a Parquet file: pass its column to Python, as pyarrow.parquet.read_table(file)"
+    "['puzzle'], or convert it to CSV",
+}
 
+_NAN = re.compile(rb"(?<![^\s,;])nan(?![^\s,;])", re.IGNORECASE)
+"""An empty cell, as tools for floating-point numbers write it."""
 _QUOTE = re.compile(rb"[\s>]*>")
 _FENCE = re.compile(
     rb"[\s>]*(?:(?:`{3,}|~{3,})\s*[\w+.-]*|(?:\[/?(?:code|pre)\]|</?(?:code|pre)>)+)\s*",
@@ -145,6 +162,17 @@ def single(board: Board, origin: Origin, line: int, others: tuple[str, ...] = ()
     return replace(Batch.of([board]), places=places)
 
 
+def listed_names(names: Sequence[str]) -> str:
+    """List the first names of columns in a message."""
+    more = ", …" if len(names) > _MOST_NAMES else ""
+    return ", ".join(map(shown, names[:_MOST_NAMES])) + more
+
+
+def no_column(name: str, line: int) -> UnreadableError:
+    """Return the error where a column was asked for and there is none."""
+    return UnreadableError(f"no table with a header, so no column {shown(name)}", line)
+
+
 class Meter:
     """Measures how much of some files has been read, in bytes as they are stored."""
 
@@ -212,14 +240,37 @@ def expanded(stream: Any, name: str) -> Any:
     kind = next((kind for kind, magic in _MAGIC.items() if magic.match(start)), None)
     if kind is None:
         return stream
-    if kind == "zip":
-        what = "a zip archive, expected a file of it, or gzip, bzip2, xz or zstd"
-        raise InputError(f"{name}: {what}")
+    if kind in _REFUSED:
+        raise InputError(f"{name}: {_REFUSED[kind]}")
+    if kind == "NumPy":
+        return _joined(_lines_of_array(stream))
     try:
         _decompressor(kind)
     except ModuleNotFoundError:
         raise InputError(not_installed(f"{name}: zstd data", "zstandard", "zstd")) from None
     return _joined(_parts(stream, kind))
+
+
+def _lines_of_array(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield a line for every row of a .npy file, text of a board or, in three dimensions, grid."""
+    try:
+        # From a copy in memory: it seeks in files, which a pipe cannot.
+        array = np.lib.format.read_array(io.BytesIO(stream.read())).squeeze()
+        kind, size = array.dtype.kind, array.dtype.itemsize
+        if kind not in "iufSU":
+            raise ValueError(f"it holds {array.dtype}, expected numbers or texts")
+        are_texts = size >= {"S": 16, "U": 64}.get(kind, size + 1)
+        rows = array.reshape(len(array) if array.ndim > 1 or are_texts else 1, -1)
+        rows = rows.astype(str if kind in "SU" else float)
+    except Exception as error:  # a damaged header raises errors of many kinds
+        raise UnreadableError(f"a .npy file that cannot be read: {error}") from None
+    if kind in "iuf" and ((rows >= 0) & (rows <= 9) & (rows == np.floor(rows))).all():
+        symbols = rows.astype(np.uint8) + np.uint8(ord("0"))  # lines of figures are read fastest
+        yield np.insert(symbols, symbols.shape[1], ord("\n"), axis=1).tobytes()
+        return
+    for row in rows.tolist():
+        cells = (cell if kind in "SU" else f"{cell:g}" if cell == cell else "." for cell in row)
+        yield ",".join(cells).encode() + b"\n"
 
 
 def _decompressor(kind: str) -> Any:
@@ -398,7 +449,7 @@ def is_fence(line: bytes) -> bool:
 
 
 def content(line: bytes) -> bytes:
-    """Return a line without comment, quotes and end, drawn in ``|-+``; columns stay."""
+    """Return a line without comment, quotes, NaN and end, drawn in ``|-+``; columns stay."""
     text = line.partition(b"#")[0].rstrip(b"\r\n")
     if not text.isascii():
         drawn = text.decode(errors="surrogateescape").translate(_DRAWING)
@@ -410,4 +461,4 @@ def content(line: bytes) -> bytes:
     for sign in (b'"', b"'", b"`"):
         if sign in text and text.count(sign) % 2 == 0:
             text = text.replace(sign, b" ")
-    return text
+    return _NAN.sub(b".  ", text) if b"n" in text.lower() else text

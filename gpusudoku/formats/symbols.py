@@ -54,8 +54,12 @@ _HEXADECIMAL_SIZE = 16
 _WITH_X = CHARACTERS.replace(bytes([DIGITS.index(b"X") + 1]), b"\0")
 _NUMBERS = {b"%d" % value: value for value in range(65)}
 _NUMBERS |= {b"%02d" % value: value for value in range(10)}
-_NUMBERS |= {bytes([sign]): 0 for sign in _SIGNS}
+_NUMBERS |= {bytes([sign]): 0 for sign in _SIGNS} | {b"-1": 0}
 _ZEROS = (b"0", b"00")
+_MINUS_ONE = b"-1"
+"""The sign of pandas and solvers for an empty cell, if nothing else stands for one."""
+_EMPTY = {"none", "null", "nan", "na", ""}
+_DECIMAL = re.compile(rb"-?\d{1,2}\.\d*(?:e[+-]\d\d)?")
 _MOST_WITH_X = 9
 _FIGURES = 9
 """Digits that are no letters."""
@@ -100,11 +104,12 @@ def may_be_letters(text: bytes, n: int) -> bool:
 
 def is_blank(cell: bytes) -> bool:
     """Tell whether a number or a character is a sign for an empty cell."""
-    return _NUMBERS.get(cell) == 0
+    return _NUMBERS.get(_integer(cell)) == 0
 
 
 def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
     """Return the values of decimal numbers and empty signs, ``UNKNOWN`` for other tokens."""
+    tokens = [_integer(token) if len(token) > 1 else token for token in tokens]
     values = [_NUMBERS.get(token, UNKNOWN) for token in tokens]
     is_zero = [token in _ZEROS for token in tokens]
     may_begin_with_0 = any(is_zero) and sum(is_zero) < values.count(0) and max(values) < n
@@ -112,10 +117,32 @@ def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
         warn_from_zero(n)
         values = [value + (value > 0 or zero)
                   for value, zero in zip(values, is_zero, strict=True)]  # fmt: skip
+    elif _MINUS_ONE in tokens and sum(map(is_blank, tokens)) > tokens.count(_MINUS_ONE):
+        values = [UNKNOWN if token == _MINUS_ONE else value
+                  for token, value in zip(tokens, values, strict=True)]  # fmt: skip
     if 1 < n <= _MOST_WITH_X and 0 not in values:
         values = [0 if token in (b"x", b"X") else value
                   for token, value in zip(tokens, values, strict=True)]  # fmt: skip
     return np.array(values, np.uint8)
+
+
+def are_numbers(tokens: Sequence[bytes]) -> bool:
+    """Tell whether these are numbers, such as -1 and 5.0, and can be no runs of characters."""
+    are_sure = (token == _MINUS_ONE or b".0" in token for token in tokens)
+    return any(are_sure) and all(_integer(token) in _NUMBERS for token in tokens)
+
+
+def cell_of_list(text: str) -> str:
+    """Return the text of a cell in a list, with a sign if it is empty."""
+    text = text.strip()
+    return "." if text.lower() in _EMPTY else text
+
+
+def _integer(token: bytes) -> bytes:
+    """Return 5 for 5.0 and 5.000e+00, as tools for floating-point numbers write it."""
+    if _DECIMAL.fullmatch(token) and float(token).is_integer():
+        return b"%d" % float(token)
+    return token
 
 
 def digit_of(cell: bytes) -> int:

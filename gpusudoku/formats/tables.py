@@ -12,9 +12,11 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.grids import Head, is_one_per_line
-from gpusudoku.formats.lines import LineParser, LinesTogether
+from gpusudoku.formats.lines import LineParser, LinesTogether, board_in, board_of_line
+from gpusudoku.formats.objects import parse_field
 from gpusudoku.formats.source import (
     LONGEST_FENCE,
+    NAMES,
     FormatError,
     Lines,
     NumberedLine,
@@ -22,22 +24,16 @@ from gpusudoku.formats.source import (
     Way,
     content,
     is_fence,
+    listed_names,
+    no_column,
     quoted,
     single,
 )
 
-NAMES = frozenset(
-    {"puzzle", "puzzles", "quiz", "quizzes", "board", "boards", "sudoku", "sudokus", "grid",
-     "grids", "problem", "problems"}
-)  # fmt: skip
-"""The usual names of the column of boards."""
-
 _DELIMITERS = (b"\t", b",", b";")
-_NAME = re.compile(rb'\s*"?[A-Za-z][\w .-]*+"?\s*')
-_LEAST_CELLS = 16
-"""A field of fewer cells is not taken for a board unless a header says so."""
-_MOST_NAMES = 9
-"""Names of columns that a message lists."""
+_NAME = re.compile(rb'\s*"?(?!(?i:nan)\b)[A-Za-z][\w .-]*+"?\s*')
+_MOST_LINES = 1 << 8
+"""Lines of a row after the first one."""
 
 
 class Header(NamedTuple):
@@ -78,15 +74,15 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
         if line.startswith(b"#"):
             with suppress(FormatError):
                 check = LineParser(way.geometry, way.near)
-                _board(check, number, line, header, _fields(line, header.delimiter, number))
+                _board(check, number, line, header, _fields(line, header.delimiter, number), way)
                 yield FormatError(
                     f"{shown(line.strip())} reads two ways, as a comment or as a row", number
                 ).at(way.source, line.strip(), origin.columns)
             continue
         fields: list[bytes] = []
         try:
-            fields = _fields(line, header.delimiter, number)
-            board = _board(parser, number, line, header, fields)
+            line, fields = _row_of(number, line, lines, header, way)
+            board = _board(parser, number, line, header, fields, way)
         except FormatError as error:
             known = [*fields, *[b""] * len(header.names)][: len(header.names)]
             others = _texts_of(header.others(known))
@@ -100,21 +96,50 @@ def _texts_of(fields: Iterable[bytes]) -> tuple[str, ...]:
     return tuple(field.decode(errors="replace") for field in fields)
 
 
+def _row_of(
+    number: int, line: bytes, lines: Lines, header: Header, way: Way
+) -> tuple[bytes, list[bytes]]:
+    """Return a row and its fields, of which those in quotes may go on over the next lines."""
+    row = line
+    taken: list[NumberedLine] = []
+    fields: list[bytes] = []
+    while not fields:
+        try:
+            fields = _fields(row, header.delimiter, number)
+        except FormatError as error:
+            is_open = "unexpected end" in error.message and len(taken) < _MOST_LINES
+            following = next(lines, None) if is_open else None
+            if following is None:
+                lines.put_back(taken)
+                raise
+            taken.append(following)
+            row += following[1]
+    for place, text in taken:
+        others = _fields(text, header.delimiter)
+        is_row = len(others) == len(header.names) > 1
+        if is_row and board_in(others[header.column], way):
+            lines.put_back(taken)
+            raise FormatError(f"a quoted field with a row of its own on line {place}", number)
+    return row, fields
+
+
 def _board(
-    parser: LineParser, number: int, line: bytes, header: Header, fields: Sequence[bytes]
+    parser: LineParser, number: int, line: bytes, header: Header, fields: Sequence[bytes], way: Way
 ) -> Board:
-    """Read the board of one line."""
+    """Read the board of one row."""
     if len(fields) != len(header.names):
         # More are wrong, too: of unquoted numbers, the first would be taken for a board.
         raise FormatError(f"{len(fields)} fields, expected {len(header.names)}", number)
     text = fields[header.column]
+    # The fields before the board are at least this long; quotes may add to that.
+    place = line.find(text, sum(len(field) + 1 for field in fields[: header.column]))
+    before = line[: max(place, 0)]
+    number += before.count(b"\n")
     try:
-        board = parser.parse_field(number, text)
+        board = parse_field(parser, number, text, way)
     except FormatError as error:
-        # The fields before the board are at least this long; quotes may add to that.
-        place = line.find(text, sum(len(field) + 1 for field in fields[: header.column]))
-        if error.column is not None and place > 0:
-            error.column += len(line[:place].decode(errors="replace"))
+        if error.column is not None and error.line == number:
+            error.column += len(before.rpartition(b"\n")[2].decode(errors="replace"))
         raise
     if board is None:
         raise FormatError(f"column {header.column + 1} is empty, expected a board", number)
@@ -132,9 +157,7 @@ def _fields(line: bytes, delimiter: bytes, number: int | None = None) -> list[by
     except csv.Error as error:
         if number is None:
             return [line]
-        raise FormatError(
-            f"{error}, expected every quoted field to end on its line", number
-        ) from None
+        raise FormatError(f"{error}, expected every quoted field to end", number) from None
     return [field.encode() for field in fields]
 
 
@@ -146,43 +169,32 @@ def find_header(head: Head, way: Way) -> Header | None:
     if header and 1 < len(header.names) == len(_fields(row, header.delimiter)):
         return _with_column(header, row, way)
     first, *rest = head.lines
-    row = next((line for _, line in rest if content(line).strip()), b"")
+    row = _first_row(rest)
     header = _names_of(first, row, way)
-    # Below a single name there are boards on one line each, and no grid.
+    # Below a single name there are boards on one line each, or grids in quotes, and no other grid.
     if header is not None and (
-        len(header.names) > 1 or way.column or not rest or is_one_per_line(Head(rest), way)
+        len(header.names) > 1
+        or way.column
+        or not rest
+        or b"\n" in row.strip()
+        or is_one_per_line(Head(rest), way)
     ):
         return _with_column(header, row, way)
-    header = _without_names(first, way)
+    header = _without_names((first[0], _first_row(head.lines)), way)
     if header is None and way.column is not None:
         raise no_column(way.column, first[0])
     return header
 
 
-def listed_names(names: Sequence[str]) -> str:
-    """List the first names of columns in a message."""
-    more = ", …" if len(names) > _MOST_NAMES else ""
-    return ", ".join(map(shown, names[:_MOST_NAMES])) + more
-
-
-def no_column(name: str, line: int) -> UnreadableError:
-    """Return the error where a column was asked for and there is none."""
-    return UnreadableError(f"no table with a header, so no column {shown(name)}", line)
-
-
-def board_in(field: bytes, way: Way) -> Board | None:
-    """Return the board that a field is, of at least sixteen cells with nothing between them."""
-    text = field.strip()
-    if len(text) < _LEAST_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
-        return None
-    return _board_of_line(text, way)
-
-
-def _board_of_line(text: bytes, way: Way) -> Board | None:
-    try:
-        return LineParser(way.geometry, way.near).parse(0, text)
-    except FormatError:
-        return None
+def _first_row(lines: Sequence[NumberedLine]) -> bytes:
+    """Return the first row that is no comment, with the lines over which quotes go on."""
+    row = b""
+    for _, line in lines:
+        if row or content(line).strip():
+            row += line
+            if row.count(b'"') % 2 == 0:
+                break
+    return row
 
 
 def _boards_in(fields: Sequence[bytes], way: Way) -> dict[int, Board]:
@@ -260,7 +272,7 @@ def _without_names(first: NumberedLine, way: Way) -> Header | None:
         boards = _boards_in(fields, way)
         if not boards:
             continue
-        whole = _board_of_line(text, way)
+        whole = board_of_line(text, way)
         if whole is not None and [whole] == [*boards.values()]:
             return None  # There is nothing but a delimiter at an end.
         if whole is not None:
