@@ -30,6 +30,7 @@ from gpusudoku.formats.source import (
     LONGEST_ROW,
     FormatError,
     Lines,
+    NumberedLine,
     UnreadableError,
     Way,
     content,
@@ -42,6 +43,7 @@ from gpusudoku.formats.symbols import (
     WITHOUT_ZERO,
     as_symbols,
     character_values,
+    digit_of,
     has_zero_and_sign,
 )
 
@@ -54,6 +56,8 @@ _FIGURES = bytes(
     0 if c == ord(".") else c - ord("0") if 0 <= c - ord("0") <= 9 else 255 for c in range(256)
 )
 """The digits of characters of boards that have up to nine: the rest is 255."""
+LEAST_CELLS = 16
+"""Fewer cells in a field, or in a piece of a line, are not taken for a board."""
 LEAST_LINES = 16
 """Lines read together at first, and again after a line that differs from the others."""
 MOST_LINES = 1 << 14
@@ -76,18 +80,35 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
         try:
             board = parser.parse(number, line)
         except FormatError as error:
-            if parser.is_of_grid(line):
-                coming = next((each for each in lines if content(each[1]).strip()), (0, b""))
-                lines.put_back([coming] if coming[0] else [])
-                if parser.is_of_grid(coming[1]):  # after two such lines the rest is unreadable
-                    raise UnreadableError(
-                        "mixed formats: a line of a grid, expected one board on every line", number
-                    ) from None
+            if is_last_word(parser, line, lines):
+                return
+            if parser.is_of_grid(line) and parser.is_of_grid(next_line(lines)[1]):
+                raise UnreadableError(  # after two such lines
+                    "mixed formats: a line of a grid, expected one board on every line", number
+                ) from None
             yield error.at(way.source, content(line).strip())
         else:
             if board is not None:
                 yield single(board, origin, number)
                 yield from together.like(line, board.geometry, origin)
+
+
+def is_last_word(parser: LineParser, line: bytes, lines: Lines) -> bool:
+    """Tell whether a line is a word that is no piece of a board, such as ``end``, and the last."""
+    word = content(line).strip()
+    return parser.has_other_letter(word) and not next_line(lines)[0]
+
+
+def next_line(lines: Lines) -> NumberedLine:
+    """Return the next line that is not blank, which is left to be read; number 0 at the end."""
+    before: list[NumberedLine] = []
+    for line in lines:
+        if content(line[1]).strip():
+            lines.put_back([*before, line])
+            return line
+        if not before or not line[1].strip():
+            before = [line]
+    return 0, b""
 
 
 class PlainRun:
@@ -329,6 +350,11 @@ class LineParser:
         is_row = self._last is not None and self._last.n in counts and self._last.n > 1
         return is_row or b"|" in text or is_rule(text)
 
+    def has_other_letter(self, word: bytes) -> bool:
+        """Tell whether these are letters, and not all of them are digits of the last board."""
+        n = self._last.n if self._last else len(DIGITS)
+        return word.isalpha() and any(digit_of(bytes([letter])) > n for letter in word)
+
     def _parse(self, number: int, text: bytes) -> Board | None:
         """Read a line that is not just the characters of a board; None if it is blank."""
         if not text.strip():
@@ -357,8 +383,22 @@ class LineParser:
             message = f"{found} cells make no board, the nearest is {n}x{n} with {n * n}"
             raise FormatError(message, number)
         board = board_of([row], geometry.cells, geometry)
+        self._check_alone(row, board)
         self._last = geometry
         return board
+
+    def _check_alone(self, row: Row, board: Board) -> None:
+        """Refuse words of which one is a board beside its solution or something else."""
+        sizes = {len(word) for word in row.tokens if len(word) >= LEAST_CELLS}
+        for size in sizes if len(row.tokens) > 1 and self._geometry is None else ():
+            boards = [self._plain(word) for word in row.tokens if len(word) == size]
+            unsolved = [smaller for smaller in boards if smaller and not smaller.is_full]
+            if None not in boards and len(unsolved) == 1:
+                raise FormatError(
+                    f"a line that reads two ways: as one board, {quoted(board)}, or as "
+                    f"{quoted(unsolved[0])} with something beside it: give --box",
+                    row.line,
+                )
 
     def _guess(self, row: Row) -> Geometry | None:
         """Guess the geometry by the number of cells, None if that number is no square."""

@@ -12,7 +12,7 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.grids import Head, is_one_per_line
-from gpusudoku.formats.lines import LineParser, LinesTogether
+from gpusudoku.formats.lines import LEAST_CELLS, LineParser, LinesTogether
 from gpusudoku.formats.source import (
     LONGEST_FENCE,
     FormatError,
@@ -34,8 +34,6 @@ NAMES = frozenset(
 
 _DELIMITERS = (b"\t", b",", b";")
 _NAME = re.compile(rb'\s*"?[A-Za-z][\w .-]*+"?\s*')
-_LEAST_CELLS = 16
-"""A field of fewer cells is not taken for a board unless a header says so."""
 _MOST_NAMES = 9
 """Names of columns that a message lists."""
 
@@ -173,7 +171,7 @@ def no_column(name: str, line: int) -> UnreadableError:
 def board_in(field: bytes, way: Way) -> Board | None:
     """Return the board that a field is, of at least sixteen cells with nothing between them."""
     text = field.strip()
-    if len(text) < _LEAST_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
+    if len(text) < LEAST_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
         return None
     return _board_of_line(text, way)
 
