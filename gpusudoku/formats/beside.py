@@ -37,7 +37,7 @@ _SHORT_PIECE = 4
 _LONG_NUMBER = 12
 """Characters of a number that may be a piece of a board, if zeros are empty cells."""
 _PLACED = re.compile(r"\+(?=[0-9])")
-_PLAIN = re.compile(r"[ !$-&(-_a-~\t]*")
+_PLAIN = re.compile(r"[ !$-&(-=?-_a-~\t]*")
 """A line without a comment, quotes, and signs that stand for others."""
 
 
@@ -71,9 +71,9 @@ def read_beside(lines: Lines, way: Way, column: str) -> Iterator[Batch | InputEr
 
 
 def find_beside(head: Head, way: Way) -> str | None:
-    """Name the column of what stands beside boards; None if the first line or most have no board.
+    """Name the column of what stands beside boards; None if the first line is just a board.
 
-    If the first line is a board as a whole, nothing stands beside it.
+    Most of the lines must have a board, or a link.
     """
     parser = LineParser(way.geometry, way.near)
     text = _text_of(head.lines[0][1])
@@ -86,9 +86,10 @@ def find_beside(head: Head, way: Way) -> str | None:
             return None
     lines = [line for line in head.lines if content(line[1]).strip()]
     texts = [_beside_board(parser, *line) for line in lines]
-    if texts[0] is None or 2 * texts.count(None) > len(texts):
+    known = [text for text in texts if text is not None]
+    if 2 * len(known) < len(texts) or (texts[0] is None and not any(known)):
         return None
-    board = board_in(texts[0].encode(), way)
+    board = board_in(next(filter(None, known), "").encode(), way)
     return "link" if is_link else "solution" if board and board.is_full else "beside"
 
 

@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from math import isqrt
 from operator import itemgetter
@@ -64,7 +65,7 @@ class Block:
 
     line: int
     rows: list[Row] = field(default_factory=list)
-    """The rows, at most ``_MAX_ROWS`` and one more."""
+    """The rows, at most ``_MAX_ROWS`` and one more; ``MAX_DIGITS`` and one if they are longer."""
     rules: list[tuple[int, Row]] = field(default_factory=list)
     """Every rule, and the number of rows above it."""
     _size: int = 0
@@ -92,7 +93,10 @@ class Block:
 
     def add(self, number: int, text: bytes) -> None:
         """Take one more line, which is not blank; refuse lines too long for any grid."""
-        if len(self.rows) <= _MAX_ROWS:
+        has_room = len(self.rows) <= MAX_DIGITS or (
+            len(self.rows) <= _MAX_ROWS and min(self.rows[0].counts) <= MAX_DIGITS
+        )
+        if has_room:
             self._size += len(text)
         if self._size > LONGEST_ROW:
             raise UnreadableError(
@@ -101,7 +105,7 @@ class Block:
         if is_rule(text):
             if len(self.rules) < _MAX_ROWS:
                 self.rules.append((len(self.rows), Row(number, text)))
-        elif len(self.rows) <= _MAX_ROWS:
+        elif has_room:
             self.rows.append(Row(number, text))
 
     def ends_before(self, text: bytes) -> bool:
@@ -117,7 +121,7 @@ class Block:
             ):
                 self.rows.pop()
                 return True
-        sizes = [n for row in self.rows[-1:] for n in row.counts if n <= most]
+        sizes = [n for row in self.rows[-1:] for n in row.counts if n <= min(most, MAX_DIGITS)]
         is_title = any(Row(0, text).is_title(n) for n in sizes) and not is_rule(text)
         return is_title and not self.is_title
 
@@ -275,7 +279,7 @@ def is_one_per_line(head: Head, way: Way) -> bool:
     found = list(blocks(head.lines))
     if not found or found[0].has_rules or SECTION.fullmatch(head.first):
         return False
-    block = found[0]
+    block = Block(found[0].line, found[0].rows[: MAX_DIGITS + 1], found[0].rules)
     height = len(block.rows)
     if _may_be_band(block) and [len(band.rows) for band in found[:height]] == [height] * height:
         # As many equal bands as each has rows may be one board.
@@ -374,6 +378,7 @@ def ways_to_read(block: Block, n: int | None) -> Iterator[list[Block]]:
                         yield _boards_below(chosen, size, lines, titles)
 
 
+@cache
 def _sizes(rows: int, n: int | None) -> list[int]:
     """Return how many rows a board may have, of which one or several have so many rows."""
     if n is not None:
@@ -504,7 +509,8 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
             raise FormatError(
                 f"row {place} of a grid has {found} cells, expected {n}{hint}", row.line
             )
-    number = len(rows) if len(rows) <= _MAX_ROWS else f"more than {_MAX_ROWS}"
+    is_cut = len(rows) in (MAX_DIGITS + 1, _MAX_ROWS + 1)
+    number = f"more than {len(rows) - 1}" if is_cut else len(rows)
     if any(row.filled and not row.by_fields for row in rows):
         raise FormatError(
             f"{number} rows of {n} cells, where blanks are cells, expected {n} rows, "

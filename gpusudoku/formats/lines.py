@@ -416,13 +416,16 @@ class LineParser:
 
 
 def _check_numbered(number: int, board: Board, behind: bytes) -> None:
-    """Refuse a line where a larger board stands behind the colon than before it."""
+    """Refuse a line with a larger board behind the colon than before it, or a damaged one."""
     parser = LineParser(None)
     for piece in (*behind.split(b":"), *_SEPARATORS.split(behind)):
         if len(piece) > board.geometry.cells:
             try:
                 other = parser.parse(number, piece)
-            except FormatError:
+            except FormatError as error:
+                if board.n == 1 and len(piece) >= LEAST_CELLS:
+                    error.column = None  # in the piece
+                    raise
                 continue
             if other is not None and other.n > board.n:
                 raise FormatError(
