@@ -35,7 +35,7 @@ _LINK = re.compile(
 _PART_OF_LINK = re.compile(r"[^/?&=#()\[\]<>]+")
 _SHORT_PIECE = 4
 _LONG_NUMBER = 12
-"""Characters of a number that may be a piece of a board, if zeros are empty cells."""
+"""Figures of numbers that may be pieces of a board, if zeros are empty cells."""
 _PLACED = re.compile(r"\+(?=[0-9])")
 _PLAIN = re.compile(r"[ !$-&(-=?-_a-~\t]*")
 """A line without a comment, quotes, and signs that stand for others."""
@@ -153,17 +153,16 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
         what = f"{shown(longest)}, expected a board of at least {LEAST_CELLS} cells beside text"
         raise FormatError(what, number)
     [(board, start, end)] = boards
-    for word, *place in words:
-        if place != [start, end] and _is_piece(word):
-            what = f"{shown(word)} beside {quoted(board)}, which may be pieces of one board"
-            raise FormatError(what, number, place[0] + 1)
+    others = [word for word, *place in words if place != [start, end] and _is_piece(word)]
+    if any(not word.isdigit() for word in others) or sum(map(len, others)) >= _LONG_NUMBER:
+        what = f"{shown(others[0])} beside {quoted(board)}, which may be pieces of one board"
+        raise FormatError(what, number)
     return board, _beside(text, start, end)
 
 
 def _is_piece(word: str) -> bool:
     """Tell whether a word may be a piece of a damaged board: half of its cells are empty."""
-    zeros = word.count("0") if len(word) >= _LONG_NUMBER else 0
-    empty = zeros + sum(map(word.count, ".*_?-"))
+    empty = sum(map(word.count, "0.*_?-"))
     return 2 * empty >= len(word) >= _SHORT_PIECE and word.strip("-") != ""
 
 

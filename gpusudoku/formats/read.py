@@ -48,6 +48,8 @@ from gpusudoku.formats.tables import find_header, read_table
 
 _SIZE = re.compile(rb"[1-9][0-9]{0,6}(?: [1-9][0-9]?)? *")
 """A number of boards, or of rows and columns of a board or of its boxes."""
+_LEAST_ROW = 4
+"""Characters of the line below them."""
 _MOST_BAD = 1 << 7
 """Bad boards before the first good one, if there are control characters: more are binary data."""
 
@@ -143,8 +145,9 @@ def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     if _SIZE.fullmatch(head.first) and way.geometry != Geometry(1, 1):
         first = next(lines)
         size, text = head.first, content(next_line(lines)[1])
-        # A row that begins with empty cells is as long as the next one.
-        if len(size) < len(text) and len(b"".join(size.split())) < len(b"".join(text.split())):
+        figures, cells = (len(b"".join(line.split())) for line in (size, text))
+        # A row where blanks are empty cells is as long as the next one.
+        if len(size) < len(text) and max(figures + 1, _LEAST_ROW) <= cells:
             found = _entries_of_text(head_of(lines), lines, way)
             return _checked(found, [*map(int, size.split())], first[0])
         lines.put_back([first])
