@@ -17,12 +17,7 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.grids import Head
-from gpusudoku.formats.lines import (
-    LEAST_CELLS,
-    LineParser,
-    LinesTogether,
-    is_last_word,
-)
+from gpusudoku.formats.lines import LEAST_CELLS, LineParser, LinesTogether
 from gpusudoku.formats.source import LONGEST_ROW, FormatError, Lines, Way, content, quoted, single
 from gpusudoku.formats.tables import board_in
 
@@ -32,6 +27,7 @@ _LINK = re.compile(
     r"(?<![\w.-])(?:https?://)?((?:[a-z][a-z0-9-]*\.)+[a-z]+)(?::[0-9]+)?/\S*",
     re.ASCII | re.IGNORECASE,
 )
+_LINK_OR_WORD = re.compile(f"{_LINK.pattern}|{_WORD.pattern}", _LINK.flags)
 _PART_OF_LINK = re.compile(r"[^/?&=#()\[\]<>]+")
 _SHORT_PIECE = 4
 _LONG_NUMBER = 12
@@ -62,7 +58,7 @@ def read_beside(lines: Lines, way: Way, column: str) -> Iterator[Batch | InputEr
         try:
             board, beside = _read_line(parser, number, line)
         except FormatError as error:
-            if is_last_word(parser, line, lines):
+            if parser.is_last_word(line, lines):
                 return
             yield error.at(way.source, content(line).strip(), origin.columns)
         else:
@@ -135,23 +131,21 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
         two = f"{quoted(boards[0][0])} or as {quoted(boards[1][0])}"
         raise FormatError(f"a line that reads two ways, as {two}", number)
     link = _LINK.search(text)
-    is_full = bool(boards) and boards[0][0].is_full
     for word, error in errors:
-        if boards:
-            # The text beside a full board must not be its puzzle.
-            is_wrong = len(word) == boards[0][0].geometry.cells or (is_full and word.isdigit())
-        else:
-            is_wrong = not link or _is_piece(word)
-        if is_wrong:
+        board = boards[0][0] if boards else None
+        # The word may be the puzzle of which this is the solution.
+        may_be_board = board and (
+            len(word) == board.geometry.cells or (board.is_full and word.isdigit())
+        )
+        if may_be_board or _is_piece(word) or not (board or link):
             raise error
-    if not boards and link:
-        what = f"a link to {shown(link[1])} without a board in plain digits: compressed puzzles, as"
-        what += " f-puzzles and SudokuPad have them, may have extra rules and are not read"
-        raise FormatError(what, number, link.start() + 1)
     if not boards:
         longest = max((word for word, *_ in words), key=len, default="")
         what = f"{shown(longest)}, expected a board of at least {LEAST_CELLS} cells beside text"
-        raise FormatError(what, number)
+        if link:
+            what = f"a link to {shown(link[1])} without a board in plain digits: compressed puzzles"
+            what += ", as f-puzzles and SudokuPad have them, may have extra rules and are not read"
+        raise FormatError(what, number, link.start() + 1 if link else None)
     [(board, start, end)] = boards
     others = [word for word, *place in words if place != [start, end] and _is_piece(word)]
     if any(not word.isdigit() for word in others) or sum(map(len, others)) >= _LONG_NUMBER:
@@ -169,13 +163,10 @@ def _is_piece(word: str) -> bool:
 def _words_of(text: str) -> list[tuple[str, int, int]]:
     """Return the words of a line, and where they start and end; a part of a link has no length."""
     words: list[tuple[str, int, int]] = []
-    place = 0
-    for link in [*_LINK.finditer(text), None]:
-        end = link.start() if link else len(text)
-        words += [
-            (_PLACED.sub("", word[0]), *word.span()) for word in _WORD.finditer(text, place, end)
-        ]
-        if link:
-            place = link.end()
-            words += [(unquote(part), end, end) for part in _PART_OF_LINK.findall(link[0])]
+    for found in _LINK_OR_WORD.finditer(text):
+        start, end = found.span()
+        if found[1]:
+            words += [(unquote(part), start, start) for part in _PART_OF_LINK.findall(found[0])]
+        else:
+            words.append((_PLACED.sub("", found[0]), start, end))
     return words

@@ -423,27 +423,20 @@ def _boards(
     block: Block, way: Way, last: Geometry | None
 ) -> list[tuple[Board | FormatError, Block]]:
     """Return the boards of a block, or errors; ``last`` is the previous board's geometry."""
-    geometry = way.geometry
     title = block.rows[0]
     if block.is_title:
         raise FormatError(f"{shown(title.text.strip())}, expected a grid below it", title.line)
-    readings = [
-        [(_board(grid, way), grid) for grid in grids]
-        for grids in ways_to_read(block, geometry.n if geometry else None)
-    ]
-    whole: dict[tuple[Board, ...], list[tuple[Board | FormatError, Block]]] = {}
-    for reading in readings:
-        boards = [board for board, _ in reading if isinstance(board, Board)]
-        if len(boards) == len(reading):
-            whole.setdefault(tuple(boards), reading)
-    if len(whole) > 1:
-        first, second, *_ = whole
-        raise FormatError(
-            f"a grid that reads two ways: {quoted(first[0])} or {quoted(second[0])}", block.line
-        )
+    readings: dict[tuple[Board | FormatError, ...], list[Block]] = {}
+    for grids in ways_to_read(block, way.geometry.n if way.geometry else None):
+        readings.setdefault(tuple(_board(grid, way) for grid in grids), grids)
     if not readings:
-        _explain(block, geometry, last)
-    return next(iter(whole.values()), readings[0])
+        _explain(block, way.geometry, last)
+    whole = [boards for boards in readings if all(isinstance(board, Board) for board in boards)]
+    if len(whole) > 1:
+        first, second, *_ = (quoted(grid) for grid, *_ in whole if isinstance(grid, Board))
+        raise FormatError(f"a grid that reads two ways: {first} or {second}", block.line)
+    boards = next(iter([*whole, *readings]))
+    return list(zip(boards, readings[boards], strict=True))
 
 
 def _board(grid: Block, way: Way) -> Board | FormatError:

@@ -80,7 +80,7 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
         try:
             board = parser.parse(number, line)
         except FormatError as error:
-            if is_last_word(parser, line, lines):
+            if parser.is_last_word(line, lines):
                 return
             if parser.is_of_grid(line) and parser.is_of_grid(next_line(lines)[1]):
                 raise UnreadableError(  # after two such lines
@@ -91,12 +91,6 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             if board is not None:
                 yield single(board, origin, number)
                 yield from together.like(line, board.geometry, origin)
-
-
-def is_last_word(parser: LineParser, line: bytes, lines: Lines) -> bool:
-    """Tell whether a line is a word that is no piece of a board, such as ``end``, and the last."""
-    word = content(line).strip()
-    return parser.has_other_letter(word) and not next_line(lines)[0]
 
 
 def next_line(lines: Lines) -> NumberedLine:
@@ -350,10 +344,12 @@ class LineParser:
         is_row = self._last is not None and self._last.n in counts and self._last.n > 1
         return is_row or b"|" in text or is_rule(text)
 
-    def has_other_letter(self, word: bytes) -> bool:
-        """Tell whether these are letters, and not all of them are digits of the last board."""
+    def is_last_word(self, line: bytes, lines: Lines) -> bool:
+        """Tell whether a line is a word that is no piece of a board, such as ``end``, and last."""
+        word = content(line).strip()
         n = self._last.n if self._last else len(DIGITS)
-        return word.isalpha() and any(digit_of(bytes([letter])) > n for letter in word)
+        has_other_letter = any(digit_of(bytes([letter])) > n for letter in word)
+        return word.isalpha() and has_other_letter and not next_line(lines)[0]
 
     def _parse(self, number: int, text: bytes) -> Board | None:
         """Read a line that is not just the characters of a board; None if it is blank."""
