@@ -399,7 +399,7 @@ def _read_argument(text: str, reading: InputOptions) -> Iterator[Batch | InputEr
     elif cells >= _LEAST_CELLS:
         reason = "no such file, and if it is a board, put a blank between all its cells"
         yield _bad_argument(text, f"{shown(text)}: {reason}", reason)
-    elif wrong and wrong.entry and (looks_like_board(text) or "\n" in text):
+    elif wrong and wrong.entry and (looks_like_board(text) or "\n" in text or "://" in text):
         message = f"no file {shown(text)}, and no board: {wrong}"
         yield _bad_argument(text, message, wrong.entry.reason)
     else:

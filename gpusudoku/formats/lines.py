@@ -30,6 +30,7 @@ from gpusudoku.formats.source import (
     LONGEST_ROW,
     FormatError,
     Lines,
+    NumberedLine,
     UnreadableError,
     Way,
     content,
@@ -42,6 +43,7 @@ from gpusudoku.formats.symbols import (
     WITHOUT_ZERO,
     as_symbols,
     character_values,
+    digit_of,
     has_zero_and_sign,
 )
 
@@ -54,6 +56,8 @@ _FIGURES = bytes(
     0 if c == ord(".") else c - ord("0") if 0 <= c - ord("0") <= 9 else 255 for c in range(256)
 )
 """The digits of characters of boards that have up to nine: the rest is 255."""
+LEAST_CELLS = 16
+"""A field, or a word of a line, of fewer cells is not taken for a board by itself."""
 LEAST_LINES = 16
 """Lines read together at first, and again after a line that differs from the others."""
 MOST_LINES = 1 << 14
@@ -62,8 +66,6 @@ MOST_LINES = 1 << 14
 FieldsOf = Callable[[list[str]], Iterator[tuple[str, tuple[str, ...]]]]
 """Yields the board of each line, and the texts beside it, up to a line that a parser must read."""
 
-_LEAST_CELLS = 16
-"""A field of fewer cells is not taken for a board unless a header says so."""
 _SEPARATORS = re.compile(rb"[:,;\s]+")
 _GROUPS = re.compile(rb"\s*(?:\{[^{}]*\}\s*)+")
 _GROUP = re.compile(rb"\{([^{}]*)\}")
@@ -78,18 +80,29 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
         try:
             board = parser.parse(number, line)
         except FormatError as error:
-            if parser.is_of_grid(line):
-                coming = next((each for each in lines if content(each[1]).strip()), (0, b""))
-                lines.put_back([coming] if coming[0] else [])
-                if parser.is_of_grid(coming[1]):  # after two such lines the rest is unreadable
-                    raise UnreadableError(
-                        "mixed formats: a line of a grid, expected one board on every line", number
-                    ) from None
+            if parser.is_last_word(line, lines):
+                return
+            if parser.is_of_grid(line) and parser.is_of_grid(next_line(lines)[1]):
+                raise UnreadableError(  # after two such lines
+                    "mixed formats: a line of a grid, expected one board on every line", number
+                ) from None
             yield error.at(way.source, content(line).strip())
         else:
             if board is not None:
                 yield single(board, origin, number)
                 yield from together.like(line, board.geometry, origin)
+
+
+def next_line(lines: Lines) -> NumberedLine:
+    """Return the next line that is not blank, which is left to be read; number 0 at the end."""
+    before: list[NumberedLine] = []
+    for line in lines:
+        if content(line[1]).strip():
+            lines.put_back([*before, line])
+            return line
+        if not before or not line[1].strip():
+            before = [line]
+    return 0, b""
 
 
 class PlainRun:
@@ -331,6 +344,13 @@ class LineParser:
         is_row = self._last is not None and self._last.n in counts and self._last.n > 1
         return is_row or b"|" in text or is_rule(text)
 
+    def is_last_word(self, line: bytes, lines: Lines) -> bool:
+        """Tell whether a line is a word that is no piece of a board, such as ``end``, and last."""
+        word = content(line).strip()
+        n = self._last.n if self._last else len(DIGITS)
+        has_other_letter = any(digit_of(bytes([letter])) > n for letter in word)
+        return word.isalpha() and has_other_letter and not next_line(lines)[0]
+
     def _parse(self, number: int, text: bytes) -> Board | None:
         """Read a line that is not just the characters of a board; None if it is blank."""
         if not text.strip():
@@ -359,8 +379,22 @@ class LineParser:
             message = f"{found} cells make no board, the nearest is {n}x{n} with {n * n}"
             raise FormatError(message, number)
         board = board_of([row], geometry.cells, geometry)
+        self._check_alone(row, board)
         self._last = geometry
         return board
+
+    def _check_alone(self, row: Row, board: Board) -> None:
+        """Refuse words of which one is a board beside its solution or something else."""
+        sizes = {len(word) for word in row.tokens if len(word) >= LEAST_CELLS}
+        for size in sizes if len(row.tokens) > 1 and self._geometry is None else ():
+            boards = [self._plain(word) for word in row.tokens if len(word) == size]
+            unsolved = [smaller for smaller in boards if smaller and not smaller.is_full]
+            if None not in boards and len(unsolved) == 1:
+                raise FormatError(
+                    f"a line that reads two ways: as one board, {quoted(board)}, or as "
+                    f"{quoted(unsolved[0])} with something beside it: give --box",
+                    row.line,
+                )
 
     def _guess(self, row: Row) -> Geometry | None:
         """Guess the geometry by the number of cells, None if that number is no square."""
@@ -378,13 +412,16 @@ class LineParser:
 
 
 def _check_numbered(number: int, board: Board, behind: bytes) -> None:
-    """Refuse a line where a larger board stands behind the colon than before it."""
+    """Refuse a line with a larger board behind the colon than before it, or a damaged one."""
     parser = LineParser(None)
     for piece in (*behind.split(b":"), *_SEPARATORS.split(behind)):
         if len(piece) > board.geometry.cells:
             try:
                 other = parser.parse(number, piece)
-            except FormatError:
+            except FormatError as error:
+                if board.n == 1 and len(piece) >= LEAST_CELLS:
+                    error.column = None  # in the piece
+                    raise
                 continue
             if other is not None and other.n > board.n:
                 raise FormatError(
@@ -397,10 +434,10 @@ def _check_numbered(number: int, board: Board, behind: bytes) -> None:
 def board_in(field: bytes, way: Way) -> Board | None:
     """Return the board that a field is, of at least sixteen cells with nothing between them."""
     text = field.strip()
-    if len(text) < _LEAST_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
+    if len(text) < LEAST_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
         return None
     board = board_of_line(text, way)
-    return board if board is not None and board.geometry.cells >= _LEAST_CELLS else None
+    return board if board is not None and board.geometry.cells >= LEAST_CELLS else None
 
 
 def board_of_line(text: bytes, way: Way) -> Board | None:

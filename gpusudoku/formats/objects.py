@@ -81,6 +81,7 @@ _PAIR = 2
 _MOST_DEPTH = 5
 """Lists within each other, less one."""
 
+_VERSION = re.compile(r"version: ([1-4])\s+")
 _LONGEST_TAG = 1 << 16
 """Bytes of a tag or a comment of several lines: the parser may begin it again on every line."""
 _MOST_TAGS = 1 << 8
@@ -440,6 +441,23 @@ def _without_solution(texts: list[NumberedLine], way: Way) -> list[NumberedLine]
     return puzzles if len(puzzles) == 1 else texts
 
 
+def _givens(data: str, number: int) -> str:
+    """Return the digits of a game without those that the player of OpenSudoku put in.
+
+    After the version each cell has its digit, one or two lists of notes, and 1 if it is not given.
+    """
+    version = _VERSION.match(data)
+    if version is None:
+        return data
+    cell = r"([0-9])\|[0-9,-]+\|{1,2}([01])\|"
+    if version[1] == "4":
+        cell = r"([0-9])\|[0-9]+\|[0-9]+\|([01])\|"
+    if not re.fullmatch(f"(?:{cell})+", data[version.end() :]):
+        raise UnreadableError(f"a <game> with damaged data of version {version[1]}", number)
+    cells = re.findall(cell, data[version.end() :])
+    return "".join(digit if editable == "0" else "." for digit, editable in cells)
+
+
 def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
     """Yield the line of every ``<game data="BOARD">``; no board may be in any other place."""
     number, depth = 0, -1
@@ -456,7 +474,7 @@ def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
         depth += 1
         if depth > _MOST_TAGS:
             raise UnreadableError(f"more than {_MOST_TAGS} XML tags in each other", number)
-        data = attributes.get("data", "").strip() if name == "game" else ""
+        data = _givens(attributes.get("data", "").strip(), number) if name == "game" else ""
         if data and not data.startswith("#"):
             found.append((number, data.encode() + b"\n"))
         elif name == "game":

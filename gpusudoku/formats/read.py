@@ -4,6 +4,8 @@ The first lines tell the form:
 
 * one board on each line, as characters or as numbers separated by blanks or commas; everything
   after a colon is ignored (:mod:`~gpusudoku.formats.lines`);
+* one board on each line with text in front of it or behind it, or as a link
+  (:mod:`~gpusudoku.formats.beside`);
 * a grid with one row on each line, as characters or as numbers, with or without rules around the
   boxes; blank lines separate grids. SadMan's .sdk is such a grid
   (:mod:`~gpusudoku.formats.grids`);
@@ -17,6 +19,7 @@ symbols of the digits, :mod:`~gpusudoku.formats.source` expands compressed data.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from io import BufferedReader, BytesIO
@@ -27,8 +30,9 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described
+from gpusudoku.formats.beside import find_beside, read_beside
 from gpusudoku.formats.grids import Head, head_of, is_one_per_line, read_grids
-from gpusudoku.formats.lines import plain_board, read_lines
+from gpusudoku.formats.lines import next_line, plain_board, read_lines
 from gpusudoku.formats.objects import is_json, is_list, read_objects, unfold
 from gpusudoku.formats.source import (
     BUFFER_BYTES,
@@ -37,10 +41,15 @@ from gpusudoku.formats.source import (
     Meter,
     UnreadableError,
     Way,
+    content,
     opened,
 )
 from gpusudoku.formats.tables import find_header, read_table
 
+_SIZE = re.compile(rb"[1-9][0-9]{0,6}(?: [1-9][0-9]?)? *")
+"""A number of boards, or of rows and columns of a board or of its boxes."""
+_LEAST_ROW = 4
+"""Characters of the line below them."""
 _MOST_BAD = 1 << 7
 """Bad boards before the first good one, if there are control characters: more are binary data."""
 
@@ -131,8 +140,41 @@ def parse_near(text: str, near: Geometry | None, geometry: Geometry | None = Non
 
 
 def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
-    """Read an input of any form; binary data is one error."""
+    """Read an input of any form, below a line with the number of its boards or their size."""
     head = head_of(lines)
+    if _SIZE.fullmatch(head.first) and way.geometry != Geometry(1, 1):
+        first = next(lines)
+        size, text = head.first, content(next_line(lines)[1])
+        figures, cells = (len(b"".join(line.split())) for line in (size, text))
+        # A row where blanks are empty cells is as long as the next one.
+        if len(size) < len(text) and max(figures + 1, _LEAST_ROW) <= cells:
+            found = _entries_of_text(head_of(lines), lines, way)
+            return _checked(found, [*map(int, size.split())], first[0])
+        lines.put_back([first])
+    return _entries_of_text(head, lines, way)
+
+
+def _checked(
+    found: Iterator[Batch | InputError], numbers: list[int], line: int
+) -> Iterator[Batch | InputError]:
+    """Read boards, and refuse numbers above them that tell neither how many nor how large."""
+    boards = 0
+    known = [numbers]
+    for entry in found:
+        if isinstance(entry, Batch) and known:
+            boards += len(entry)
+            n, box = entry.geometry.n, [entry.geometry.box_rows, entry.geometry.box_columns]
+            known = [[boards], [n], [n, n], box[:1], box]
+        else:
+            known = []
+        yield entry
+    if known and numbers not in known:
+        what = f"{' '.join(map(str, numbers))!r} above boards"
+        raise FormatError(f"{what}, expected their number, or the size of one or its box", line)
+
+
+def _entries_of_text(head: Head, lines: Lines, way: Way) -> Iterator[Batch | InputError]:
+    """Read an input of any form; binary data is one error."""
     if head.binary is None:
         return _entries_of_form(head, lines, way)
     # A line with a control character is one bad board, if there are good ones.
@@ -157,6 +199,9 @@ def _entries_of_form(head: Head, lines: Lines, way: Way) -> Iterator[Batch | Inp
         header = find_header(head, way)
         if header is not None:
             return read_table(lines, way, header)
+        beside = find_beside(head, way)
+        if beside is not None:
+            return read_beside(lines, way, beside)
     if is_one_per_line(head, way):
         return read_lines(lines, way)
     return read_grids(lines, way)

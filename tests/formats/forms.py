@@ -146,6 +146,12 @@ FORMS = {
     "spreadsheet with quotes": "\n".join(",".join(f'"{cell}"' for cell in row) for row in FIELDS),
     "line of fields": ",".join(cell for row in FIELDS for cell in row),
     "name and rating": f"{LINE};a name;9.0\n",
+    "number in front": f"17: {LINE}\n",
+    "bar and number": f"{LINE} | 42\n",
+    "rating": f"{LINE} ED=7.1/1.2/1.2\n",
+    "a blank and its solution": f"{ZEROS} {SOLUTION}\n",
+    "link": f"https://www.sudokuwiki.org/sudoku.htm?bd={ZEROS}&x=1\n",
+    "line of HoDoKu's library": f":0000:x:{LINE.replace('7', '+7', 1)}:411 412::\n",
     "name": f"{LINE};a name\n",
     "name in front": f"a name\t{LINE}\n",
     "with its solution": f"{ZEROS},{SOLUTION}\n",
@@ -170,6 +176,9 @@ FORMS = {
     "object with lists": json.dumps({"puzzle": NULLS, "solution": NUMBERS}),
     "XML of OpenSudoku": "<opensudoku>\n<name>x</name>\n"
     + f'<game data="{ZEROS}" /></opensudoku>\n',
+    "XML that OpenSudoku exports": '<opensudoku>\n<game state="1" data="version: 2&#10;'
+    + "".join(f"{digit}|0|0|" if digit != "0" else "0|24|1|" for digit in ZEROS)
+    + '"/></opensudoku>\n',
     "XML with other things": '<?xml version="1.0" encoding="UTF-8"?>\n'
     + f'<!-- <game data="{SOLUTION}"/>\n--><a><note x="é">&lt;</note>\n'
     + f'<game\n data="{ZEROS}"\n created="1"></game></a>',
@@ -298,7 +307,7 @@ REFUSED = {
     "a list of cells and rows": (f"[1, [{LINE}]]", "1: a list of cells and rows"),
     "XML without a game": ("<svg>\n<g/>\n</svg>", " no board found"),
     "an object without a board": ('{"a": 1}', "1: a JSON object with no board, expected one name"),
-    "a numbered board": (f"1:{LINE}", f"1: a line that reads two ways: 1 before a colon or {LINE}"),
+    "a numbered board, damaged": (f"1: {LINE[:40]}=\n", "1: unknown character '='"),
     "a numbered board in a table": (f"id,puzzle\n7,1:{LINE}",
         "2: a line that reads two ways: 1 before a colon or"),
     "numbered rows and columns": (labelled(FIELDS, ","), "1: a grid with numbered rows and col"),
