@@ -47,6 +47,7 @@ from gpusudoku.cli.summary import Totals, show_listing, show_search
 from gpusudoku.cli.usage import Integer, WhichPart, number_of
 from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, TooExpensive
+from gpusudoku.formats.write import in_alphabets
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
@@ -351,7 +352,8 @@ class Lister:
             head = [piece for piece in [next(pieces, None)] if piece is not None]
         for piece in chain(head, pieces):
             if self._writer.is_plain:
-                text, lines = piece, self._writer.lines(piece, board.geometry) or line_ends(piece)
+                text = in_alphabets(piece, board.places)
+                lines = self._writer.lines(piece, board.geometry) or line_ends(piece)
             else:
                 text, lines = self._writer.text(board, piece), None
             number = len(piece) if lines is None else lines

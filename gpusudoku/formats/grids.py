@@ -343,14 +343,15 @@ def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | Inpu
     last, origin = way.geometry, Origin(way.source)
     for block in bands_of(blocks(lines), way.geometry):
         try:
-            board, line = _board(block, way, last)
+            board, reading = _board(block, way, last)
         except UnreadableError:
             raise
         except FormatError as error:
             yield error.at(way.source, b" ".join(row.text.strip() for row in block.rows))
         else:
             last = board.geometry
-            yield single(board, origin, line)
+            text = b"".join(cell for row in reading.rows for cell in row.cells(board.n))
+            yield single(board, origin, reading.line, text=text)
 
 
 def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
@@ -391,19 +392,19 @@ def _ways_to_split(rows: list[Row]) -> Iterator[list[Row]]:
             yield chosen
 
 
-def _board(block: Block, way: Way, last: Geometry | None) -> tuple[Board, int]:
-    """Return the board of a block, and its line; ``last`` is the previous board's geometry."""
+def _board(block: Block, way: Way, last: Geometry | None) -> tuple[Board, Block]:
+    """Return the board of a block, and how it was read; ``last`` is the geometry before."""
     geometry = way.geometry
     title, error = block.rows[0], None
     if block.is_title:
         raise FormatError(f"{shown(title.text.strip())}, expected a grid below it", title.line)
-    found: dict[Board, int] = {}
+    found: dict[Board, Block] = {}
     for reading in ways_to_read(block, geometry.n if geometry else None):
         n = len(reading.rows)
         try:
             near = way.near if way.near and way.near.n == n else None
             shape = geometry or _shown_geometry(reading, near) or near or Geometry.of_size(n)
-            found.setdefault(board_of(reading.rows, n, shape), reading.line)
+            found.setdefault(board_of(reading.rows, n, shape), reading)
         except FormatError as wrong:
             error = error or wrong
         except InputError as wrong:
@@ -413,14 +414,15 @@ def _board(block: Block, way: Way, last: Geometry | None) -> tuple[Board, int]:
         raise FormatError(
             f"a grid that reads two ways: {quoted(first)} or {quoted(second)}", block.line
         )
-    for board, line in found.items():
+    for board, reading in found.items():
         # As digits, numbers of rows and columns always contradict each other, unless a box is one
         # row or one column.
         ends = np.stack([board.grid[0], board.grid[:, 0]])
         sides = board.geometry.box_rows, board.geometry.box_columns
         if min(sides) > 1 and (ends == np.arange(board.n)).all():
-            raise FormatError("a grid with numbered rows and columns: leave these out", line)
-        return board, line
+            message = "a grid with numbered rows and columns: leave these out"
+            raise FormatError(message, reading.line)
+        return board, reading
     if error is None:
         _explain(block, geometry, last)
     raise error

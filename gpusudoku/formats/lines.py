@@ -86,7 +86,7 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             yield error.at(way.source, content(line).strip())
         else:
             if board is not None:
-                yield single(board, origin, number)
+                yield single(board, origin, number, text=parser.text)
                 yield from together.like(line, board.geometry, origin)
 
 
@@ -189,7 +189,8 @@ class LinesTogether:
             if not len(cells):
                 return
             numbers = self._lines.skip(len(cells), len(cells) * size)
-            yield Batch(geometry, cells, places=Places.of(origin, numbers))
+            texts = lines[: len(cells), : geometry.cells].view(f"S{geometry.cells}")[:, 0]
+            yield Batch(geometry, cells, places=Places.of(origin, numbers, texts=texts))
 
     def split(
         self, line: bytes, geometry: Geometry, origin: Origin, fields_of: FieldsOf
@@ -214,7 +215,8 @@ class LinesTogether:
             if not taken:
                 return
             size = len(block) - len(block.split(b"\n", taken)[taken])
-            places = Places.of(origin, self._lines.skip(taken, size), others[:taken])
+            texts = symbols.view(f"S{geometry.cells}")[:taken, 0]
+            places = Places.of(origin, self._lines.skip(taken, size), others[:taken], texts)
             yield Batch(geometry, cells, places=places)
 
 
@@ -223,6 +225,8 @@ class LineParser:
 
     def __init__(self, geometry: Geometry | None, near: Geometry | None = None) -> None:
         self._geometry, self._near = geometry, near
+        self.text = b""
+        """The cells of the last board as they were written, unless these were candidates."""
         self._last = geometry
         guessed = [*GUESSED.values(), near] if near is not None else GUESSED.values()
         geometries = guessed if geometry is None else [geometry]
@@ -230,6 +234,7 @@ class LineParser:
 
     def parse(self, number: int, line: bytes) -> Board | None:
         """Read the board on a line; None if the line is blank or a comment."""
+        self.text = b""
         text, _, behind = line.partition(b":")
         board = self._of_candidates(number, text.strip()) or self._plain(text.strip())
         if board is None:
@@ -318,6 +323,7 @@ class LineParser:
         except InputError:
             return None
         self._last = geometry
+        self.text = text
         return board
 
     def is_of_grid(self, line: bytes) -> bool:
@@ -358,6 +364,7 @@ class LineParser:
             raise FormatError(message, number)
         board = board_of([row], geometry.cells, geometry)
         self._last = geometry
+        self.text = b"".join(row.cells(geometry.cells))
         return board
 
     def _guess(self, row: Row) -> Geometry | None:

@@ -114,7 +114,7 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             continue
         assert board is not None  # the line is neither blank nor a comment
         origin = Origin(way.source, tuple(found))
-        yield single(board, origin, number, tuple(map(_text_of, found.values())))
+        yield single(board, origin, number, tuple(map(_text_of, found.values())), parser.text)
         box = found.get(BOX)
         if isinstance(box, str | None):
             yield from together.split(line, board.geometry, origin, fields_of_lines)

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import (
     MOST_OF_BOARD,
     BadEntry,
@@ -37,6 +38,7 @@ from gpusudoku.errors import (
     not_installed,
     shortened,
 )
+from gpusudoku.formats.symbols import alphabet_of, values_in
 
 STDIN = "-"
 """The path that stands for standard input."""
@@ -139,9 +141,18 @@ def quoted(board: Board) -> str:
     return shortened(str(board), MOST_OF_BOARD)
 
 
-def single(board: Board, origin: Origin, line: int, others: tuple[str, ...] = ()) -> Batch:
-    """Return the batch of one board that was read, with its place."""
-    places = Places.of(origin, [line], [others])
+def single(
+    board: Board, origin: Origin, line: int, others: tuple[str, ...] = (), text: bytes = b""
+) -> Batch:
+    """Return the batch of one board with its place, and its text if that is a line of cells."""
+    texts = None
+    if len(text) == board.geometry.cells:
+        alphabet = alphabet_of(text, board.n)
+        if (values_in(alphabet, text) == board.cells).all():
+            texts = np.array([text])
+            if not DIGITS.startswith(alphabet):
+                origin = origin._replace(alphabet=alphabet)
+    places = Places.of(origin, [line], [others], texts)
     return replace(Batch.of([board]), places=places)
 
 
