@@ -58,7 +58,7 @@ class Places:
     ) -> Places:
         """Return the places of boards of one origin, with the texts in its columns, if any."""
         boards = len(lines)
-        texts = np.broadcast_to(np.bytes_(), boards) if texts is None else texts
+        texts = np.zeros(boards, np.bytes_) if texts is None else texts
         beside = _no_texts(boards) if others is None else np.fromiter(others, object, boards)
         return cls((origin,), np.zeros(boards, np.intp), np.array(lines, np.int64), beside, texts)
 

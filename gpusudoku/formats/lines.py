@@ -177,6 +177,7 @@ class LinesTogether:
         size, end = len(line), line[geometry.cells :]
         if geometry.n > len(DIGITS) or end not in (b"\n", b"\r\n"):
             return
+        text_type = np.dtype(f"S{geometry.cells}")
         while True:
             data = self._lines.at_hand()
             most = min(self._run.most, len(data) // size)
@@ -189,7 +190,7 @@ class LinesTogether:
             if not len(cells):
                 return
             numbers = self._lines.skip(len(cells), len(cells) * size)
-            texts = lines[: len(cells), : geometry.cells].view(f"S{geometry.cells}")[:, 0]
+            texts = lines[: len(cells), : geometry.cells].view(text_type)[:, 0]
             yield Batch(geometry, cells, places=Places.of(origin, numbers, texts=texts))
 
     def split(
@@ -318,13 +319,12 @@ class LineParser:
         geometry = self._by_length.get(len(text))
         if geometry is None or (b"-" in text and is_rule(text)):
             return None
-        try:
-            board = Board(character_values(text, geometry.n), geometry)
-        except InputError:
+        values = character_values(text, geometry.n)
+        if values.max() > geometry.n:
             return None
         self._last = geometry
         self.text = text
-        return board
+        return Board.of_digits(values, geometry)
 
     def is_of_grid(self, line: bytes) -> bool:
         """Tell whether a line that is no board looks like a row or a rule of a grid."""

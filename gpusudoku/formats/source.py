@@ -17,7 +17,6 @@ import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -148,12 +147,13 @@ def single(
     texts = None
     if len(text) == board.geometry.cells:
         alphabet = alphabet_of(text, board.n)
-        if (values_in(alphabet, text) == board.cells).all():
+        if values_in(alphabet, text).tobytes() == board.cells.tobytes():
             texts = np.array([text])
             if not DIGITS.startswith(alphabet):
                 origin = origin._replace(alphabet=alphabet)
     places = Places.of(origin, [line], [others], texts)
-    return replace(Batch.of([board]), places=places)
+    batch = Batch.of([board])
+    return Batch(batch.geometry, batch.cells, batch.candidates, places)
 
 
 class Meter:

@@ -75,7 +75,7 @@ def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
 def values_in(alphabet: bytes, text: bytes) -> NDArray[np.uint8]:
     """Return the values of characters in an alphabet, as ``character_values`` does."""
     signs = BLANKS
-    if 1 < len(alphabet) <= _MOST_WITH_X and not {*text} & {*BLANKS}:
+    if b"X" in text.upper() and 1 < len(alphabet) <= _MOST_WITH_X and not {*text} & {*BLANKS}:
         signs += b"xX"
     return np.frombuffer(text.translate(_table(alphabet, signs)), np.uint8)
 
