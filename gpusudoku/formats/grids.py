@@ -50,6 +50,7 @@ _LONGEST_HEAD = 2 * MAX_DIGITS + 2
 _MOST_TAKEN = 1 << 10
 """Lines taken to recognise the form, with comments."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+_FIGURE = re.compile(rb"[1-9]")
 _DASHES = re.compile(rb"[-|\s]+")
 _REMARK = re.compile(
     rb"\s*(?:author|clues|copyright|date|difficulty|level|notes?|rating|score|source|url):.*",
@@ -118,7 +119,7 @@ class Block:
                 self.rows.pop()
                 return True
         return any(
-            most - MOST_TITLES <= n <= most and Row(0, text).is_title(n)
+            most - MOST_TITLES <= n <= most and _is_title(Row(0, text), n, self.rows)
             for row in self.rows[-1:]
             for n in row.counts
         ) and not is_rule(text)
@@ -363,13 +364,19 @@ def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
             if above and not (above[-1].has_letters or _is_head(lines, above[-1])):
                 break
             if n in (None, size) and all(
-                row.is_title(size) or _is_head(lines, row) for row in above
+                _is_title(row, size, rows) or _is_head(lines, row) for row in above
             ):
                 for chosen in _ways_to_split(rows):
                     if all(size in row.counts and not row.filled == size == 1 for row in chosen):
                         line = chosen[0].line if titles else lines.line
                         rules = [(place - titles, r) for place, r in lines.rules if place >= titles]
                         yield Block(line, chosen, rules)
+
+
+def _is_title(row: Row, n: int, grid: Iterable[Row]) -> bool:
+    """Tell whether a row is text beside a grid, and no row of letters as the grid has, too."""
+    may_be_letters = n in row.counts and not any(_FIGURE.search(each.text) for each in grid)
+    return not may_be_letters and row.is_title(n)
 
 
 def _is_head(block: Block, row: Row) -> bool:
