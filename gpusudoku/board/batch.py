@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,8 +76,7 @@ class Places:
             ])  # fmt: skip
         if any(origin.columns for origin in origins):
             others = np.concatenate([each.others for each in places])
-        texts = np.concatenate([each.texts for each in places])
-        return cls(origins, origin_of, lines, others, texts)
+        return cls(origins, origin_of, lines, others, np.concatenate([p.texts for p in places]))
 
     def only(self, which: Any) -> Places:
         """Return the places of some boards: a slice, or a mask, bool (B)."""
@@ -169,6 +169,21 @@ class Batch:
         if self.places is None or not self.places.texts[index]:
             return b""
         return self.places.origin(index).alphabet or DIGITS[: self.geometry.n]
+
+    def in_alphabets(
+        self, lines: bytes | memoryview, boards: NDArray[np.int64] | None = None
+    ) -> bytes | memoryview:
+        """Return canonical lines of solutions, each in the alphabet of its board.
+
+        ``boards``, int64 (k), has their indices, unless each has one line, or a single one all.
+        """
+        if self.places is None or not any(origin.alphabet for origin in self.places.origins):
+            return lines
+        alphabets = [origin.alphabet for origin in self.places.origins]
+        tables = [bytes.maketrans(DIGITS[: len(symbols)], symbols) for symbols in alphabets]
+        owners = self.places.origin_of if boards is None else self.places.origin_of[boards]
+        pairs = zip(bytes(lines).splitlines(keepends=True), cycle(owners.tolist()), strict=False)
+        return b"".join(line.translate(tables[owner]) for line, owner in pairs)
 
     def singles(self) -> Iterator[Batch]:
         """Give a batch of one for each board."""

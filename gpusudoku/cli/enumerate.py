@@ -47,7 +47,6 @@ from gpusudoku.cli.summary import Totals, show_listing, show_search
 from gpusudoku.cli.usage import Integer, WhichPart, number_of
 from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, TooExpensive
-from gpusudoku.formats.write import in_alphabets
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
@@ -352,7 +351,7 @@ class Lister:
             head = [piece for piece in [next(pieces, None)] if piece is not None]
         for piece in chain(head, pieces):
             if self._writer.is_plain:
-                text = in_alphabets(piece, board.places)
+                text = board.in_alphabets(piece)
                 lines = self._writer.lines(piece, board.geometry) or line_ends(piece)
             else:
                 text, lines = self._writer.text(board, piece), None

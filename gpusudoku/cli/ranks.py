@@ -145,8 +145,7 @@ def rank(
 
 def _in_alphabet(alphabet: bytes, grid: Batch) -> Board:
     """Return a grid as it reads in the alphabet of the board, if it is full then."""
-    assert grid.places is not None  # whatever a command reads has a place
-    cells = values_in(alphabet, grid.places.texts[0])
+    cells = values_in(alphabet, b"" if grid.places is None else grid.places.texts[0])
     is_full = cells.size > 0 and cells.all() and cells.max() <= len(alphabet)
     return Board(cells, grid.geometry) if is_full else grid[0]
 

@@ -61,7 +61,7 @@ class RecordWriter:
         """
         places = boards.places
         assert places is not None  # whatever a command reads has a place
-        puzzles = b"\n".join(places.texts.tolist()).decode().split("\n")
+        puzzles = [text.decode() for text in places.texts.tolist()]
         if not all(puzzles):
             puzzles = [text or str(board) for text, board in zip(puzzles, boards, strict=True)]
         sources = [places.origins[index].name for index in places.origin_of.tolist()]

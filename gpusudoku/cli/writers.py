@@ -24,7 +24,6 @@ from gpusudoku.cli.records import FORMS as RECORDS
 from gpusudoku.cli.records import RecordWriter, as_bytes
 from gpusudoku.cli.source import Source, place_of
 from gpusudoku.errors import BadEntry
-from gpusudoku.formats.write import in_alphabets
 from gpusudoku.results import BadBoard, ResultBlock
 
 _TRUTH = {True: "true", False: "false", None: ""}
@@ -104,7 +103,7 @@ class AnswerRecords(AnswerWriter):
         if not self._is_table:
             values |= {"method": results.stats.method, "device": results.device}
         if results.solutions is not None:
-            text = in_alphabets(formats.write_lines(results.solutions), results.boards.places)
+            text = results.boards.in_alphabets(formats.write_lines(results.solutions))
             lines = bytes(text).decode().splitlines()
             solved = results.numbers.astype(bool).tolist()
             values["solution"] = [
@@ -162,7 +161,7 @@ class SolvedBoards(AnswerWriter):
         boards, counts, solutions = results.boards, results.numbers.tolist(), results.solutions
         assert solutions is not None
         if self._form == "line" and all(counts):
-            return bytes(in_alphabets(formats.write_lines(solutions), boards.places))
+            return bytes(boards.in_alphabets(formats.write_lines(solutions)))
         texts, separator = [], self.between.decode()
         for index, count in enumerate(counts):
             if count:
@@ -237,12 +236,13 @@ class SolutionWriter:
         """
         owners = None if board_of is None else board_of.tolist()
         if not (self.is_plain or self._records):
-            end, geometry = "\n" + formats.separator(self._form), boards.geometry
-            return "".join(
-                formats.write(Board(cells, geometry), self._form, boards.alphabet(owner)) + end
+            texts = [
+                formats.write(Board(cells, boards.geometry), self._form, boards.alphabet(owner))
                 for cells, owner in zip(rows, owners or repeat(0), strict=False)
-            ).encode()
-        lines = bytes(in_alphabets(formats.write_lines(rows), boards.places, board_of))
+            ]
+            end = "\n" + formats.separator(self._form)
+            return "".join(text + end for text in texts).encode()
+        lines = bytes(boards.in_alphabets(formats.write_lines(rows), board_of))
         if self._records is None:
             return lines
         columns: dict[str, Any] = {

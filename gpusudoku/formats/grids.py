@@ -421,15 +421,14 @@ def _board(block: Block, way: Way, last: Geometry | None) -> tuple[Board, Block]
         raise FormatError(
             f"a grid that reads two ways: {quoted(first)} or {quoted(second)}", block.line
         )
-    for board, reading in found.items():
+    for board, grid in found.items():
         # As digits, numbers of rows and columns always contradict each other, unless a box is one
         # row or one column.
         ends = np.stack([board.grid[0], board.grid[:, 0]])
         sides = board.geometry.box_rows, board.geometry.box_columns
         if min(sides) > 1 and (ends == np.arange(board.n)).all():
-            message = "a grid with numbered rows and columns: leave these out"
-            raise FormatError(message, reading.line)
-        return board, reading
+            raise FormatError("a grid with numbered rows and columns: leave these out", grid.line)
+        return board, grid
     if error is None:
         _explain(block, geometry, last)
     raise error

@@ -11,11 +11,10 @@ A full board of 16 digits is hexadecimal, too, if it has no ``G``, no other sign
 and exactly one ``0`` in every row and every column. (Read as a board with sixteen empty cells, it
 would have just as many solutions.)
 
-A board of 5 to 26 digits, such as 9 or 16, may have letters alone: the first n of the alphabet, as
-``A-P`` for 1 to 16, or n different ones, whose alphabetical order is that of the digits. It needs a
-letter that would be too large a digit otherwise, none of ``1-9``, and no ``0`` beside another sign
-for an empty cell. Letters ``A-G`` alone stay 10 to 16: with other digits for them, the board has
-just as many solutions. A board of 4 digits has no letters: they may be a row of 16 cells.
+A board of 5 to 26 digits may have letters alone: the first n, such as ``A-P`` for 1 to 16, or any n
+in alphabetical order. It needs a letter that would be too large a digit otherwise, none of ``1-9``,
+and no ``0`` beside another sign for an empty cell. Letters ``A-G`` alone stay 10 to 16: with other
+digits, the board has just as many solutions. 16 letters may be a row, and are no board of 4 digits.
 
 Every other board of 16 digits has letters ``A-G`` for 10 to 16.
 """
@@ -55,7 +54,6 @@ _NUMBERS |= {bytes([sign]): 0 for sign in _SIGNS}
 _ZEROS = (b"0", b"00")
 _MOST_WITH_X = 9
 LETTERS = DIGITS[9:]
-_LEAST_WITH_LETTERS = 5
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _NO_SYMBOL = ord("!")
@@ -83,9 +81,8 @@ def values_in(alphabet: bytes, text: bytes) -> NDArray[np.uint8]:
 @lru_cache(1 << 6)
 def _table(alphabet: bytes, signs: bytes) -> bytes:
     """Return the value of every byte."""
-    values = dict.fromkeys(signs, 0)
-    for symbols in (alphabet, alphabet.lower()):
-        values |= {symbol: digit for digit, symbol in enumerate(symbols, 1)}
+    digits = [*range(1, len(alphabet) + 1)] * 2
+    values = dict.fromkeys(signs, 0) | dict(zip(alphabet + alphabet.lower(), digits, strict=True))
     return bytes(values.get(symbol, UNKNOWN) for symbol in range(256))
 
 
@@ -95,8 +92,8 @@ def alphabet_of(text: bytes, n: int) -> bytes:
     from_zero = (b"0" + DIGITS)[:n]
     if has_zero_and_sign(text):
         zeros = np.frombuffer(text, np.uint8) == ord("0")
-        is_from_zero = not text.translate(None, from_zero + _SIGNS)
-        if is_from_zero and (n == _HEXADECIMAL_SIZE or are_digits(zeros)):
+        may_be_digits = n == _HEXADECIMAL_SIZE or are_digits(zeros)
+        if may_be_digits and not text.translate(None, from_zero + _SIGNS):
             return from_zero
     elif letters := letters_of(text, n):
         return letters
@@ -112,7 +109,7 @@ def letters_of(text: bytes, n: int) -> bytes:
     """Return the n letters that cells have for digits if they have letters alone; else nothing."""
     symbols = text.upper().translate(None, BLANKS)
     first_letters = LETTERS[:n]
-    if not (symbols.isalpha() and _LEAST_WITH_LETTERS <= n == len(first_letters)):
+    if not (symbols.isalpha() and 4 < n == len(first_letters)):
         return b""
     letters = bytes(sorted({*symbols}))
     may_have_x = n <= _MOST_WITH_X and len(symbols) == len(text)

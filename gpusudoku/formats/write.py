@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import cycle
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from gpusudoku.board.batch import Batch, Places
+from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS, candidate_groups, write_lines
@@ -50,26 +46,6 @@ def write_batch(boards: Batch, format: str) -> Iterator[bytes]:  # noqa: A002 - 
         yield lines
 
 
-def in_alphabets(
-    lines: bytes | memoryview, places: Places | None, boards: NDArray[np.int64] | None = None
-) -> bytes | memoryview:
-    """Return canonical lines of solutions, each in the alphabet of its board.
-
-    ``boards`` is the index of each line's board, int64 (k), unless all lines are of one board or
-    every board has one line.
-    """
-    if places is None or not any(origin.alphabet for origin in places.origins):
-        return lines
-    tables = [_table(origin.alphabet) for origin in places.origins]
-    owners = places.origin_of if boards is None else places.origin_of[boards]
-    pairs = zip(bytes(lines).splitlines(keepends=True), cycle(owners.tolist()), strict=False)
-    return b"".join(line.translate(tables[owner]) for line, owner in pairs)
-
-
-def _table(alphabet: bytes) -> bytes:
-    return bytes.maketrans(DIGITS[: len(alphabet)], alphabet)
-
-
 def header(format: str) -> str:  # noqa: A002 - as above
     """Return the line before all boards of a format, empty for most formats."""
     return _format(format).header
@@ -89,7 +65,7 @@ def _format(name: str) -> _Format:
 
 
 def _line(board: Board, alphabet: bytes) -> str:
-    return str(board).encode().translate(_table(alphabet)).decode()
+    return str(board).translate(str.maketrans(DIGITS[: len(alphabet)].decode(), alphabet.decode()))
 
 
 def _integers(board: Board, _: bytes = b"") -> str:
@@ -143,8 +119,7 @@ def _pretty(board: Board, alphabet: bytes) -> str:
                 "use line"
             )
         return ruled(groups, board.geometry)
-    numbers = [*map(str, range(1, board.n + 1))]
-    symbols = ["*", *(alphabet.decode() or numbers)]
+    symbols = ["*", *(alphabet.decode() or map(str, range(1, board.n + 1)))]
     width = max(map(len, symbols))
     return ruled([symbols[d].ljust(width) for d in board.cells.tolist()], board.geometry)
 
