@@ -175,7 +175,8 @@ class Batch:
     ) -> bytes | memoryview:
         """Return canonical lines of solutions, each in the alphabet of its board.
 
-        ``boards``, int64 (k), has their indices, unless each has one line, or a single one all.
+        ``boards``, int64 (k), has the board of each line; without it, every board has one line, or
+        the only board has all.
         """
         if self.places is None or not any(origin.alphabet for origin in self.places.origins):
             return lines

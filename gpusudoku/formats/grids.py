@@ -400,7 +400,7 @@ def _ways_to_split(rows: list[Row]) -> Iterator[list[Row]]:
 
 
 def _board(block: Block, way: Way, last: Geometry | None) -> tuple[Board, Block]:
-    """Return the board of a block, and how it was read; ``last`` is the geometry before."""
+    """Return a block's board, and the way it was read; ``last`` is the previous board's shape."""
     geometry = way.geometry
     title, error = block.rows[0], None
     if block.is_title:

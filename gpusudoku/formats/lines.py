@@ -226,8 +226,7 @@ class LineParser:
 
     def __init__(self, geometry: Geometry | None, near: Geometry | None = None) -> None:
         self._geometry, self._near = geometry, near
-        self.text = b""
-        """The cells of the last board as they were written, unless these were candidates."""
+        self.text = b""  # the cells of the last board as they were written, but for candidates
         self._last = geometry
         guessed = [*GUESSED.values(), near] if near is not None else GUESSED.values()
         geometries = guessed if geometry is None else [geometry]

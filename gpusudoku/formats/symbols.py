@@ -86,6 +86,7 @@ def _table(alphabet: bytes, signs: bytes) -> bytes:
     return bytes(values.get(symbol, UNKNOWN) for symbol in range(256))
 
 
+@lru_cache(1)  # a reader asks twice
 def alphabet_of(text: bytes, n: int) -> bytes:
     """Return the n symbols of the digits on a board of n * n characters, in upper case."""
     text = text.upper()
