@@ -36,7 +36,7 @@ from gpusudoku.formats.source import (
     quoted,
     single,
 )
-from gpusudoku.formats.symbols import digit_of
+from gpusudoku.formats.symbols import digit_of, letters_of
 
 SECTION = re.compile(rb"\s*\[([A-Za-z]\w*)\]\s*")
 """A line that names the following part of an .sdk file."""
@@ -50,7 +50,6 @@ _LONGEST_HEAD = 2 * MAX_DIGITS + 2
 _MOST_TAKEN = 1 << 10
 """Lines taken to recognise the form, with comments."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
-_FIGURE = re.compile(rb"[1-9]")
 _DASHES = re.compile(rb"[-|\s]+")
 _REMARK = re.compile(
     rb"\s*(?:author|clues|copyright|date|difficulty|level|notes?|rating|score|source|url):.*",
@@ -119,7 +118,7 @@ class Block:
                 self.rows.pop()
                 return True
         return any(
-            most - MOST_TITLES <= n <= most and _is_title(Row(0, text), n, self.rows)
+            most - MOST_TITLES <= n <= most and _is_title(Row(0, text), n, self.rows[-n:])
             for row in self.rows[-1:]
             for n in row.counts
         ) and not is_rule(text)
@@ -374,9 +373,9 @@ def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
 
 
 def _is_title(row: Row, n: int, grid: Iterable[Row]) -> bool:
-    """Tell whether a row is text beside a grid, and no row of letters as the grid has, too."""
-    may_be_letters = n in row.counts and not any(_FIGURE.search(each.text) for each in grid)
-    return not may_be_letters and row.is_title(n)
+    """Tell whether a row is text beside a grid, and no row of the letters that the grid has."""
+    cells = b"".join(cell for each in (*grid, row) for cell in each.tokens)
+    return row.is_title(n) and not (n in row.counts and letters_of(cells, n))
 
 
 def _is_head(block: Block, row: Row) -> bool:
