@@ -55,13 +55,13 @@ def read_beside(lines: Lines, way: Way, column: str) -> Iterator[Batch | InputEr
         if not content(line).strip():
             continue
         try:
-            board, beside = _read_line(parser, number, line)
+            board, beside, cells = _read_line(parser, number, line)
         except FormatError as error:
             if parser.is_last_word(line, lines):
                 return
             yield error.at(way.source, content(line).strip(), origin.columns)
         else:
-            yield single(board, origin, number, (beside,))
+            yield single(board, origin, number, (beside,), cells)
             yield from together.split(line, board.geometry, origin, fields_of_lines)
 
 
@@ -108,13 +108,13 @@ def _beside(text: str, start: int, end: int) -> str:
     return " ".join(filter(None, sides))
 
 
-def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str]:
-    """Read the board of a line, and the text on both sides of it."""
+def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str, bytes]:
+    """Read the board of a line, and return the text on both sides of it, and its own."""
     if len(line) > LONGEST_ROW:
         raise FormatError(f"a line of {LONGEST_ROW} bytes or more, expected a board", number)
     text = _text_of(line)
     words = _words_of(text)
-    boards: list[tuple[Board, int, int]] = []
+    boards: list[tuple[Board, int, int, bytes]] = []
     errors: list[tuple[str, FormatError]] = []
     for word, start, end in words:
         if len(word) >= LEAST_CELLS:
@@ -124,7 +124,7 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
                 wrong.column = start + (wrong.column or 1 if start < end else 1)
                 errors.append((word, wrong))
             else:
-                boards += [(board, start, end)] if board else []
+                boards += [(board, start, end, parser.text)] if board else []
     boards = [found for found in boards if not found[0].is_full] or boards
     if len(boards) > 1:
         two = f"{quoted(boards[0][0])} or as {quoted(boards[1][0])}"
@@ -145,12 +145,12 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
             what = f"a link to {shown(link[1])} without a board in plain digits: compressed puzzles"
             what += ", as f-puzzles and SudokuPad have them, may have extra rules and are not read"
         raise FormatError(what, number, link.start() + 1 if link else None)
-    [(board, start, end)] = boards
+    [(board, start, end, cells)] = boards
     others = [word for word, *place in words if place != [start, end] and _is_piece(word)]
     if any(not word.isdigit() for word in others) or sum(map(len, others)) >= _LONG_NUMBER:
         what = f"{shown(others[0])} beside {quoted(board)}, which may be pieces of one board"
         raise FormatError(what, number)
-    return board, _beside(text, start, end)
+    return board, _beside(text, start, end), cells
 
 
 def _is_piece(word: str) -> bool:

@@ -40,7 +40,7 @@ from gpusudoku.formats.source import (
     quoted,
     single,
 )
-from gpusudoku.formats.symbols import digit_of
+from gpusudoku.formats.symbols import digit_of, letters_of
 
 SECTION = re.compile(rb"\s*\[([A-Za-z]\w*)\]\s*")
 """A line that names the following part of an .sdk file."""
@@ -122,7 +122,9 @@ class Block:
                 self.rows.pop()
                 return True
         sizes = [n for row in self.rows[-1:] for n in row.counts if n <= min(most, MAX_DIGITS)]
-        is_title = any(Row(0, text).is_title(n) for n in sizes) and not is_rule(text)
+        is_title = any(_is_title(Row(0, text), n, self.rows[-n:]) for n in sizes) and not is_rule(
+            text
+        )
         return is_title and not self.is_title
 
     def is_blank_row(self, text: bytes) -> bool:
@@ -357,7 +359,8 @@ def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | Inpu
                 yield board.at(way.source, b" ".join(row.text.strip() for row in grid.rows))
             else:
                 last = board.geometry
-                yield single(board, origin, grid.line)
+                text = b"".join(cell for row in grid.rows for cell in row.cells(board.n))
+                yield single(board, origin, grid.line, text=text)
 
 
 def ways_to_read(block: Block, n: int | None) -> Iterator[list[Block]]:
@@ -370,7 +373,7 @@ def ways_to_read(block: Block, n: int | None) -> Iterator[list[Block]]:
             sizes = [
                 size
                 for size in _sizes(len(rows), n)
-                if all(row.is_title(size) or _is_head(lines, row) for row in above)
+                if all(_is_title(row, size, rows[:size]) or _is_head(lines, row) for row in above)
             ]
             for chosen in _ways_to_split(rows) if sizes else ():
                 for size in sizes:
@@ -397,6 +400,13 @@ def _boards_below(rows: list[Row], size: int, lines: Block, titles: int) -> list
         rules = [(place - start, rule) for place, rule in lines.rules[first:end]]
         boards.append(Block(part[0].line if start else lines.line, part, rules))
     return boards
+
+
+def _is_title(row: Row, n: int, grid: Iterable[Row]) -> bool:
+    """Tell whether a row is text beside a grid, and no row of the letters that the grid has."""
+    if not row.is_title(n) or n not in row.counts:
+        return row.is_title(n)
+    return not letters_of(b"".join(cell for each in (*grid, row) for cell in each.tokens), n)
 
 
 def _is_head(block: Block, row: Row) -> bool:

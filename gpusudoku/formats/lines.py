@@ -89,7 +89,7 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             yield error.at(way.source, content(line).strip())
         else:
             if board is not None:
-                yield single(board, origin, number)
+                yield single(board, origin, number, text=parser.text)
                 yield from together.like(line, board.geometry, origin)
 
 
@@ -192,6 +192,7 @@ class LinesTogether:
         size, end = len(line), line[geometry.cells :]
         if geometry.n > len(DIGITS) or end not in (b"\n", b"\r\n"):
             return
+        text_type = np.dtype(f"S{geometry.cells}")
         while True:
             data = self._lines.at_hand()
             most = min(self._run.most, len(data) // size)
@@ -204,7 +205,8 @@ class LinesTogether:
             if not len(cells):
                 return
             numbers = self._lines.skip(len(cells), len(cells) * size)
-            yield Batch(geometry, cells, places=Places.of(origin, numbers))
+            texts = lines[: len(cells), : geometry.cells].view(text_type)[:, 0]
+            yield Batch(geometry, cells, places=Places.of(origin, numbers, texts=texts))
 
     def split(
         self, line: bytes, geometry: Geometry, origin: Origin, fields_of: FieldsOf
@@ -229,7 +231,8 @@ class LinesTogether:
             if not taken:
                 return
             size = len(block) - len(block.split(b"\n", taken)[taken])
-            places = Places.of(origin, self._lines.skip(taken, size), others[:taken])
+            texts = symbols.view(f"S{geometry.cells}")[:taken, 0]
+            places = Places.of(origin, self._lines.skip(taken, size), others[:taken], texts)
             yield Batch(geometry, cells, places=places)
 
 
@@ -238,6 +241,7 @@ class LineParser:
 
     def __init__(self, geometry: Geometry | None, near: Geometry | None = None) -> None:
         self._geometry, self._near = geometry, near
+        self.text = b""  # the cells of the last board as they were written, but for candidates
         self._last = geometry
         guessed = [*GUESSED.values(), near] if near is not None else GUESSED.values()
         geometries = guessed if geometry is None else [geometry]
@@ -245,6 +249,7 @@ class LineParser:
 
     def parse(self, number: int, line: bytes) -> Board | None:
         """Read the board on a line; None if the line is blank or a comment."""
+        self.text = b""
         text, _, behind = line.partition(b":")
         board = self._of_candidates(number, text.strip()) or self._plain(text.strip())
         if board is None:
@@ -328,12 +333,12 @@ class LineParser:
         geometry = self._by_length.get(len(text))
         if geometry is None or (b"-" in text and is_rule(text)):
             return None
-        try:
-            board = Board(character_values(text, geometry.n), geometry)
-        except InputError:
+        values = character_values(text, geometry.n)
+        if values.max() > geometry.n:
             return None
         self._last = geometry
-        return board
+        self.text = text
+        return Board.of_digits(values, geometry)
 
     def is_of_grid(self, line: bytes) -> bool:
         """Tell whether a line that is no board looks like a row or a rule of a grid."""
@@ -381,6 +386,7 @@ class LineParser:
         board = board_of([row], geometry.cells, geometry)
         self._check_alone(row, board)
         self._last = geometry
+        self.text = b"".join(row.cells(geometry.cells))
         return board
 
     def _check_alone(self, row: Row, board: Board) -> None:

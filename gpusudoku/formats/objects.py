@@ -197,7 +197,8 @@ class _ObjectReader:
             others = tuple(map(_text_of, record.values()))
             return error.at(self.way.source, puzzle, tuple(record), others)
         origin = Origin(self.way.source, tuple(record))
-        return single(board, origin, number, tuple(map(_text_of, record.values())))
+        others = tuple(map(_text_of, record.values()))
+        return single(board, origin, number, others, parser.text)
 
     def _names_of_boards(self, record: Any) -> list[str]:
         """Return the usual names, or that of ``--column``, else those of boards to be solved."""
@@ -342,6 +343,8 @@ def parse_field(parser: LineParser, number: int, field: bytes, way: Way) -> Boar
         raise FormatError(first.entry.reason, first.entry.line)
     if others or (first.geometry.n == 1 and way.geometry is None):
         raise FormatError("a field with more or less than one board", number)
+    assert first.places is not None
+    parser.text = first.places.texts[0]
     return first[0]
 
 

@@ -17,7 +17,6 @@ import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import (
     MOST_OF_BOARD,
     BadEntry,
@@ -38,6 +38,7 @@ from gpusudoku.errors import (
     shortened,
     shown,
 )
+from gpusudoku.formats.symbols import alphabet_of, values_in
 
 STDIN = "-"
 """The path that stands for standard input."""
@@ -156,10 +157,20 @@ def quoted(board: Board) -> str:
     return shortened(str(board), MOST_OF_BOARD)
 
 
-def single(board: Board, origin: Origin, line: int, others: tuple[str, ...] = ()) -> Batch:
-    """Return the batch of one board that was read, with its place."""
-    places = Places.of(origin, [line], [others])
-    return replace(Batch.of([board]), places=places)
+def single(
+    board: Board, origin: Origin, line: int, others: tuple[str, ...] = (), text: bytes = b""
+) -> Batch:
+    """Return the batch of one board with its place, and its text if that is a line of cells."""
+    texts = None
+    if len(text) == board.geometry.cells:
+        alphabet = alphabet_of(text, board.n)
+        if values_in(alphabet, text).tobytes() == board.cells.tobytes():
+            texts = np.array([text])
+            if not DIGITS.startswith(alphabet):
+                origin = origin._replace(alphabet=alphabet)
+    places = Places.of(origin, [line], [others], texts)
+    batch = Batch.of([board])
+    return Batch(batch.geometry, batch.cells, batch.candidates, places)
 
 
 def listed_names(names: Sequence[str]) -> str:

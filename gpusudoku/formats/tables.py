@@ -88,7 +88,7 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
             others = _texts_of(header.others(known))
             yield error.at(way.source, known[header.column], origin.columns, others)
         else:
-            yield single(board, origin, number, _texts_of(header.others(fields)))
+            yield single(board, origin, number, _texts_of(header.others(fields)), parser.text)
             yield from together.split(line, board.geometry, origin, fields_of_lines)
 
 
@@ -217,6 +217,7 @@ def _names_of(line: NumberedLine, row: bytes, way: Way) -> Header | None:
     is_names = (
         len(names) > 1
         and all(_NAME.fullmatch(name) for name in fields)
+        and not _boards_in(fields, way)
         and len(cells := _fields(row, delimiter)) == len(names)
         # A row of a large board has letters, too.
         and (any(len(name) > 1 for name in names) or _boards_in(cells, way))
