@@ -80,8 +80,8 @@ class Places:
 
     def only(self, which: Any) -> Places:
         """Return the places of some boards: a slice, or a mask, bool (B)."""
-        columns = self.origin_of[which], self.lines[which], self.others[which], self.texts[which]
-        return Places(self.origins, *columns)
+        columns = [self.origin_of, self.lines, self.others, self.texts]
+        return Places(self.origins, *[column[which] for column in columns])
 
     def origin(self, index: int) -> Origin:
         """Return the origin of a board."""

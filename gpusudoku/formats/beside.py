@@ -17,7 +17,7 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.grids import Head
-from gpusudoku.formats.lines import LEAST_CELLS, LineParser, LinesTogether, board_in
+from gpusudoku.formats.lines import LEAST_CELLS, LineParser, is_last_word
 from gpusudoku.formats.source import LONGEST_ROW, FormatError, Lines, Way, content, quoted, single
 
 _WORD = re.compile(r"[^\s|:,;]+", re.ASCII)
@@ -31,70 +31,48 @@ _PART_OF_LINK = re.compile(r"[^/?&=#()\[\]<>]+")
 _SHORT_PIECE = 4
 _LONG_NUMBER = 12
 """Figures of numbers that may be pieces of a board, if zeros are empty cells."""
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+|-[0-9]+-[0-9]+)")
+"""A decimal or a date, which is no piece of a board."""
 _PLACED = re.compile(r"\+(?=[0-9])")
-_PLAIN = re.compile(r"[ !$-&(-=?-_a-~\t]*")
-"""A line without a comment, quotes, and signs that stand for others."""
 
 
-def read_beside(lines: Lines, way: Way, column: str) -> Iterator[Batch | InputError]:
+def read_beside(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read the board of every line; a line without one gives an error in its place."""
-    parser, together = LineParser(way.geometry, way.near), LinesTogether(lines)
-    origin = Origin(way.source, (column,))
-
-    def fields_of_lines(lines: list[str]) -> Iterator[tuple[str, tuple[str]]]:
-        for text in lines:
-            words = list(_WORD.finditer(text))
-            boards = [word for word in words if len(word[0]) >= LEAST_CELLS]
-            if len(boards) != 1 or not _PLAIN.fullmatch(text) or _LINK.search(text):
-                return
-            if any(_is_piece(word[0]) for word in words if word is not boards[0]):
-                return
-            yield boards[0][0], (_beside(text, *boards[0].span()),)
-
+    parser = LineParser(way.geometry, way.near)
+    origin = Origin(way.source, ("beside",))
     for number, line in lines:
         if not content(line).strip():
             continue
         try:
             board, beside, cells = _read_line(parser, number, line)
         except FormatError as error:
-            if parser.is_last_word(line, lines):
+            if is_last_word(line, lines):
                 return
             yield error.at(way.source, content(line).strip(), origin.columns)
         else:
             yield single(board, origin, number, (beside,), cells)
-            yield from together.split(line, board.geometry, origin, fields_of_lines)
 
 
-def find_beside(head: Head, way: Way) -> str | None:
-    """Name the column of what stands beside boards; None if the first line is just a board.
-
-    Most of the lines must have a board, or a link.
-    """
+def is_beside(head: Head, way: Way) -> bool:
+    """Tell whether boards have text beside them: most lines have a board, or a link."""
     parser = LineParser(way.geometry, way.near)
-    text = _text_of(head.lines[0][1])
-    is_link = _LINK.match(text.lstrip()) is not None
-    if not is_link:
-        if max(map(len, _WORD.findall(text)), default=0) < LEAST_CELLS:
-            return None
-        with suppress(FormatError):
-            parser.parse(*head.lines[0])
-            return None
-    lines = [line for line in head.lines if content(line[1]).strip()]
-    texts = [_beside_board(parser, *line) for line in lines]
+    first = head.lines[0]
+    text = _text_of(first[1])
+    if max(map(len, _WORD.findall(text)), default=0) < LEAST_CELLS and not _LINK.search(text):
+        return False
+    with suppress(FormatError):
+        parser.parse(*first)
+        return False
+    texts: list[str | None] = []
+    for number, line in head.lines:
+        if content(line).strip():
+            try:
+                texts.append(_read_line(parser, number, line)[1])
+            except FormatError:
+                link = _LINK.match(_text_of(line).lstrip())
+                texts.append(link and link[0])
     known = [text for text in texts if text is not None]
-    if 2 * len(known) < len(texts) or (texts[0] is None and not any(known)):
-        return None
-    board = board_in(next(filter(None, known), "").encode(), way)
-    return "link" if is_link else "solution" if board and board.is_full else "beside"
-
-
-def _beside_board(parser: LineParser, number: int, line: bytes) -> str | None:
-    """Return what stands beside the board of a line, or a link, which should have one, or None."""
-    try:
-        return _read_line(parser, number, line)[1]
-    except FormatError:
-        link = _LINK.match(_text_of(line).lstrip())
-        return link and link[0]
+    return 2 * len(known) >= len(texts) and (texts[0] is not None or any(known))
 
 
 def _text_of(line: bytes) -> str:
@@ -155,6 +133,8 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
 
 def _is_piece(word: str) -> bool:
     """Tell whether a word may be a piece of a damaged board: half of its cells are empty."""
+    if _NUMBER.fullmatch(word):
+        return False
     empty = sum(map(word.count, "0.*_?-"))
     return 2 * empty >= len(word) >= _SHORT_PIECE and word.strip("-") != ""
 

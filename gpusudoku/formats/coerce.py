@@ -108,18 +108,9 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
     if cells.dtype == object and {str} <= {*map(type, cells.flat)} <= {str, type(None)}:
         return _board_of_texts(cells, geometry)
     _check_shape(cells)
-    return Board(_from_one(_without_minus_one(cells, geometry), geometry), geometry)
-
-
-def _without_minus_one(cells: NDArray[Any], geometry: Geometry | None) -> NDArray[Any]:
-    """Return cells with None for -1, if nothing else may stand for an empty cell."""
-    is_empty = cells == -1
-    if is_empty.any() and not any(value is None or value != value for value in cells.flat):
-        blanked = np.where(is_empty, np.array(None), cells)
-        numbered = _from_one(blanked, geometry)
-        if numbered is not blanked or (cells != 0).all():
-            return numbered
-    return cells
+    if (cells == -1).any():
+        cells = np.where(cells == -1, np.array(None), cells)
+    return Board(_from_one(cells, geometry), geometry)
 
 
 def _from_one(cells: NDArray[Any], geometry: Geometry | None) -> NDArray[Any]:

@@ -9,7 +9,6 @@ block is refused. A block may also be several boards, one below the other.
 from __future__ import annotations
 
 import re
-import warnings
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -65,7 +64,7 @@ class Block:
 
     line: int
     rows: list[Row] = field(default_factory=list)
-    """The rows, at most ``_MAX_ROWS`` and one more; ``MAX_DIGITS`` and one if they are longer."""
+    """The rows, at most ``_MAX_ROWS`` and one more."""
     rules: list[tuple[int, Row]] = field(default_factory=list)
     """Every rule, and the number of rows above it."""
     _size: int = 0
@@ -93,9 +92,7 @@ class Block:
 
     def add(self, number: int, text: bytes) -> None:
         """Take one more line, which is not blank; refuse lines too long for any grid."""
-        has_room = len(self.rows) <= MAX_DIGITS or (
-            len(self.rows) <= _MAX_ROWS and min(self.rows[0].counts) <= MAX_DIGITS
-        )
+        has_room = len(self.rows) <= _MAX_ROWS
         if has_room:
             self._size += len(text)
         if self._size > LONGEST_ROW:
@@ -122,10 +119,9 @@ class Block:
                 self.rows.pop()
                 return True
         sizes = [n for row in self.rows[-1:] for n in row.counts if n <= min(most, MAX_DIGITS)]
-        is_title = any(_is_title(Row(0, text), n, self.rows[-n:]) for n in sizes) and not is_rule(
-            text
-        )
-        return is_title and not self.is_title
+        if self.is_title or is_rule(text):
+            return False
+        return any(_is_title(Row(0, text), n, self.rows[-n:]) for n in sizes)
 
     def is_blank_row(self, text: bytes) -> bool:
         """Tell whether a line of blanks and tabs is a row like the last one, without a digit."""
@@ -154,7 +150,7 @@ def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
     """Yield every block that has a row. In an .sdk file only the section [Puzzle] counts.
 
     A blank line below a title ends no block, and a title ends the grid above it. Text below the
-    last grid is left out, with a warning where it might be the title of a grid that is lost.
+    last grid is left out.
     """
     first: Block | None = None
     block: Block | None = None
@@ -179,11 +175,8 @@ def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
             first = first or ended
             yield ended
     if block and block.rows:
-        if not (first and block.is_title) or any(b"|" in row.text for row in block.rows):
-            yield block
-        elif first.rows[0].is_text:
-            title = shown(block.rows[0].text.strip())
-            warnings.warn(f"line {block.line}: no grid below the text {title}", stacklevel=1)
+        is_footer = first is not None and block.is_title and b"|" not in block.rows[0].text
+        yield from [] if is_footer else [block]
 
 
 def bands_of(found: Iterable[Block], geometry: Geometry | None) -> Iterator[Block]:
@@ -512,8 +505,7 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
             raise FormatError(
                 f"row {place} of a grid has {found} cells, expected {n}{hint}", row.line
             )
-    is_cut = len(rows) in (MAX_DIGITS + 1, _MAX_ROWS + 1)
-    number = f"more than {len(rows) - 1}" if is_cut else len(rows)
+    number = len(rows) if len(rows) <= _MAX_ROWS else f"more than {_MAX_ROWS}"
     if any(row.filled and not row.by_fields for row in rows):
         raise FormatError(
             f"{number} rows of {n} cells, where blanks are cells, expected {n} rows, "

@@ -43,7 +43,6 @@ from gpusudoku.formats.symbols import (
     WITHOUT_ZERO,
     as_symbols,
     character_values,
-    digit_of,
     has_zero_and_sign,
 )
 
@@ -58,6 +57,7 @@ _FIGURES = bytes(
 """The digits of characters of boards that have up to nine: the rest is 255."""
 LEAST_CELLS = 16
 """A field, or a word of a line, of fewer cells is not taken for a board by itself."""
+_LAST_WORDS = (b"end", b"eof", b"done", b"exit", b"quit", b"stop")
 LEAST_LINES = 16
 """Lines read together at first, and again after a line that differs from the others."""
 MOST_LINES = 1 << 14
@@ -67,6 +67,8 @@ FieldsOf = Callable[[list[str]], Iterator[tuple[str, tuple[str, ...]]]]
 """Yields the board of each line, and the texts beside it, up to a line that a parser must read."""
 
 _SEPARATORS = re.compile(rb"[:,;\s]+")
+_CELL = re.compile(rb"[^\s,;|\[({'\"]+")
+_NO_DIGIT = re.compile(rb"\b(?:none|null|nan)\b", re.IGNORECASE)
 _GROUPS = re.compile(rb"\s*(?:\{[^{}]*\}\s*)+")
 _GROUP = re.compile(rb"\{([^{}]*)\}")
 _WIKI_BOX = Geometry(3, 3)
@@ -80,7 +82,7 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
         try:
             board = parser.parse(number, line)
         except FormatError as error:
-            if parser.is_last_word(line, lines):
+            if is_last_word(line, lines):
                 return
             if parser.is_of_grid(line) and parser.is_of_grid(next_line(lines)[1]):
                 raise UnreadableError(  # after two such lines
@@ -95,14 +97,14 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
 
 def next_line(lines: Lines) -> NumberedLine:
     """Return the next line that is not blank, which is left to be read; number 0 at the end."""
-    before: list[NumberedLine] = []
-    for line in lines:
-        if content(line[1]).strip():
-            lines.put_back([*before, line])
-            return line
-        if not before or not line[1].strip():
-            before = [line]
-    return 0, b""
+    line = next((line for line in lines if content(line[1]).strip()), (0, b""))
+    lines.put_back([line] if line[0] else [])
+    return line
+
+
+def is_last_word(line: bytes, lines: Lines) -> bool:
+    """Tell whether a line is a word that ends the input."""
+    return content(line).strip().lower() in _LAST_WORDS and not next_line(lines)[0]
 
 
 class PlainRun:
@@ -259,7 +261,18 @@ class LineParser:
         return board
 
     def parse_field(self, number: int, text: bytes) -> Board | None:
-        """Read a field; a board of one cell is refused, as the sign of a missing board."""
+        """Read a field, which may be a list or have a row on each of several lines.
+
+        A board of one cell is refused, as the sign of a missing board.
+        """
+        field = text.strip()
+        is_list = field.startswith((b"[", b"(", b"{{"))
+        if is_list or b"\n" in field:
+            lines = re.split(rb"[\])}]" if is_list else rb"\n", _NO_DIGIT.sub(b".", field))
+            rows = [_CELL.findall(line) for line in lines if not is_rule(line)]
+            if len({len(row) if len(row) > 1 else len(row[0]) for row in rows if row}) > 1:
+                raise FormatError("a field with rows of different lengths", number)
+            text = b" ".join(cell for row in rows for cell in row)
         board = self.parse(number, text)
         if board is not None and board.n == 1 and self._geometry is None:
             raise FormatError("1 cell makes no board: a missing one, or give --box 1x1", number)
@@ -349,13 +362,6 @@ class LineParser:
         is_row = self._last is not None and self._last.n in counts and self._last.n > 1
         return is_row or b"|" in text or is_rule(text)
 
-    def is_last_word(self, line: bytes, lines: Lines) -> bool:
-        """Tell whether a line is a word that is no piece of a board, such as ``end``, and last."""
-        word = content(line).strip()
-        n = self._last.n if self._last else len(DIGITS)
-        has_other_letter = any(digit_of(bytes([letter])) > n for letter in word)
-        return word.isalpha() and has_other_letter and not next_line(lines)[0]
-
     def _parse(self, number: int, text: bytes) -> Board | None:
         """Read a line that is not just the characters of a board; None if it is blank."""
         if not text.strip():
@@ -435,20 +441,3 @@ def _check_numbered(number: int, board: Board, behind: bytes) -> None:
                     f"{quoted(other)} behind it",
                     number,
                 )
-
-
-def board_in(field: bytes, way: Way) -> Board | None:
-    """Return the board that a field is, of at least sixteen cells with nothing between them."""
-    text = field.strip()
-    if len(text) < LEAST_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
-        return None
-    board = board_of_line(text, way)
-    return board if board is not None and board.geometry.cells >= LEAST_CELLS else None
-
-
-def board_of_line(text: bytes, way: Way) -> Board | None:
-    """Return the board on a line, None if it has none or is wrong."""
-    try:
-        return LineParser(way.geometry, way.near).parse(0, text)
-    except FormatError:
-        return None

@@ -14,40 +14,33 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import accumulate, chain, islice
+from itertools import chain
 from typing import Any
 from xml.parsers import expat
 
 from gpusudoku.board.batch import Batch, Origin
-from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, shown
-from gpusudoku.formats.grids import SECTION, Head, head_of, is_one_per_line, read_grids
+from gpusudoku.formats.grids import SECTION, Head
 from gpusudoku.formats.lines import (
     LineParser,
     LinesTogether,
-    board_in,
-    board_of_line,
-    read_lines,
 )
 from gpusudoku.formats.source import (
     LONGEST_LINE,
-    NAMES,
     FormatError,
     Lines,
     NumberedLine,
     UnreadableError,
     Way,
     content,
-    listed_names,
-    no_column,
     single,
 )
 from gpusudoku.formats.symbols import cell_of_list
+from gpusudoku.formats.tables import NAMES, board_in, listed_names, no_column
 
 BOX = "box"
 """The shape of the boxes, as the program writes it in its own objects."""
@@ -55,15 +48,13 @@ _JSON = re.compile(
     rb"""\s*+(?:\[\s*+)?\{\s*+(?:(?:"(?:[^"\\]|\\.)*+"|'[^']*+'|[A-Za-z_]\w*+)\s*+:|\}|"[^"]*+$|$)"""
 )
 """The start of an object or of an array of them, not of candidates, rows or texts in braces."""
-_BETWEEN = re.compile(r"[\s,]*+")
+_BETWEEN = re.compile(r"[\s,\[\]]*+")
+"""What is between the objects of an array."""
 
 _DECLARATION = r"\s*+[A-Za-z_][\w \t*&<>,\[\]]*+(?::[^=\n]*+)?=\s*+"
 """What stands before a list: ``board =``, ``board: list[int] =``, ``int board[9][9] =``."""
-_MAKER = (
-    r"\s*+(?:[A-Za-z_][\w.]*+(?=\(\s*+(?:[A-Za-z_]\w*+)?[\[(])"
-    r"|(?:new\s++[A-Za-z_][\w.]*+[\w,\[\]]*+|(?:\[\w*+\])++[A-Za-z_]\w*+)\s*+(?=\{))"
-)
-"""What makes an array of it: ``np.array(``, ``new int[][]{``, ``[9][9]int{``."""
+_MAKER = r"\s*+(?:[A-Za-z_][\w.]*+(?=\(\s*+[\[(])|new\s++\w++[\w\[\]]*+\s*+(?=\{))"
+"""What makes an array of it: ``np.array(`` or ``new int[][]{``."""
 _PREFIX = re.compile(rf"(?:{_DECLARATION})?(?:{_MAKER})?")
 _BRACES = r"\{\s*+(?:\{|[^{},]*+,[^{}]*+\}\s*+(?:[^{\s]|$))"
 """The start of a list in braces. Candidates in braces are none: nothing stands between them."""
@@ -72,7 +63,7 @@ _LIST = re.compile(
 )
 _TOKEN = re.compile(
     r"""(?P<open>[\[({])|(?P<close>[\])}])|(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<end>\n)"""
-    r"""|(?P<maker>(?:new\s++)?[A-Za-z_][\w.]*+!?(?:\[\])*+(?=[\[({]))|(?P<value>[\w.*?-]+)"""
+    r"""|(?P<value>[\w.*?-]+)"""
     r"""|(?P<other>(?:\#|//)[^\n]*|/\*[^\n]*?\*/|[,;]|\s++(?:dtype=[\w.']+)?)"""
 )
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
@@ -188,7 +179,7 @@ class _ObjectReader:
             board_value = record.pop(self.name)
             puzzle = _text_of(board_value)
             parser = self._parsers.setdefault(way.geometry, LineParser(way.geometry, way.near))
-            board = parse_field(parser, number, _text_of_board(board_value), way)
+            board = parser.parse_field(number, _text_of_board(board_value))
             if board is None:
                 raise FormatError(f"{shown(puzzle)}, expected a board")
         except FormatError as error:
@@ -201,52 +192,36 @@ class _ObjectReader:
         return single(board, origin, number, others, parser.text)
 
     def _names_of_boards(self, record: Any) -> list[str]:
-        """Return the usual names, or that of ``--column``, else those of boards to be solved."""
+        """Return the usual names of boards in an object, or that of ``--column``."""
         if not isinstance(record, dict):
             return []
-        if tuple(record) == self.names:
-            return [self.name]
-        column = self.way.column
         names = [name for name, value in record.items() if not _has_objects(value)]
-        if column is not None:
-            return [name for name in names if name == column]
-        known = [name for name in names if name.lower() in NAMES]
-        return known or [name for name in names if self._is_unsolved(record[name])]
-
-    def _is_unsolved(self, value: Any) -> bool:
-        """Tell whether a value is a board with an empty cell."""
-        with suppress(FormatError):
-            find_board = board_of_line if isinstance(value, list) else board_in
-            board = find_board(_text_of_board(value), self.way)
-            return board is not None and board.n > 1 and not board.is_full
-        return False
+        if self.way.column is not None:
+            return [name for name in names if name == self.way.column]
+        return [name for name in names if name.lower() in NAMES] or [*{"value"} & {*names}]
 
 
 def _values(lines: Lines) -> Iterator[tuple[int, Any]]:
     """Yield every JSON value, or item of an array, and the line where it begins."""
-    rows = list(lines)
-    texts = [line.decode(errors="replace") for _, line in rows]
-    starts = [*accumulate(map(len, texts), initial=0)]
-    text = "".join(texts)
-    end = array = 0
-    while (place := _BETWEEN.match(text, end).end()) < len(text):  # type: ignore[union-attr]
-        number = rows[bisect(starts, place) - 1][0]
-        end = place + 1
-        if text[place] == ("]" if array else "["):
-            array = 0 if array else number
-            continue
+    numbers, rows = zip(*lines, strict=True)
+    text = "\n".join(row.decode(errors="replace").rstrip("\r\n") for row in rows)
+    brackets = ""
+    row = start = end = 0
+    while between := _BETWEEN.match(text, end):
+        row += text.count("\n", start, between.end())
+        start = between.end()
+        brackets += re.sub(r"[\s,]", "", between[0])
+        if start == len(text):
+            break
         try:
-            value, end = _DECODER.raw_decode(text, place)
+            value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError, FormatError) as error:
-            reason = getattr(error, "msg", str(error))
-            place = getattr(error, "pos", place)
-            index = bisect(starts[:-1], place) - 1
-            raise UnreadableError(
-                f"JSON that cannot be read: {reason}", rows[index][0], place - starts[index] + 1
-            ) from None
-        yield number, value
-    if array:
-        raise UnreadableError("a JSON array that does not end", array)
+            message = f"JSON that cannot be read: {getattr(error, 'msg', error)}"
+            line = numbers[getattr(error, "lineno", row + 1) - 1]
+            raise UnreadableError(message, line, getattr(error, "colno", None)) from None
+        yield numbers[row], value
+    if brackets.replace("[]", ""):
+        raise UnreadableError("a JSON array that does not begin or end", numbers[-1])
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -321,31 +296,6 @@ def _whole_line(number: int, text: str) -> bytes:
     if not content(line).strip():
         raise UnreadableError(f"{shown(text)}, expected a board", number)
     return line
-
-
-def parse_field(parser: LineParser, number: int, field: bytes, way: Way) -> Board | None:
-    """Read a field that begins on a line, which may be a grid or a list; None if it is blank."""
-    text = field.strip()
-    if b"\n" not in text and not text.startswith((b"[", b"(", b"{{")):
-        return parser.parse_field(number, field)
-    lines = Lines.of(iter(enumerate(field.splitlines(keepends=True), number)))
-    way = way._replace(column=None)
-    try:
-        if is_list(head := head_of(lines)):
-            lines = unfold(lines, way)
-            head = head_of(lines)
-        read = read_lines if is_one_per_line(head, way) else read_grids
-        first, *others = islice(read(lines, way), 2)
-    except UnreadableError as error:  # of this field alone
-        raise FormatError(error.message, error.line, error.column) from None
-    if isinstance(first, InputError):
-        assert first.entry is not None
-        raise FormatError(first.entry.reason, first.entry.line)
-    if others or (first.geometry.n == 1 and way.geometry is None):
-        raise FormatError("a field with more or less than one board", number)
-    assert first.places is not None
-    parser.text = first.places.texts[0]
-    return first[0]
 
 
 def unfold(lines: Lines, way: Way) -> Lines:
@@ -452,13 +402,13 @@ def _givens(data: str, number: int) -> str:
     version = _VERSION.match(data)
     if version is None:
         return data
-    cell = r"([0-9])\|[0-9,-]+\|{1,2}([01])\|"
-    if version[1] == "4":
-        cell = r"([0-9])\|[0-9]+\|[0-9]+\|([01])\|"
-    if not re.fullmatch(f"(?:{cell})+", data[version.end() :]):
+    cells = data[version.end() :]
+    notes = r"[0-9]+\|[0-9]+\|" if version[1] == "4" else r"[0-9,-]+\|{1,2}"
+    cell = rf"([0-9])\|{notes}([01])\|"
+    if not re.fullmatch(f"(?:{cell})+", cells):
         raise UnreadableError(f"a <game> with damaged data of version {version[1]}", number)
-    cells = re.findall(cell, data[version.end() :])
-    return "".join(digit if editable == "0" else "." for digit, editable in cells)
+    digits = re.findall(cell, cells)
+    return "".join(digit if editable == "0" else "." for digit, editable in digits)
 
 
 def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:

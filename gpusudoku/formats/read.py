@@ -30,7 +30,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described
-from gpusudoku.formats.beside import find_beside, read_beside
+from gpusudoku.formats.beside import is_beside, read_beside
 from gpusudoku.formats.grids import Head, head_of, is_one_per_line, read_grids
 from gpusudoku.formats.lines import next_line, plain_board, read_lines
 from gpusudoku.formats.objects import is_json, is_list, read_objects, unfold
@@ -159,18 +159,18 @@ def _checked(
 ) -> Iterator[Batch | InputError]:
     """Read boards, and refuse numbers above them that tell neither how many nor how large."""
     boards = 0
-    known = [numbers]
     for entry in found:
-        if isinstance(entry, Batch) and known:
-            boards += len(entry)
-            n, box = entry.geometry.n, [entry.geometry.box_rows, entry.geometry.box_columns]
-            known = [[boards], [n], [n, n], box[:1], box]
-        else:
-            known = []
         yield entry
-    if known and numbers not in known:
-        what = f"{' '.join(map(str, numbers))!r} above boards"
-        raise FormatError(f"{what}, expected their number, or the size of one or its box", line)
+        if isinstance(entry, InputError):
+            yield from found
+            return
+        boards += len(entry)
+        n = entry.geometry.n
+        box = [entry.geometry.box_rows, entry.geometry.box_columns]
+    if boards and numbers not in ([boards], [n], [n, n], box, box[:1]):
+        text = " ".join(map(str, numbers))
+        message = f"{text!r} above boards, expected their number, or the size of one or its box"
+        raise FormatError(message, line)
 
 
 def _entries_of_text(head: Head, lines: Lines, way: Way) -> Iterator[Batch | InputError]:
@@ -199,9 +199,8 @@ def _entries_of_form(head: Head, lines: Lines, way: Way) -> Iterator[Batch | Inp
         header = find_header(head, way)
         if header is not None:
             return read_table(lines, way, header)
-        beside = find_beside(head, way)
-        if beside is not None:
-            return read_beside(lines, way, beside)
+    if is_beside(head, way):
+        return read_beside(lines, way)
     if is_one_per_line(head, way):
         return read_lines(lines, way)
     return read_grids(lines, way)

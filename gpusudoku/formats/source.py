@@ -36,7 +36,6 @@ from gpusudoku.errors import (
     escaped,
     not_installed,
     shortened,
-    shown,
 )
 from gpusudoku.formats.symbols import alphabet_of, values_in
 
@@ -57,13 +56,6 @@ BLOCK_BYTES = 14 * BUFFER_BYTES
 """Bytes that are expanded at a time: a block of bzip2, and a little less than READ_BYTES."""
 XZ_MEMORY = 160 << 20
 """Bytes that expanding xz data may take: a few bytes of a header can ask for gigabytes."""
-NAMES = frozenset(
-    {"puzzle", "puzzles", "quiz", "quizzes", "board", "boards", "sudoku", "sudokus", "grid",
-     "grids", "problem", "problems", "question", "questions"}
-)  # fmt: skip
-"""The usual names of the column of boards, and of the value in a JSON object."""
-_MOST_NAMES = 9
-"""Names of columns that a message lists."""
 
 _MAGIC_BYTES = 10
 _FIRST_BYTES = b"\x1fB\xfd\x28P\x93"
@@ -173,17 +165,6 @@ def single(
     return Batch(batch.geometry, batch.cells, batch.candidates, places)
 
 
-def listed_names(names: Sequence[str]) -> str:
-    """List the first names of columns in a message."""
-    more = ", …" if len(names) > _MOST_NAMES else ""
-    return ", ".join(map(shown, names[:_MOST_NAMES])) + more
-
-
-def no_column(name: str, line: int) -> UnreadableError:
-    """Return the error where a column was asked for and there is none."""
-    return UnreadableError(f"no table with a header, so no column {shown(name)}", line)
-
-
 class Meter:
     """Measures how much of some files has been read, in bytes as they are stored."""
 
@@ -263,25 +244,16 @@ def expanded(stream: Any, name: str) -> Any:
 
 
 def _lines_of_array(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield a line for every row of a .npy file, text of a board or, in three dimensions, grid."""
+    """Yield a line for every row of a .npy file: a text, a grid of three dimensions, or a row."""
     try:
         # From a copy in memory: it seeks in files, which a pipe cannot.
-        array = np.lib.format.read_array(io.BytesIO(stream.read())).squeeze()
-        kind, size = array.dtype.kind, array.dtype.itemsize
-        if kind not in "iufSU":
-            raise ValueError(f"it holds {array.dtype}, expected numbers or texts")
-        are_texts = size >= {"S": 16, "U": 64}.get(kind, size + 1)
-        rows = array.reshape(len(array) if array.ndim > 1 or are_texts else 1, -1)
-        rows = rows.astype(str if kind in "SU" else float)
+        array = np.lib.format.read_array(io.BytesIO(stream.read()))
+        are_rows = array.ndim > 1 or array.dtype.kind in "SU"
+        rows = array.reshape(len(array) if are_rows else 1, -1).astype(str)
     except Exception as error:  # a damaged header raises errors of many kinds
         raise UnreadableError(f"a .npy file that cannot be read: {error}") from None
-    if kind in "iuf" and ((rows >= 0) & (rows <= 9) & (rows == np.floor(rows))).all():
-        symbols = rows.astype(np.uint8) + np.uint8(ord("0"))  # lines of figures are read fastest
-        yield np.insert(symbols, symbols.shape[1], ord("\n"), axis=1).tobytes()
-        return
     for row in rows.tolist():
-        cells = (cell if kind in "SU" else f"{cell:g}" if cell == cell else "." for cell in row)
-        yield ",".join(cells).encode() + b"\n"
+        yield ",".join(row).encode() + b"\n"
 
 
 def _decompressor(kind: str) -> Any:

@@ -52,8 +52,6 @@ _NUMBERS = {b"%d" % value: value for value in range(65)}
 _NUMBERS |= {b"%02d" % value: value for value in range(10)}
 _NUMBERS |= {bytes([sign]): 0 for sign in _SIGNS} | {b"-1": 0}
 _ZEROS = (b"0", b"00")
-_MINUS_ONE = b"-1"
-"""The sign of pandas and solvers for an empty cell, if nothing else stands for one."""
 _EMPTY = {"none", "null", "nan", "na", ""}
 _DECIMAL = re.compile(rb"-?\d{1,2}\.\d*(?:e[+-]\d\d)?")
 _MOST_WITH_X = 9
@@ -141,9 +139,6 @@ def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
         warn_from_zero(n)
         values = [value + (value > 0 or zero)
                   for value, zero in zip(values, is_zero, strict=True)]  # fmt: skip
-    elif _MINUS_ONE in tokens and sum(map(is_blank, tokens)) > tokens.count(_MINUS_ONE):
-        values = [UNKNOWN if token == _MINUS_ONE else value
-                  for token, value in zip(tokens, values, strict=True)]  # fmt: skip
     if 1 < n <= _MOST_WITH_X and 0 not in values:
         values = [0 if token in (b"x", b"X") else value
                   for token, value in zip(tokens, values, strict=True)]  # fmt: skip
@@ -152,7 +147,7 @@ def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
 
 def are_numbers(tokens: Sequence[bytes]) -> bool:
     """Tell whether these are numbers, such as -1 and 5.0, and can be no runs of characters."""
-    are_sure = (token == _MINUS_ONE or b".0" in token for token in tokens)
+    are_sure = (token == b"-1" or b".0" in token for token in tokens)
     return any(are_sure) and all(_integer(token) in _NUMBERS for token in tokens)
 
 

@@ -12,11 +12,9 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.grids import Head, is_one_per_line
-from gpusudoku.formats.lines import LineParser, LinesTogether, board_in, board_of_line
-from gpusudoku.formats.objects import parse_field
+from gpusudoku.formats.lines import LEAST_CELLS, LineParser, LinesTogether
 from gpusudoku.formats.source import (
     LONGEST_FENCE,
-    NAMES,
     FormatError,
     Lines,
     NumberedLine,
@@ -24,14 +22,20 @@ from gpusudoku.formats.source import (
     Way,
     content,
     is_fence,
-    listed_names,
-    no_column,
     quoted,
     single,
 )
 
+NAMES = frozenset(
+    {"puzzle", "puzzles", "quiz", "quizzes", "board", "boards", "sudoku", "sudokus", "grid",
+     "grids", "problem", "problems", "question", "questions"}
+)  # fmt: skip
+"""The usual names of the column of boards, and of the value in a JSON object."""
+
 _DELIMITERS = (b"\t", b",", b";")
 _NAME = re.compile(rb'\s*"?(?!(?i:nan)\b)[A-Za-z][\w .-]*+"?\s*')
+_MOST_NAMES = 9
+"""Names of columns that a message lists."""
 _MOST_LINES = 1 << 8
 """Lines of a row after the first one."""
 
@@ -74,15 +78,16 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
         if line.startswith(b"#"):
             with suppress(FormatError):
                 check = LineParser(way.geometry, way.near)
-                _board(check, number, line, header, _fields(line, header.delimiter, number), way)
+                _board(check, number, line, header, _fields(line, header.delimiter, number))
                 yield FormatError(
                     f"{shown(line.strip())} reads two ways, as a comment or as a row", number
                 ).at(way.source, line.strip(), origin.columns)
             continue
         fields: list[bytes] = []
         try:
-            line, fields = _row_of(number, line, lines, header, way)
-            board = _board(parser, number, line, header, fields, way)
+            line = _row_of(line, lines, header, way)
+            fields = _fields(line, header.delimiter, number)
+            board = _board(parser, number, line, header, fields)
         except FormatError as error:
             known = [*fields, *[b""] * len(header.names)][: len(header.names)]
             others = _texts_of(header.others(known))
@@ -96,50 +101,37 @@ def _texts_of(fields: Iterable[bytes]) -> tuple[str, ...]:
     return tuple(field.decode(errors="replace") for field in fields)
 
 
-def _row_of(
-    number: int, line: bytes, lines: Lines, header: Header, way: Way
-) -> tuple[bytes, list[bytes]]:
-    """Return a row and its fields, of which those in quotes may go on over the next lines."""
+def _row_of(line: bytes, lines: Lines, header: Header, way: Way) -> bytes:
+    """Return a row, of which a field in quotes may go on over the next lines."""
     row = line
     taken: list[NumberedLine] = []
-    fields: list[bytes] = []
-    while not fields:
-        try:
-            fields = _fields(row, header.delimiter, number)
-        except FormatError as error:
-            is_open = "unexpected end" in error.message and len(taken) < _MOST_LINES
-            following = next(lines, None) if is_open else None
-            if following is None:
-                lines.put_back(taken)
-                raise
-            taken.append(following)
-            row += following[1]
-    for place, text in taken:
-        others = _fields(text, header.delimiter)
-        is_row = len(others) == len(header.names) > 1
-        if is_row and board_in(others[header.column], way):
+    while row.count(b'"') % 2:
+        following = next(lines, None)
+        taken += [following] if following else []
+        fields = _fields(following[1], header.delimiter) if following else []
+        is_row = len(fields) == len(header.names) > 1 and board_in(fields[header.column], way)
+        if is_row or not following or len(taken) > _MOST_LINES:
             lines.put_back(taken)
-            raise FormatError(f"a quoted field with a row of its own on line {place}", number)
-    return row, fields
+            return line
+        row += following[1]
+    return row
 
 
 def _board(
-    parser: LineParser, number: int, line: bytes, header: Header, fields: Sequence[bytes], way: Way
+    parser: LineParser, number: int, line: bytes, header: Header, fields: Sequence[bytes]
 ) -> Board:
     """Read the board of one row."""
     if len(fields) != len(header.names):
         # More are wrong, too: of unquoted numbers, the first would be taken for a board.
         raise FormatError(f"{len(fields)} fields, expected {len(header.names)}", number)
     text = fields[header.column]
-    # The fields before the board are at least this long; quotes may add to that.
-    place = line.find(text, sum(len(field) + 1 for field in fields[: header.column]))
-    before = line[: max(place, 0)]
-    number += before.count(b"\n")
     try:
-        board = parse_field(parser, number, text, way)
+        board = parser.parse_field(number, text)
     except FormatError as error:
-        if error.column is not None and error.line == number:
-            error.column += len(before.rpartition(b"\n")[2].decode(errors="replace"))
+        # The fields before the board are at least this long; quotes may add to that.
+        place = line.find(text, sum(len(field) + 1 for field in fields[: header.column]))
+        if error.column is not None and place > 0:
+            error.column += len(line[:place].decode(errors="replace"))
         raise
     if board is None:
         raise FormatError(f"column {header.column + 1} is empty, expected a board", number)
@@ -169,32 +161,42 @@ def find_header(head: Head, way: Way) -> Header | None:
     if header and 1 < len(header.names) == len(_fields(row, header.delimiter)):
         return _with_column(header, row, way)
     first, *rest = head.lines
-    row = _first_row(rest)
+    row = next((line for _, line in rest if content(line).strip()), b"")
     header = _names_of(first, row, way)
     # Below a single name there are boards on one line each, or grids in quotes, and no other grid.
-    if header is not None and (
-        len(header.names) > 1
-        or way.column
-        or not rest
-        or b"\n" in row.strip()
-        or is_one_per_line(Head(rest), way)
-    ):
+    is_table = header is not None and (len(header.names) > 1 or way.column or row.count(b'"') == 1)
+    if header is not None and (is_table or not rest or is_one_per_line(Head(rest), way)):
         return _with_column(header, row, way)
-    header = _without_names((first[0], _first_row(head.lines)), way)
+    header = _without_names(first, way)
     if header is None and way.column is not None:
         raise no_column(way.column, first[0])
     return header
 
 
-def _first_row(lines: Sequence[NumberedLine]) -> bytes:
-    """Return the first row that is no comment, with the lines over which quotes go on."""
-    row = b""
-    for _, line in lines:
-        if row or content(line).strip():
-            row += line
-            if row.count(b'"') % 2 == 0:
-                break
-    return row
+def listed_names(names: Sequence[str]) -> str:
+    """List the first names of columns in a message."""
+    more = ", …" if len(names) > _MOST_NAMES else ""
+    return ", ".join(map(shown, names[:_MOST_NAMES])) + more
+
+
+def no_column(name: str, line: int) -> UnreadableError:
+    """Return the error where a column was asked for and there is none."""
+    return UnreadableError(f"no table with a header, so no column {shown(name)}", line)
+
+
+def board_in(field: bytes, way: Way) -> Board | None:
+    """Return the board that a field is, of at least sixteen cells with nothing between them."""
+    text = field.strip()
+    if len(text) < LEAST_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
+        return None
+    return _board_of_line(text, way)
+
+
+def _board_of_line(text: bytes, way: Way) -> Board | None:
+    try:
+        return LineParser(way.geometry, way.near).parse(0, text)
+    except FormatError:
+        return None
 
 
 def _boards_in(fields: Sequence[bytes], way: Way) -> dict[int, Board]:
@@ -273,7 +275,7 @@ def _without_names(first: NumberedLine, way: Way) -> Header | None:
         boards = _boards_in(fields, way)
         if not boards:
             continue
-        whole = board_of_line(text, way)
+        whole = _board_of_line(text, way)
         if whole is not None and [whole] == [*boards.values()]:
             return None  # There is nothing but a delimiter at an end.
         if whole is not None:

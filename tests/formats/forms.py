@@ -321,7 +321,7 @@ REFUSED = {
     "a board between tags": (f"<a>\n<b>{GRID}</b></a>",
         '10: a board between tags, expected it as in <game data="BOARD">'),
     "two boards of one name": (json.dumps({"puzzle": LINE})[:-1] + f', "puzzle": "{SOLUTION}"}}',
-        "1:1: JSON that cannot be read: a JSON object with two values of 'puzzle'"),
+        "1: JSON that cannot be read: a JSON object with two values of 'puzzle'"),
     "a list with a comment": (f"['{LINE}', '# a']", "1: '# a', expected a board"),
     "a lone surrogate": (LINE.replace(".", "�", 1), "1:3: unknown character '�'"),
 }  # fmt: skip

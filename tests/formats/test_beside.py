@@ -13,7 +13,6 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats import Way, read_text_batches
 from tests.formats.forms import SOLUTION, ZEROS
-from tests.formats.hostile import assert_alike
 from tests.formats.samples import GRID, LINE, ROWS, SYMBOLS, report
 
 A, B = "1....2....3.....", ".4......2....1.."
@@ -25,13 +24,14 @@ LINK = f"https://www.sudokuwiki.org/sudoku.htm?bd={A}&x=1"
 ESCAPED = f"https://a.org/?puzzle={A.replace('.', '%2E')}#top"
 
 BESIDE: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
+    "seconds": (f"{A} 0.001\n{B} 2026-10-10\n", "beside", [(A, "0.001"), (B, "2026-10-10")]),
     "a count": (f"{A} 42\n{B} 7\n", "beside", [(A, "42"), (B, "7")]),
     "a bar": (f"{A} | 6\n{B}|6\n", "beside", [(A, "6"), (B, "6")]),
     "numbers in front": (f"1: {A}\n2: {B}\n", "beside", [(A, "1"), (B, "2")]),
     "numbers without blanks": (f"1:{A}\n2:{B}", "beside", [(A, "1"), (B, "2")]),
     "a tab": (f"{A}\t42\n{B}\t\n", "field2", [(A, "42"), (B, "")]),
     "a rating": (f"{A} ED=7.1/1.2/1.2\n{B} 9.0\n", "beside", [(A, "ED=7.1/1.2/1.2"), (B, "9.0")]),
-    "a solution": (f"{A} {FULL}\n{FULL} {B}\n", "solution", [(A, FULL), (B, FULL)]),
+    "a solution": (f"{A} {FULL}\n{FULL} {B}\n", "beside", [(A, FULL), (B, FULL)]),
     "both sides": (f"1. {A} very hard\n2. {B}\n", "beside", [(A, "1. very hard"), (B, "2.")]),
     "some lines": (f"{A} a: b, c\n\n# d\n{B}\n", "beside", [(A, "a: b, c"), (B, "")]),
     "a last word": (f"{A} 42\n{B} 7\nend\n\n", "beside", [(A, "42"), (B, "7")]),
@@ -39,8 +39,8 @@ BESIDE: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
     "HoDoKu's library": (f":0000:x:+{A}:411 412::\n:0000:x:{B}:::\n", "beside",
         [(A, "0000:x 411 412"), (B, "0000:x")]),
     "HoDoKu's digits": (f"1....+2....3.....\n{B}\n", "beside", [(A, ""), (B, "")]),
-    "a link": (f"{LINK}\na.org/{B}/\n", "link", [(A, LINK), (B, f"a.org/{B}/")]),
-    "an escaped link": (f"{ESCAPED} hard\n", "link", [(A, f"{ESCAPED} hard")]),
+    "a link": (f"{LINK}\na.org/{B}/\n", "beside", [(A, LINK), (B, f"a.org/{B}/")]),
+    "an escaped link": (f"{ESCAPED} hard\n", "beside", [(A, f"{ESCAPED} hard")]),
 }  # fmt: skip
 
 
@@ -200,14 +200,3 @@ def test_games_of_opensudoku(version: int) -> None:
     )
     for space in ("&#10;", "\n"):
         assert beside(f'<a><game data="version: {version}{space}{cells}"/></a>') == [(LINE,)]
-
-
-@pytest.mark.usefixtures("together_at_once")
-@pytest.mark.parametrize("line", [
-    f"{LINE} ED=7.1/1.2\n", f"{LINE}\n", f"\t7 |{LINE}\r\n", f"7: {LINE} a 10000 # b\n",
-    f"{LINE} {SOLUTION}\n", f"{LINE} 0000000000000000000\n", f"{LINE} a.org/b\n", f"{LINE} é\n",
-    f'"{LINE}" a\n', f"> {LINE} a\n", f"+{LINE} a\n", f"{LINE[:-1]} a\n", "```\n", "\n", "end\n",
-])  # fmt: skip
-def test_an_odd_line_among_lines_that_are_read_together(line: str) -> None:
-    usual = f"7: {LINE} ED=7.1/1.2/1.2\n" * 40
-    assert assert_alike((usual + line + usual).encode(), Way("f")) > 0

@@ -179,12 +179,11 @@ def test_titles_without_blank_lines() -> None:
 
 
 def test_text_below_a_grid() -> None:
-    """It is left out; if grids have titles, a warning names it: a grid may be lost below it."""
+    """It is left out."""
     for text in ("The end", "Rating: 9.0\nSource: a newspaper", "Version 4.2n\n" * 10):
         assert report(f"{GRID}\n{text}\n") == ["board 1"]
         assert report(f"{GRID}\n\n{text}\n{GRID}\n\n{text}\n")[::2] == ["board 1"]
-    with pytest.warns(UserWarning, match="line 11: no grid below the text 'Level: 2'"):
-        assert report(f"Level: 1\n{GRID}\nLevel: 2\n") == ["board 2"]
+    assert report(f"Level: 1\n{GRID}\nLevel: 2\n") == ["board 2"]
     assert report(f"{GRID}\n\n12.1.2006\n")[1:] == [
         "f:11: 1 rows of 9 cells, expected 9 (a blank line ends a grid)"
     ]
