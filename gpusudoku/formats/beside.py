@@ -63,27 +63,21 @@ def is_beside(head: Head, way: Way) -> bool:
     with suppress(FormatError):
         parser.parse(*first)
         return False
-    texts: list[str | None] = []
-    for number, line in head.lines:
-        if content(line).strip():
-            try:
-                texts.append(_read_line(parser, number, line)[1])
-            except FormatError:
-                link = _LINK.match(_text_of(line).lstrip())
-                texts.append(link and link[0])
-    known = [text for text in texts if text is not None]
-    return 2 * len(known) >= len(texts) and (texts[0] is not None or any(known))
+    lines = [line for line in head.lines if content(line[1]).strip()]
+    boards = 0
+    for number, line in lines:
+        try:
+            beside = _read_line(parser, number, line)[1]
+            boards += beside != "" or number == first[0]
+        except FormatError:
+            boards += _LINK.match(_text_of(line).lstrip()) is not None
+    return 2 * boards >= len(lines)
 
 
 def _text_of(line: bytes) -> str:
     """Return the text of a line, without its comment where it has no link."""
     text = line.decode(errors="replace")
     return text if _LINK.search(text) else content(line).decode(errors="replace")
-
-
-def _beside(text: str, start: int, end: int) -> str:
-    sides = text[:start].strip(_AROUND_TEXT), text[end:].strip(_AROUND_TEXT)
-    return " ".join(filter(None, sides))
 
 
 def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str, bytes]:
@@ -128,7 +122,8 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
     if any(not word.isdigit() for word in others) or sum(map(len, others)) >= _LONG_NUMBER:
         what = f"{shown(others[0])} beside {quoted(board)}, which may be pieces of one board"
         raise FormatError(what, number)
-    return board, _beside(text, start, end), cells
+    sides = text[:start].strip(_AROUND_TEXT), text[end:].strip(_AROUND_TEXT)
+    return board, " ".join(filter(None, sides)), cells
 
 
 def _is_piece(word: str) -> bool:

@@ -130,7 +130,9 @@ def _board(
     except FormatError as error:
         # The fields before the board are at least this long; quotes may add to that.
         place = line.find(text, sum(len(field) + 1 for field in fields[: header.column]))
-        if error.column is not None and place > 0:
+        if b"\n" in text or text.startswith(b"["):
+            error.column = None
+        elif error.column is not None and place > 0:
             error.column += len(line[:place].decode(errors="replace"))
         raise
     if board is None:

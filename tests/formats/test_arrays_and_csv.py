@@ -125,7 +125,7 @@ REFUSED = {
     "no integer": ("1.5,,,\n,2.0,,\n,,3.0,\n,,,\n", ["f:1:1: r1c1 holds '1.5', expected a number"]),
     "nothing beside NaN": ("1.0,,nan,\n,2.0,,\n,,3.0,\n,,,\n", ["f:1: a cell without anything"]),
     "a wrong cell of a grid": (f'id,puzzle\n1,"1...\n.2..\n..9.\n...."\n2,{B}',
-        ["f:2:16: r3c3 holds '9'", "board 6"]),
+        ["f:2: r3c3 holds '9'", "board 6"]),
     "a short grid": (f'id,puzzle,name\n1,"1...\n.2..\n..3.",x\n2,{B},y',
         ["f:2: 12 cells make no board, the nearest is 4x4 with 16", "board 5"]),
     "two grids in a field": (f'id,puzzle\n1,"{A}\n{B}"\n',
