@@ -29,10 +29,8 @@ _LINK = re.compile(
 _LINK_OR_WORD = re.compile(f"{_LINK.pattern}|{_WORD.pattern}", _LINK.flags)
 _PART_OF_LINK = re.compile(r"[^/?&=#()\[\]<>]+")
 _SHORT_PIECE = 4
-_LONG_NUMBER = 12
-"""Figures of numbers that may be pieces of a board, if zeros are empty cells."""
-_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+|-[0-9]+-[0-9]+)")
-"""A decimal or a date, which is no piece of a board."""
+_NUMBER = re.compile(r"[0-9]{1,15}|[0-9]+(?:\.[0-9]+|-[0-9]+-[0-9]+)")
+"""A short number, a decimal or a date, which is no piece of a board."""
 _PLACED = re.compile(r"\+(?=[0-9])")
 
 
@@ -64,14 +62,13 @@ def is_beside(head: Head, way: Way) -> bool:
         parser.parse(*first)
         return False
     lines = [line for line in head.lines if content(line[1]).strip()]
-    boards = 0
+    have_text: list[bool] = []
     for number, line in lines:
         try:
-            beside = _read_line(parser, number, line)[1]
-            boards += beside != "" or number == first[0]
+            have_text.append(_read_line(parser, number, line)[1] != "" or number == first[0])
         except FormatError:
-            boards += _LINK.match(_text_of(line).lstrip()) is not None
-    return 2 * boards >= len(lines)
+            have_text += [True] if _LINK.match(_text_of(line).lstrip()) else []
+    return any(have_text) and 2 * len(have_text) >= len(lines)
 
 
 def _text_of(line: bytes) -> str:
@@ -104,10 +101,7 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
     link = _LINK.search(text)
     for word, error in errors:
         board = boards[0][0] if boards else None
-        # The word may be the puzzle of which this is the solution.
-        may_be_board = board and (
-            len(word) == board.geometry.cells or (board.is_full and word.isdigit())
-        )
+        may_be_board = board and len(word) == board.geometry.cells
         if may_be_board or _is_piece(word) or not (board or link):
             raise error
     if not boards:
@@ -119,7 +113,7 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
         raise FormatError(what, number, link.start() + 1 if link else None)
     [(board, start, end, cells)] = boards
     others = [word for word, *place in words if place != [start, end] and _is_piece(word)]
-    if any(not word.isdigit() for word in others) or sum(map(len, others)) >= _LONG_NUMBER:
+    if others:
         what = f"{shown(others[0])} beside {quoted(board)}, which may be pieces of one board"
         raise FormatError(what, number)
     sides = text[:start].strip(_AROUND_TEXT), text[end:].strip(_AROUND_TEXT)

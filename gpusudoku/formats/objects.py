@@ -86,8 +86,9 @@ def is_json(head: Head) -> bool:
 
 def is_list(head: Head) -> bool:
     """Tell whether the input begins with a list or an XML tag."""
-    if head.first.lstrip().startswith(b"<"):
-        return True
+    start = head.first.lstrip()[:1]
+    if start == b"<" or not (start.isalpha() or start in b"_[({"):
+        return start == b"<"
     text = b"\n".join(content(line) for _, line in head.lines)
     return _LIST.match(text) is not None and not SECTION.fullmatch(head.first)
 

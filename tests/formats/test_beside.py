@@ -24,6 +24,7 @@ LINK = f"https://www.sudokuwiki.org/sudoku.htm?bd={A}&x=1"
 ESCAPED = f"https://a.org/?puzzle={A.replace('.', '%2E')}#top"
 
 BESIDE: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
+    "a line of three": (f"{A} 42\n{B}\n{A}\n", "beside", [(A, "42"), (B, ""), (A, "")]),
     "seconds": (f"{A} 0.001\n{B} 2026-10-10\n", "beside", [(A, "0.001"), (B, "2026-10-10")]),
     "a count": (f"{A} 42\n{B} 7\n", "beside", [(A, "42"), (B, "7")]),
     "a bar": (f"{A} | 6\n{B}|6\n", "beside", [(A, "6"), (B, "6")]),
@@ -112,8 +113,6 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "f:2:1: 20 cells make no board, the nearest is 4x4 with 16"]),
     "short pieces of a damaged board": (f"{A} 1\n{A} ...5 ...1.\n", ["board 1",
         f"f:2: '...5' beside {A}, which may be pieces of one board"]),
-    "pieces with zeros": (f"{A} 10000\n{A} 50000 0000000000\n", ["board 1",
-        f"f:2: '50000' beside {A}, which may be pieces of one board"]),
     "a damaged link": (f"{LINK}\na.org/?bd={LINE[1:]}\n", ["board 1",
         "f:2:1: 80 cells make no board, the nearest is 9x9 with 81"]),
     "a wrong number": (f"53\n{A}\n{B}\n", ["board 2", "board 3",
