@@ -104,7 +104,7 @@ def next_line(lines: Lines) -> NumberedLine:
 
 def is_last_word(line: bytes, lines: Lines) -> bool:
     """Tell whether a line is a word that ends the input."""
-    return content(line).strip().lower() in _LAST_WORDS and not next_line(lines)[0]
+    return content(line).strip(b" \t.!").lower() in _LAST_WORDS and not next_line(lines)[0]
 
 
 class PlainRun:
