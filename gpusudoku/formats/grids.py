@@ -119,9 +119,8 @@ class Block:
                 self.rows.pop()
                 return True
         sizes = [n for row in self.rows[-1:] for n in row.counts if n <= min(most, MAX_DIGITS)]
-        if self.is_title or is_rule(text):
-            return False
-        return any(_is_title(Row(0, text), n, self.rows[-n:]) for n in sizes)
+        is_title = any(_is_title(Row(0, text), n, self.rows[-n:]) for n in sizes)
+        return is_title and not is_rule(text) and not self.is_title
 
     def is_blank_row(self, text: bytes) -> bool:
         """Tell whether a line of blanks and tabs is a row like the last one, without a digit."""

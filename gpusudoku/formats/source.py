@@ -37,7 +37,7 @@ from gpusudoku.errors import (
     not_installed,
     shortened,
 )
-from gpusudoku.formats.symbols import alphabet_of, values_in
+from gpusudoku.formats.symbols import CHARACTERS, alphabet_of, values_in
 
 STDIN = "-"
 """The path that stands for standard input."""
@@ -155,8 +155,10 @@ def single(
     """Return the batch of one board with its place, and its text if that is a line of cells."""
     texts = None
     if len(text) == board.geometry.cells:
-        alphabet = alphabet_of(text, board.n)
-        if values_in(alphabet, text).tobytes() == board.cells.tobytes():
+        cells = board.cells.tobytes()
+        is_plain = text.translate(CHARACTERS) == cells  # mostly, and quickest to tell
+        alphabet = DIGITS if is_plain else alphabet_of(text, board.n)
+        if is_plain or values_in(alphabet, text).tobytes() == cells:
             texts = np.array([text])
             if not DIGITS.startswith(alphabet):
                 origin = origin._replace(alphabet=alphabet)
@@ -444,4 +446,4 @@ def content(line: bytes) -> bytes:
     for sign in (b'"', b"'", b"`"):
         if sign in text and text.count(sign) % 2 == 0:
             text = text.replace(sign, b" ")
-    return _NAN.sub(b".  ", text) if b"n" in text.lower() else text
+    return _NAN.sub(b".  ", text) if b"n" in text or b"N" in text else text
