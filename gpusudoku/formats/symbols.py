@@ -91,6 +91,8 @@ def _table(alphabet: bytes, signs: bytes) -> bytes:
 @lru_cache(1)  # a reader asks twice
 def alphabet_of(text: bytes, n: int) -> bytes:
     """Return the n symbols of the digits on a board of n * n characters, in upper case."""
+    if not text.translate(None, b".123456789"):
+        return DIGITS[:n]  # most boards
     text = text.upper()
     from_zero = (b"0" + DIGITS)[:n]
     if has_zero_and_sign(text):
