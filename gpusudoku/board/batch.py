@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import escaped
 
 
@@ -21,6 +23,8 @@ class Origin(NamedTuple):
     """As messages call it."""
     columns: tuple[str, ...] = ()
     """The names of the texts beside each of its boards."""
+    alphabet: bytes = b""
+    """The symbols of the digits on its boards, if they are not 1-9 and A-Z as in answers."""
 
 
 def _no_texts(boards: int) -> NDArray[np.object_]:
@@ -42,6 +46,8 @@ class Places:
     """int64 (B): the number of each board's first line, from 1; 0 for what comes from no text."""
     others: NDArray[np.object_]
     """object (B): for each board a tuple with a text for every column of its origin."""
+    texts: NDArray[np.bytes_]
+    """bytes (B): the n * n characters of each board as they were read; empty if these were none."""
 
     @classmethod
     def of(
@@ -49,11 +55,13 @@ class Places:
         origin: Origin,
         lines: Sequence[int] | NDArray[np.int64],
         others: Iterable[tuple[str, ...]] | None = None,
+        texts: NDArray[np.bytes_] | None = None,
     ) -> Places:
         """Return the places of boards of one origin, with the texts in its columns, if any."""
         boards = len(lines)
+        texts = np.zeros(boards, np.bytes_) if texts is None else texts
         beside = _no_texts(boards) if others is None else np.fromiter(others, object, boards)
-        return cls((origin,), np.zeros(boards, np.intp), np.array(lines, np.int64), beside)
+        return cls((origin,), np.zeros(boards, np.intp), np.array(lines, np.int64), beside, texts)
 
     @classmethod
     def joined(cls, places: Sequence[Places]) -> Places:
@@ -68,11 +76,12 @@ class Places:
             ])  # fmt: skip
         if any(origin.columns for origin in origins):
             others = np.concatenate([each.others for each in places])
-        return cls(origins, origin_of, lines, others)
+        return cls(origins, origin_of, lines, others, np.concatenate([p.texts for p in places]))
 
     def only(self, which: Any) -> Places:
         """Return the places of some boards: a slice, or a mask, bool (B)."""
-        return Places(self.origins, self.origin_of[which], self.lines[which], self.others[which])
+        columns = [self.origin_of, self.lines, self.others, self.texts]
+        return Places(self.origins, *[column[which] for column in columns])
 
     def origin(self, index: int) -> Origin:
         """Return the origin of a board."""
@@ -154,6 +163,28 @@ class Batch:
 
     def __iter__(self) -> Iterator[Board]:
         return map(self.__getitem__, range(len(self)))
+
+    def alphabet(self, index: int) -> bytes:
+        """Return the symbols of the digits with which a board was read; empty for numbers."""
+        if self.places is None or not self.places.texts[index]:
+            return b""
+        return self.places.origin(index).alphabet or DIGITS[: self.geometry.n]
+
+    def in_alphabets(
+        self, lines: bytes | memoryview, boards: NDArray[np.int64] | None = None
+    ) -> bytes | memoryview:
+        """Return canonical lines of solutions, each in the alphabet of its board.
+
+        ``boards``, int64 (k), has the board of each line; without it, every board has one line, or
+        the only board has all.
+        """
+        if self.places is None or not any(origin.alphabet for origin in self.places.origins):
+            return lines
+        alphabets = [origin.alphabet for origin in self.places.origins]
+        tables = [bytes.maketrans(DIGITS[: len(symbols)], symbols) for symbols in alphabets]
+        owners = self.places.origin_of if boards is None else self.places.origin_of[boards]
+        pairs = zip(bytes(lines).splitlines(keepends=True), cycle(owners.tolist()), strict=False)
+        return b"".join(line.translate(tables[owner]) for line, owner in pairs)
 
     def singles(self) -> Iterator[Batch]:
         """Give a batch of one for each board."""

@@ -351,7 +351,8 @@ class Lister:
             head = [piece for piece in [next(pieces, None)] if piece is not None]
         for piece in chain(head, pieces):
             if self._writer.is_plain:
-                text, lines = piece, self._writer.lines(piece, board.geometry) or line_ends(piece)
+                text = board.in_alphabets(piece)
+                lines = self._writer.lines(piece, board.geometry) or line_ends(piece)
             else:
                 text, lines = self._writer.text(board, piece), None
             number = len(piece) if lines is None else lines

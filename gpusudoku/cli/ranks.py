@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 from gpusudoku.board.batch import Batch
+from gpusudoku.board.board import Board
 from gpusudoku.cli.completing import complete_boards, complete_files
 from gpusudoku.cli.messages import naming
 from gpusudoku.cli.options import (
@@ -28,6 +29,7 @@ from gpusudoku.cli.source import Source, place_of, sole_board, with_blanks
 from gpusudoku.cli.usage import numbers_of
 from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, Interrupted
+from gpusudoku.formats.symbols import values_in
 from gpusudoku.options import Options
 
 if TYPE_CHECKING:
@@ -135,10 +137,17 @@ def rank(
             for grid in given.singles():
                 number = ""
                 with given.passing_bad(), naming(place_of(grid, 0)), line.working():
-                    number = str(solutions.rank(grid[0]))
+                    number = str(solutions.rank(_in_alphabet(batch.alphabet(0), grid)))
                 out.write(f"{number}\n".encode())
         given.finish()
         source.finish()
+
+
+def _in_alphabet(alphabet: bytes, grid: Batch) -> Board:
+    """Return a grid as it reads in the alphabet of the board, if it is full then."""
+    cells = values_in(alphabet, b"" if grid.places is None else grid.places.texts[0])
+    is_full = cells.size > 0 and cells.all() and cells.max() <= len(alphabet)
+    return Board(cells, grid.geometry) if is_full else grid[0]
 
 
 def _solutions(source: Source, batch: Batch, fields: dict[str, Any]) -> Solutions:

@@ -15,7 +15,6 @@ from json.encoder import encode_basestring_ascii as in_quotes
 from operator import add
 from typing import Any
 
-from gpusudoku import formats
 from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.errors import BadEntry
 
@@ -62,10 +61,9 @@ class RecordWriter:
         """
         places = boards.places
         assert places is not None  # whatever a command reads has a place
-        if boards.candidates is None:
-            puzzles = formats.write_lines(boards.cells).decode().splitlines()
-        else:
-            puzzles = [str(board) for board in boards]
+        puzzles = [text.decode() for text in places.texts.tolist()]
+        if not all(puzzles):
+            puzzles = [text or str(board) for text, board in zip(puzzles, boards, strict=True)]
         sources = [places.origins[index].name for index in places.origin_of.tolist()]
         lines = [line or None for line in places.lines.tolist()]
         others = places.others.tolist()

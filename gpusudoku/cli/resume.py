@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from gpusudoku import formats
-from gpusudoku.board.batch import Batch, Origin, Places
+from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.commands import ARGUMENTS, cli
 from gpusudoku.cli.completing import complete_files
@@ -24,6 +24,7 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.cli.usage import WhichPart
 from gpusudoku.errors import InputError, printable
+from gpusudoku.formats.source import single
 from gpusudoku.runs.identity import Identity, board_of_identity, identity_of_board
 
 if TYPE_CHECKING:
@@ -127,6 +128,8 @@ def identity_of_command(
         facts["part"] = part.number
     if source.board is not None:
         boards = identity_of_board(source.board[0])
+        if source.origin.alphabet:
+            facts["alphabet"] = source.origin.alphabet.decode()
         for name in ("box", "column"):  # which only say how it was read
             facts.pop(name, None)
     else:
@@ -169,12 +172,12 @@ def place_facts(board: Batch) -> dict[str, Any]:
         "line": int(board.places.lines[0]),
         "columns": list(origin.columns),
         "beside": list(board.places.beside(0)),
+        "text": board.places.texts[0].decode(),
     }
 
 
 def placed(boards: Mapping[str, Any], place: Mapping[str, Any]) -> Batch:
     """Make the batch of the board of an identity, with the place that ``place_facts`` gave."""
     origin = Origin(place["source"], tuple(place["columns"]))
-    places = Places.of(origin, [place["line"]], [tuple(place["beside"])])
-    batch = Batch.of([board_of_identity(boards)])
-    return Batch(batch.geometry, batch.cells, batch.candidates, places)
+    text = place.get("text", "").encode()
+    return single(board_of_identity(boards), origin, place["line"], tuple(place["beside"]), text)

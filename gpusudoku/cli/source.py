@@ -33,7 +33,7 @@ _LEAST_CELLS = 16
 _CERTAIN_CELLS = 36
 _SQUARE_CELLS = 81
 """An argument of as many characters as a board of at least so many cells has is meant for one."""
-_CERTAIN = re.compile(r"\.\.|[\n\[]|(?:\b[0-4][\s,;]+){4}")
+_CERTAIN = re.compile(r"\.\.|[\n\[]|(?:-?\b[0-4][\s,;]+){4}")
 """A pattern of boards with fewer cells, but of no name: dated names have as many digits."""
 _CELL_NAME = re.compile(r"r\d+c\d+", re.IGNORECASE)
 _NO_MARK = re.compile(r"[^\W\dxo_]", re.IGNORECASE)
@@ -399,7 +399,7 @@ def _read_argument(text: str, reading: InputOptions) -> Iterator[Batch | InputEr
     elif cells >= _LEAST_CELLS:
         reason = "no such file, and if it is a board, put a blank between all its cells"
         yield _bad_argument(text, f"{shown(text)}: {reason}", reason)
-    elif wrong and wrong.entry and (looks_like_board(text) or "\n" in text):
+    elif wrong and wrong.entry and (looks_like_board(text) or "\n" in text or "://" in text):
         message = f"no file {shown(text)}, and no board: {wrong}"
         yield _bad_argument(text, message, wrong.entry.reason)
     else:

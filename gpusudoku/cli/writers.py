@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,8 @@ class AnswerRecords(AnswerWriter):
         if not self._is_table:
             values |= {"method": results.stats.method, "device": results.device}
         if results.solutions is not None:
-            lines = formats.write_lines(results.solutions).decode().splitlines()
+            text = results.boards.in_alphabets(formats.write_lines(results.solutions))
+            lines = bytes(text).decode().splitlines()
             solved = results.numbers.astype(bool).tolist()
             values["solution"] = [
                 line if count else None for line, count in zip(lines, solved, strict=True)
@@ -159,12 +161,13 @@ class SolvedBoards(AnswerWriter):
         boards, counts, solutions = results.boards, results.numbers.tolist(), results.solutions
         assert solutions is not None
         if self._form == "line" and all(counts):
-            return formats.write_lines(solutions)
+            return bytes(boards.in_alphabets(formats.write_lines(solutions)))
         texts, separator = [], self.between.decode()
         for index, count in enumerate(counts):
             if count:
                 with naming("" if self._single else place_of(boards, index)):
-                    text = formats.write(Board(solutions[index], boards.geometry), self._form)
+                    solution = Board(solutions[index], boards.geometry)
+                    text = formats.write(solution, self._form, boards.alphabet(index))
                 texts.append(f"{text}\n")
             elif not (self._single or separator):
                 texts.append("\n")
@@ -181,7 +184,8 @@ class SolvedOnTerminal(AnswerWriter):
         [board], [count] = results.boards, results.numbers.tolist()
         assert results.solutions is not None
         found = [Board(results.solutions[0], board.geometry)] if count else []
-        parts = [formats.write(each, "pretty") for each in (board, *found)]
+        alphabet = results.boards.alphabet(0)
+        parts = [formats.write(each, "pretty", alphabet) for each in (board, *found)]
         said = f"{verdict(results)}, {results.stats.seconds:.6f} s"
         return as_bytes("\n\n".join([*parts, said]) + "\n")
 
@@ -230,18 +234,23 @@ class SolutionWriter:
         ``board_of`` is the index of the board of each, int64 (k), if there are several boards.
         ``values`` has for each column a text, or a sequence with a value for each solution.
         """
-        if self.is_plain:
-            return formats.write_lines(rows)
-        if self._records is None:
+        owners = None if board_of is None else board_of.tolist()
+        if not (self.is_plain or self._records):
+            texts = [
+                formats.write(Board(cells, boards.geometry), self._form, boards.alphabet(owner))
+                for cells, owner in zip(rows, owners or repeat(0), strict=False)
+            ]
             end = "\n" + formats.separator(self._form)
-            grids = (Board(cells, boards.geometry) for cells in rows)
-            return "".join(formats.write(grid, self._form) + end for grid in grids).encode()
+            return "".join(text + end for text in texts).encode()
+        lines = bytes(boards.in_alphabets(formats.write_lines(rows), board_of))
+        if self._records is None:
+            return lines
         columns: dict[str, Any] = {
             name: value if isinstance(value, str) else list(value)
             for name, value in (values or {}).items()
         }
-        columns["solution"] = formats.write_lines(rows).decode().splitlines()
-        return self._records.text(boards, columns, None if board_of is None else board_of.tolist())
+        columns["solution"] = lines.decode().splitlines()
+        return self._records.text(boards, columns, owners)
 
     def lines(self, text: bytes | memoryview, geometry: Geometry) -> int | None:
         """Return the number of lines of a text, where its size tells; else None."""

@@ -7,7 +7,7 @@ A board is one of these:
 * an integer with the digits of a 9x9 board, or of a smaller one if the shape of its boxes is given;
 * a ``pathlib.Path``, of a file with one board;
 * n * n integers, or n rows of n, in lists, in an array of any library or in a table of pandas; 0,
-  None or NaN for an empty cell, and 5.0 is 5; beside None or NaN 0 may be a digit, as in text;
+  -1, None or NaN for an empty cell, and 5.0 is 5; beside another sign 0 may be a digit, as in text;
 * the same with a string for every cell, as in ``[["5", ".", ...], ...]``, or for every row.
 
 Many boards are any iterable of them: a list, a generator, an open file, a NumPy array of strings, a
@@ -55,9 +55,10 @@ MOST_DIGIT = 64
 _PLACE = re.compile(r"^<text>(:\d+)*: ")
 """The line and column in a string, which say little beside the index of the string."""
 _FILE_NAME = re.compile(
-    r".{1,250}\.(txt|text|csv|tsv|sdk|sdm|ss|jsonl?|ndjson|md|npy|xlsx?|gz|bz2|xz|zst|zip)", re.I
+    r".{1,250}\.(txt|text|csv|tsv|sdk|sdm|ss|jsonl?|ndjson|md|npy|parquet|xlsx?|gz|bz2|xz|zst|zip)",
+    re.I,
 )
-_SYMBOL = re.compile(r"[.*_0-9A-Za-z]\d?")
+_SYMBOL = re.compile(r"[.*_0-9A-Za-z]\d?|-1")
 
 
 def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
@@ -107,6 +108,8 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
     if cells.dtype == object and {str} <= {*map(type, cells.flat)} <= {str, type(None)}:
         return _board_of_texts(cells, geometry)
     _check_shape(cells)
+    if (cells == -1).any():
+        cells = np.where(cells == -1, np.array(None), cells)
     return Board(_from_one(cells, geometry), geometry)
 
 
@@ -295,6 +298,8 @@ def _array_batches(boards: NDArray[Any], geometry: Geometry | None) -> Iterator[
         advice = f"; an array of {size} has a board in every row: for one board put it in a list"
     for index in range(0, len(boards), MOST_ITEMS):
         some = boards[index : index + MOST_ITEMS]
+        if (some != 0).all():
+            some = np.where(some == -1, 0, some)
         cells = some.reshape(len(some), prod(some.shape[1:]))
         first = _numbered(some[0], index, geometry)
         if isinstance(first, Batch) and ((cells >= 0) & (cells <= first.geometry.n)).all():

@@ -3,17 +3,20 @@
 The lines of a block can be read in several ways: signs may be separated or not, and a cell may be
 empty because nothing stands between two tabs or bars, or because there is a blank. Only a way that
 gives as many rows as there are cells on each counts. Where two ways give different boards, the
-block is refused.
+block is refused. A block may also be several boards, one below the other.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from math import isqrt
+from operator import itemgetter
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -36,26 +39,23 @@ from gpusudoku.formats.source import (
     quoted,
     single,
 )
-from gpusudoku.formats.symbols import digit_of
+from gpusudoku.formats.symbols import digit_of, letters_of
 
 SECTION = re.compile(rb"\s*\[([A-Za-z]\w*)\]\s*")
 """A line that names the following part of an .sdk file."""
-MOST_TITLES = 3
+MOST_TITLES = 10
 """Lines of text above a grid that are passed over."""
 
-_MOST_RULES = 4 * MAX_DIGITS
-"""More rules than any grid has."""
+_MAX_ROWS = 1 << 14
+"""Rows, or rules, of a block: of several boards if there are more than a board has."""
+_MIN_STACKED = 4
+"""Rows of a board that has others directly below it, unless the shape of its boxes is given."""
 _LONGEST_HEAD = 2 * MAX_DIGITS + 2
 """Lines of the longest grid, with a rule above every row and below the last, and one row more."""
 _MOST_TAKEN = 1 << 10
 """Lines taken to recognise the form, with comments."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 _DASHES = re.compile(rb"[-|\s]+")
-_REMARK = re.compile(
-    rb"\s*(?:author|clues|copyright|date|difficulty|level|notes?|rating|score|source|url):.*",
-    re.IGNORECASE,
-)
-"""A line of text about the grid above it."""
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Block:
 
     line: int
     rows: list[Row] = field(default_factory=list)
-    """The rows, at most one more than any board has."""
+    """The rows, at most ``_MAX_ROWS`` and one more."""
     rules: list[tuple[int, Row]] = field(default_factory=list)
     """Every rule, and the number of rows above it."""
     _size: int = 0
@@ -92,16 +92,17 @@ class Block:
 
     def add(self, number: int, text: bytes) -> None:
         """Take one more line, which is not blank; refuse lines too long for any grid."""
-        if len(self.rows) <= MAX_DIGITS:
+        has_room = len(self.rows) <= _MAX_ROWS
+        if has_room:
             self._size += len(text)
         if self._size > LONGEST_ROW:
             raise UnreadableError(
                 f"lines of {LONGEST_ROW} bytes or more, expected rows of a grid", number
             )
         if is_rule(text):
-            if len(self.rules) < _MOST_RULES:
+            if len(self.rules) < _MAX_ROWS:
                 self.rules.append((len(self.rows), Row(number, text)))
-        elif len(self.rows) <= MAX_DIGITS:
+        elif has_room:
             self.rows.append(Row(number, text))
 
     def ends_before(self, text: bytes) -> bool:
@@ -117,11 +118,9 @@ class Block:
             ):
                 self.rows.pop()
                 return True
-        return any(
-            most - MOST_TITLES <= n <= most and Row(0, text).is_title(n)
-            for row in self.rows[-1:]
-            for n in row.counts
-        ) and not is_rule(text)
+        sizes = [n for row in self.rows[-1:] for n in row.counts if n <= min(most, MAX_DIGITS)]
+        is_title = any(_is_title(Row(0, text), n, self.rows[-n:]) for n in sizes)
+        return is_title and not is_rule(text) and not self.is_title
 
     def is_blank_row(self, text: bytes) -> bool:
         """Tell whether a line of blanks and tabs is a row like the last one, without a digit."""
@@ -141,7 +140,7 @@ class Block:
         for row in sorted([*self.rows, *rules], key=lambda row: row.line):
             if is_rule(row.text) and not _DASHES.fullmatch(row.text):
                 block.rules.append((len(block.rows), row))
-            elif len(block.rows) <= MAX_DIGITS:
+            elif len(block.rows) <= _MAX_ROWS:
                 block.rows.append(row)
         return block
 
@@ -149,8 +148,8 @@ class Block:
 def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
     """Yield every block that has a row. In an .sdk file only the section [Puzzle] counts.
 
-    A blank line below a title ends no block, and a title ends the grid above it. Remarks at the end
-    count for nothing where the first grid has no title, which they might be of a grid that is lost.
+    A blank line below a title ends no block, and a title ends the grid above it. Text below the
+    last grid is left out.
     """
     first: Block | None = None
     block: Block | None = None
@@ -175,9 +174,8 @@ def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
             first = first or ended
             yield ended
     if block and block.rows:
-        is_remark = block.is_title and all(_REMARK.fullmatch(row.text) for row in block.rows)
-        if not (first and is_remark and not first.rows[0].is_text):
-            yield block
+        is_footer = first is not None and block.is_title and b"|" not in block.rows[0].text
+        yield from [] if is_footer else [block]
 
 
 def bands_of(found: Iterable[Block], geometry: Geometry | None) -> Iterator[Block]:
@@ -275,7 +273,7 @@ def is_one_per_line(head: Head, way: Way) -> bool:
     found = list(blocks(head.lines))
     if not found or found[0].has_rules or SECTION.fullmatch(head.first):
         return False
-    block = found[0]
+    block = Block(found[0].line, found[0].rows[: MAX_DIGITS + 1], found[0].rules)
     height = len(block.rows)
     if _may_be_band(block) and [len(band.rows) for band in found[:height]] == [height] * height:
         # As many equal bands as each has rows may be one board.
@@ -287,7 +285,7 @@ def is_one_per_line(head: Head, way: Way) -> bool:
     if geometry is not None:
         width = common_width(rows, [geometry.cells, geometry.n])
         return abs(width - geometry.cells) <= abs(width - geometry.n)
-    ways = ways_to_read(block, None)
+    ways = (grids[0] for grids in ways_to_read(block, None) if len(grids) == 1)
     if _blank_cells(block.rows) or any(reading.rows != block.rows for reading in ways):
         return False  # a grid, below a title or with nothing in empty cells
     width = common_width(rows, [len(rows)])
@@ -343,32 +341,64 @@ def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | Inpu
     last, origin = way.geometry, Origin(way.source)
     for block in bands_of(blocks(lines), way.geometry):
         try:
-            board, line = _board(block, way, last)
+            boards = _boards(block, way, last)
         except UnreadableError:
             raise
         except FormatError as error:
-            yield error.at(way.source, b" ".join(row.text.strip() for row in block.rows))
-        else:
-            last = board.geometry
-            yield single(board, origin, line)
+            boards = [(error, block)]
+        for board, grid in boards:
+            if isinstance(board, FormatError):
+                yield board.at(way.source, b" ".join(row.text.strip() for row in grid.rows))
+            else:
+                last = board.geometry
+                text = b"".join(cell for row in grid.rows for cell in row.cells(board.n))
+                yield single(board, origin, grid.line, text=text)
 
 
-def ways_to_read(block: Block, n: int | None) -> Iterator[Block]:
-    """Yield the blocks that a block may stand for, of n rows with n cells each; any n if None."""
+def ways_to_read(block: Block, n: int | None) -> Iterator[list[Block]]:
+    """Yield the boards that a block may stand for, of n rows with n cells each; any n if None."""
     for lines in filter(None, (block, block.with_dashes_as_rows())):
         for titles in range(min(MOST_TITLES + 1, len(lines.rows))):
             above, rows = lines.rows[:titles], lines.rows[titles:]
-            size = len(rows)
             if above and not (above[-1].has_letters or _is_head(lines, above[-1])):
                 break
-            if n in (None, size) and all(
-                row.is_title(size) or _is_head(lines, row) for row in above
-            ):
-                for chosen in _ways_to_split(rows):
+            sizes = [
+                size
+                for size in _sizes(len(rows), n)
+                if all(_is_title(row, size, rows[:size]) or _is_head(lines, row) for row in above)
+            ]
+            for chosen in _ways_to_split(rows) if sizes else ():
+                for size in sizes:
                     if all(size in row.counts and not row.filled == size == 1 for row in chosen):
-                        line = chosen[0].line if titles else lines.line
-                        rules = [(place - titles, r) for place, r in lines.rules if place >= titles]
-                        yield Block(line, chosen, rules)
+                        yield _boards_below(chosen, size, lines, titles)
+
+
+@cache
+def _sizes(rows: int, n: int | None) -> list[int]:
+    """Return how many rows a board may have, of which one or several have so many rows."""
+    if n is not None:
+        return [n] if rows % n == 0 else []
+    smaller = [size for size in GUESSED if _MIN_STACKED <= size < rows and rows % size == 0]
+    return [rows, *smaller] if rows <= MAX_DIGITS else smaller
+
+
+def _boards_below(rows: list[Row], size: int, lines: Block, titles: int) -> list[Block]:
+    """Cut rows below titles into boards; a rule between two of them belongs to both."""
+    boards = []
+    for start in range(titles, titles + len(rows), size):
+        part = rows[start - titles : start - titles + size]
+        first = bisect_left(lines.rules, start, key=itemgetter(0))
+        end = bisect_right(lines.rules, start + size, key=itemgetter(0))
+        rules = [(place - start, rule) for place, rule in lines.rules[first:end]]
+        boards.append(Block(part[0].line if start else lines.line, part, rules))
+    return boards
+
+
+def _is_title(row: Row, n: int, grid: Iterable[Row]) -> bool:
+    """Tell whether a row is text beside a grid, and no row of the letters that the grid has."""
+    if not row.is_title(n) or n not in row.counts:
+        return row.is_title(n)
+    return not letters_of(b"".join(cell for each in (*grid, row) for cell in each.tokens), n)
 
 
 def _is_head(block: Block, row: Row) -> bool:
@@ -391,39 +421,44 @@ def _ways_to_split(rows: list[Row]) -> Iterator[list[Row]]:
             yield chosen
 
 
-def _board(block: Block, way: Way, last: Geometry | None) -> tuple[Board, int]:
-    """Return the board of a block, and its line; ``last`` is the previous board's geometry."""
-    geometry = way.geometry
-    title, error = block.rows[0], None
+def _boards(
+    block: Block, way: Way, last: Geometry | None
+) -> list[tuple[Board | FormatError, Block]]:
+    """Return the boards of a block, or errors; ``last`` is the previous board's geometry."""
+    title = block.rows[0]
     if block.is_title:
         raise FormatError(f"{shown(title.text.strip())}, expected a grid below it", title.line)
-    found: dict[Board, int] = {}
-    for reading in ways_to_read(block, geometry.n if geometry else None):
-        n = len(reading.rows)
-        try:
-            near = way.near if way.near and way.near.n == n else None
-            shape = geometry or _shown_geometry(reading, near) or near or Geometry.of_size(n)
-            found.setdefault(board_of(reading.rows, n, shape), reading.line)
-        except FormatError as wrong:
-            error = error or wrong
-        except InputError as wrong:
-            error = error or FormatError(str(wrong), block.line)
-    if len(found) > 1:
-        first, second, *_ = found
-        raise FormatError(
-            f"a grid that reads two ways: {quoted(first)} or {quoted(second)}", block.line
-        )
-    for board, line in found.items():
-        # As digits, numbers of rows and columns always contradict each other, unless a box is one
-        # row or one column.
-        ends = np.stack([board.grid[0], board.grid[:, 0]])
-        sides = board.geometry.box_rows, board.geometry.box_columns
-        if min(sides) > 1 and (ends == np.arange(board.n)).all():
-            raise FormatError("a grid with numbered rows and columns: leave these out", line)
-        return board, line
-    if error is None:
-        _explain(block, geometry, last)
-    raise error
+    readings: dict[tuple[Board | FormatError, ...], list[Block]] = {}
+    for grids in ways_to_read(block, way.geometry.n if way.geometry else None):
+        readings.setdefault(tuple(_board(grid, way) for grid in grids), grids)
+    if not readings:
+        _explain(block, way.geometry, last)
+    whole = [boards for boards in readings if all(isinstance(board, Board) for board in boards)]
+    if len(whole) > 1:
+        first, second, *_ = (quoted(grid) for grid, *_ in whole if isinstance(grid, Board))
+        raise FormatError(f"a grid that reads two ways: {first} or {second}", block.line)
+    boards = next(iter([*whole, *readings]))
+    return list(zip(boards, readings[boards], strict=True))
+
+
+def _board(grid: Block, way: Way) -> Board | FormatError:
+    """Return the board of as many rows as there are cells on each, or its error."""
+    n = len(grid.rows)
+    try:
+        near = way.near if way.near and way.near.n == n else None
+        shape = way.geometry or _shown_geometry(grid, near) or near or Geometry.of_size(n)
+        board = board_of(grid.rows, n, shape)
+    except FormatError as error:
+        return error
+    except InputError as error:
+        return FormatError(str(error), grid.line)
+    # As digits, numbers of rows and columns always contradict each other, unless a box is one
+    # row or one column.
+    ends = np.stack([board.grid[0], board.grid[:, 0]])
+    sides = board.geometry.box_rows, board.geometry.box_columns
+    if min(sides) > 1 and (ends == np.arange(board.n)).all():
+        return FormatError("a grid with numbered rows and columns: leave these out", grid.line)
+    return board
 
 
 def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> NoReturn:
@@ -469,7 +504,7 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
             raise FormatError(
                 f"row {place} of a grid has {found} cells, expected {n}{hint}", row.line
             )
-    number = len(rows) if len(rows) <= MAX_DIGITS else f"more than {MAX_DIGITS}"
+    number = len(rows) if len(rows) <= _MAX_ROWS else f"more than {_MAX_ROWS}"
     if any(row.filled and not row.by_fields for row in rows):
         raise FormatError(
             f"{number} rows of {n} cells, where blanks are cells, expected {n} rows, "

@@ -30,6 +30,7 @@ from gpusudoku.formats.source import (
     LONGEST_ROW,
     FormatError,
     Lines,
+    NumberedLine,
     UnreadableError,
     Way,
     content,
@@ -54,6 +55,9 @@ _FIGURES = bytes(
     0 if c == ord(".") else c - ord("0") if 0 <= c - ord("0") <= 9 else 255 for c in range(256)
 )
 """The digits of characters of boards that have up to nine: the rest is 255."""
+LEAST_CELLS = 16
+"""A field, or a word of a line, of fewer cells is not taken for a board by itself."""
+_LAST_WORDS = (b"end", b"eof", b"done", b"exit", b"quit", b"stop")
 LEAST_LINES = 16
 """Lines read together at first, and again after a line that differs from the others."""
 MOST_LINES = 1 << 14
@@ -63,6 +67,8 @@ FieldsOf = Callable[[list[str]], Iterator[tuple[str, tuple[str, ...]]]]
 """Yields the board of each line, and the texts beside it, up to a line that a parser must read."""
 
 _SEPARATORS = re.compile(rb"[:,;\s]+")
+_CELL = re.compile(rb"[^\s,;|\[({'\"]+")
+_NO_DIGIT = re.compile(rb"\b(?:none|null|nan)\b", re.IGNORECASE)
 _GROUPS = re.compile(rb"\s*(?:\{[^{}]*\}\s*)+")
 _GROUP = re.compile(rb"\{([^{}]*)\}")
 _WIKI_BOX = Geometry(3, 3)
@@ -76,18 +82,29 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
         try:
             board = parser.parse(number, line)
         except FormatError as error:
-            if parser.is_of_grid(line):
-                coming = next((each for each in lines if content(each[1]).strip()), (0, b""))
-                lines.put_back([coming] if coming[0] else [])
-                if parser.is_of_grid(coming[1]):  # after two such lines the rest is unreadable
-                    raise UnreadableError(
-                        "mixed formats: a line of a grid, expected one board on every line", number
-                    ) from None
+            if is_last_word(line, lines):
+                return
+            if parser.is_of_grid(line) and parser.is_of_grid(next_line(lines)[1]):
+                raise UnreadableError(  # after two such lines
+                    "mixed formats: a line of a grid, expected one board on every line", number
+                ) from None
             yield error.at(way.source, content(line).strip())
         else:
             if board is not None:
-                yield single(board, origin, number)
+                yield single(board, origin, number, text=parser.text)
                 yield from together.like(line, board.geometry, origin)
+
+
+def next_line(lines: Lines) -> NumberedLine:
+    """Return the next line that is not blank, which is left to be read; number 0 at the end."""
+    line = next((line for line in lines if content(line[1]).strip()), (0, b""))
+    lines.put_back([line] if line[0] else [])
+    return line
+
+
+def is_last_word(line: bytes, lines: Lines) -> bool:
+    """Tell whether a line is a word that ends the input."""
+    return content(line).strip(b" \t.!").lower() in _LAST_WORDS and not next_line(lines)[0]
 
 
 class PlainRun:
@@ -177,6 +194,7 @@ class LinesTogether:
         size, end = len(line), line[geometry.cells :]
         if geometry.n > len(DIGITS) or end not in (b"\n", b"\r\n"):
             return
+        text_type = np.dtype(f"S{geometry.cells}")
         while True:
             data = self._lines.at_hand()
             most = min(self._run.most, len(data) // size)
@@ -189,7 +207,8 @@ class LinesTogether:
             if not len(cells):
                 return
             numbers = self._lines.skip(len(cells), len(cells) * size)
-            yield Batch(geometry, cells, places=Places.of(origin, numbers))
+            texts = lines[: len(cells), : geometry.cells].view(text_type)[:, 0]
+            yield Batch(geometry, cells, places=Places.of(origin, numbers, texts=texts))
 
     def split(
         self, line: bytes, geometry: Geometry, origin: Origin, fields_of: FieldsOf
@@ -214,7 +233,8 @@ class LinesTogether:
             if not taken:
                 return
             size = len(block) - len(block.split(b"\n", taken)[taken])
-            places = Places.of(origin, self._lines.skip(taken, size), others[:taken])
+            texts = symbols.view(f"S{geometry.cells}")[:taken, 0]
+            places = Places.of(origin, self._lines.skip(taken, size), others[:taken], texts)
             yield Batch(geometry, cells, places=places)
 
 
@@ -223,6 +243,7 @@ class LineParser:
 
     def __init__(self, geometry: Geometry | None, near: Geometry | None = None) -> None:
         self._geometry, self._near = geometry, near
+        self.text = b""  # the cells of the last board as they were written, but for candidates
         self._last = geometry
         guessed = [*GUESSED.values(), near] if near is not None else GUESSED.values()
         geometries = guessed if geometry is None else [geometry]
@@ -230,6 +251,7 @@ class LineParser:
 
     def parse(self, number: int, line: bytes) -> Board | None:
         """Read the board on a line; None if the line is blank or a comment."""
+        self.text = b""
         text, _, behind = line.partition(b":")
         board = self._of_candidates(number, text.strip()) or self._plain(text.strip())
         if board is None:
@@ -239,7 +261,18 @@ class LineParser:
         return board
 
     def parse_field(self, number: int, text: bytes) -> Board | None:
-        """Read a field; a board of one cell is refused, as the sign of a missing board."""
+        """Read a field, which may be a list or have a row on each of several lines.
+
+        A board of one cell is refused, as the sign of a missing board.
+        """
+        field = text.strip()
+        is_list = field.startswith((b"[", b"(", b"{{"))
+        if is_list or b"\n" in field:
+            lines = re.split(rb"[\])}]" if is_list else rb"\n", _NO_DIGIT.sub(b".", field))
+            rows = [_CELL.findall(line) for line in lines if not is_rule(line)]
+            if len({len(row) if len(row) > 1 else len(row[0]) for row in rows if row}) > 1:
+                raise FormatError("a field with rows of different lengths", number)
+            text = b" ".join(cell for row in rows for cell in row)
         board = self.parse(number, text)
         if board is not None and board.n == 1 and self._geometry is None:
             raise FormatError("1 cell makes no board: a missing one, or give --box 1x1", number)
@@ -313,12 +346,12 @@ class LineParser:
         geometry = self._by_length.get(len(text))
         if geometry is None or (b"-" in text and is_rule(text)):
             return None
-        try:
-            board = Board(character_values(text, geometry.n), geometry)
-        except InputError:
+        values = character_values(text, geometry.n)
+        if values.max() > geometry.n:
             return None
         self._last = geometry
-        return board
+        self.text = text
+        return Board.of_digits(values, geometry)
 
     def is_of_grid(self, line: bytes) -> bool:
         """Tell whether a line that is no board looks like a row or a rule of a grid."""
@@ -357,8 +390,23 @@ class LineParser:
             message = f"{found} cells make no board, the nearest is {n}x{n} with {n * n}"
             raise FormatError(message, number)
         board = board_of([row], geometry.cells, geometry)
+        self._check_alone(row, board)
         self._last = geometry
+        self.text = b"".join(row.cells(geometry.cells))
         return board
+
+    def _check_alone(self, row: Row, board: Board) -> None:
+        """Refuse words of which one is a board beside its solution or something else."""
+        sizes = {len(word) for word in row.tokens if len(word) >= LEAST_CELLS}
+        for size in sizes if len(row.tokens) > 1 and self._geometry is None else ():
+            boards = [self._plain(word) for word in row.tokens if len(word) == size]
+            unsolved = [smaller for smaller in boards if smaller and not smaller.is_full]
+            if None not in boards and len(unsolved) == 1:
+                raise FormatError(
+                    f"a line that reads two ways: as one board, {quoted(board)}, or as "
+                    f"{quoted(unsolved[0])} with something beside it: give --box",
+                    row.line,
+                )
 
     def _guess(self, row: Row) -> Geometry | None:
         """Guess the geometry by the number of cells, None if that number is no square."""
@@ -376,13 +424,16 @@ class LineParser:
 
 
 def _check_numbered(number: int, board: Board, behind: bytes) -> None:
-    """Refuse a line where a larger board stands behind the colon than before it."""
+    """Refuse a line with a larger board behind the colon than before it, or a damaged one."""
     parser = LineParser(None)
     for piece in (*behind.split(b":"), *_SEPARATORS.split(behind)):
         if len(piece) > board.geometry.cells:
             try:
                 other = parser.parse(number, piece)
-            except FormatError:
+            except FormatError as error:
+                if board.n == 1 and len(piece) >= LEAST_CELLS:
+                    error.column = None  # in the piece
+                    raise
                 continue
             if other is not None and other.n > board.n:
                 raise FormatError(

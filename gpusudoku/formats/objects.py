@@ -1,9 +1,13 @@
-"""Nested forms: JSON objects, lists of Python, JSON and NumPy, and XML files of OpenSudoku.
+"""Nested forms: JSON objects, lists of many languages, and XML files of OpenSudoku.
 
-Of JSON objects there is one on every line; one of their values is a board, the others stand beside
-it. Lists and XML are unfolded into the lines of other forms: ``[[5, 3, null], ...]`` becomes one
-line for each innermost list, and a blank line where a list of lists ends; a string becomes a line
-as it is, and so does a game. So they are recognised and read like all other lines.
+One of the values of a JSON object is a board, the others stand beside it. JSON lines have an object
+on every line; other JSON is decoded value by value, and objects around objects with boards, such as
+``{"newboard": {"grids": [{"value": [[...]]}]}}``, are passed over.
+
+Lists and XML are unfolded into the lines of other forms: ``[[5, 3, null], ...]`` becomes one line
+for each innermost list, and a blank line where a list of lists ends; a string becomes a line as it
+is, and so does a game. So they are recognised and read like all other lines. Lists may be in
+braces, as in C and Java.
 """
 
 from __future__ import annotations
@@ -21,7 +25,10 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.grids import SECTION, Head
-from gpusudoku.formats.lines import LineParser, LinesTogether
+from gpusudoku.formats.lines import (
+    LineParser,
+    LinesTogether,
+)
 from gpusudoku.formats.source import (
     LONGEST_LINE,
     FormatError,
@@ -32,52 +39,66 @@ from gpusudoku.formats.source import (
     content,
     single,
 )
+from gpusudoku.formats.symbols import cell_of_list
 from gpusudoku.formats.tables import NAMES, board_in, listed_names, no_column
 
 BOX = "box"
 """The shape of the boxes, as the program writes it in its own objects."""
-_OBJECT = re.compile(rb"\s*\{(?:[\s\"]|$)")
-"""Candidates in braces are no object. Quotes may be blanks here."""
-
-_LIST = re.compile(rb"\s*+(?:[A-Za-z_]\w*+\s*+(?::[^=]*+)?=\s*+)?(?:[A-Za-z_][\w.]*+\()?\s*+[\[(]")
-_PREFIX = re.compile(r"\s*(?:[A-Za-z_]\w*\s*(?::[^=]*)?=\s*)?(?:[A-Za-z_][\w.]*(?=\())?")
-_TOKEN = re.compile(
-    r"""(?P<open>[\[(])|(?P<close>[\])])|(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<end>\n)"""
-    r"""|(?P<value>[\w.*?-]+)|(?P<other>(?:\#|//)[^\n]*|[,;]|\s++(?:dtype=[\w.']+)?)"""
+_JSON = re.compile(
+    rb"""\s*+(?:\[\s*+)?\{\s*+(?:(?:"(?:[^"\\]|\\.)*+"|'[^']*+'|[A-Za-z_]\w*+)\s*+:|\}|"[^"]*+$|$)"""
 )
-_EMPTY = {"none", "null", "nan", "na", ""}
-_CLOSING = {"[": "]", "(": ")"}
+"""The start of an object or of an array of them, not of candidates, rows or texts in braces."""
+_BETWEEN = re.compile(r"[\s,\[\]]*+")
+"""What is between the objects of an array."""
+
+_DECLARATION = r"\s*+[A-Za-z_][\w \t*&<>,\[\]]*+(?::[^=\n]*+)?=\s*+"
+"""What stands before a list: ``board =``, ``board: list[int] =``, ``int board[9][9] =``."""
+_MAKER = r"\s*+(?:[A-Za-z_][\w.]*+(?=\(\s*+[\[(])|new\s++\w++[\w\[\]]*+\s*+(?=\{))"
+"""What makes an array of it: ``np.array(`` or ``new int[][]{``."""
+_PREFIX = re.compile(rf"(?:{_DECLARATION})?(?:{_MAKER})?")
+_BRACES = r"\{\s*+(?:\{|[^{},]*+,[^{}]*+\}\s*+(?:[^{\s]|$))"
+"""The start of a list in braces. Candidates in braces are none: nothing stands between them."""
+_LIST = re.compile(
+    rf"{_DECLARATION}(?:{_MAKER})?\s*+[\[({{]|(?:{_MAKER})?\s*+(?:[\[(]|{_BRACES})".encode()
+)
+_TOKEN = re.compile(
+    r"""(?P<open>[\[({])|(?P<close>[\])}])|(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<end>\n)"""
+    r"""|(?P<value>[\w.*?-]+)"""
+    r"""|(?P<other>(?:\#|//)[^\n]*|/\*[^\n]*?\*/|[,;]|\s++(?:dtype=[\w.']+)?)"""
+)
+_CLOSING = {"[": "]", "(": ")", "{": "}"}
 _PAIR = 2
 """Texts of a puzzle and its solution."""
 _MOST_DEPTH = 5
 """Lists within each other, less one."""
 
+_VERSION = re.compile(r"version: ([1-4])\s+")
 _LONGEST_TAG = 1 << 16
 """Bytes of a tag or a comment of several lines: the parser may begin it again on every line."""
 _MOST_TAGS = 1 << 8
 """Elements within each other: the parser keeps the names of all that are open."""
 
 
-def is_object(head: Head) -> bool:
-    """Tell whether the input begins with a JSON object."""
-    return _OBJECT.match(head.first) is not None
+def is_json(head: Head) -> bool:
+    """Tell whether the input begins with a JSON object, or with an array of objects."""
+    return _JSON.match(b"".join(line for _, line in head.lines)) is not None
 
 
 def is_list(head: Head) -> bool:
     """Tell whether the input begins with a list or an XML tag."""
-    if head.first.lstrip().startswith(b"<"):
-        return True
-    return _LIST.match(head.first) is not None and not SECTION.fullmatch(head.first)
+    start = head.first.lstrip()[:1]
+    if start == b"<" or not (start.isalpha() or start in b"_[({"):
+        return start == b"<"
+    text = b"\n".join(content(line) for _, line in head.lines)
+    return _LIST.match(text) is not None and not SECTION.fullmatch(head.first)
 
 
 def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read the board of every object; one without a board gives an error in its place."""
-    parsers: dict[Geometry | None, LineParser] = {}
-    together = LinesTogether(lines)
+    reader, together = _ObjectReader(way), LinesTogether(lines)
     begun = False
-    names: tuple[str, ...] = ()
-    name, puzzle, box = "", "", None
-    """Of the last object: all names, that of the board, the board, and the box."""
+    box: Any = None
+    """That of the last object."""
 
     def fields_of_lines(lines: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
         with suppress(ValueError, RecursionError, FormatError):
@@ -86,9 +107,9 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
                 if "\ufffd" in text:
                     return  # It may be damaged.
                 found, end = _DECODER.raw_decode(text)
-                if end < len(text) or type(found) is not dict or tuple(found) != names:
+                if end < len(text) or type(found) is not dict or tuple(found) != reader.names:
                     return
-                board = found.pop(name)
+                board = found.pop(reader.name)
                 if not isinstance(board, str) or found.get(BOX) != box:
                     return
                 yield board, tuple(map(_text_of, found.values()))
@@ -96,28 +117,112 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     for number, line in lines:
         if not line.strip():
             continue
-        found, puzzle = dict[str, Any](), ""
         try:
-            found, begun = _object(line), True
-            name = _name_of(found, way.column)
-            geometry = way.geometry or _box_of(found)
-            parser = parsers.setdefault(geometry, LineParser(geometry, way.near))
-            names = tuple(found)
-            value = found.pop(name)
-            puzzle = _text_of(value)
-            board = parser.parse_field(number, _line_of(value, number))
+            outer = _object(line)
+        except FormatError as error:
+            if not begun:  # no line has been an object: these are not JSON lines
+                lines.put_back([(number, line)])
+                for place, value in _values(lines):
+                    yield from (reader.read(place, item) for item in reader.objects_in(value))
+                return
+            error.line = number
+            yield error.at(way.source)
+            continue
+        begun = True
+        for record in reader.objects_in(outer):
+            entry = reader.read(number, record)
+            yield entry
+        if record is outer and isinstance(entry, Batch) and isinstance(outer.get(BOX), str | None):
+            box = outer.get(BOX)
+            origin = entry.places.origin(0)  # type: ignore[union-attr]
+            yield from together.split(line, entry.geometry, origin, fields_of_lines)
+
+
+class _ObjectReader:
+    """Reads the boards of objects."""
+
+    def __init__(self, way: Way) -> None:
+        self.way = way
+        self.names: tuple[str, ...] | None = None
+        """All names of the last object with a board."""
+        self.name = ""
+        """The name of its board: the next object with the same names has it, too."""
+        self._parsers: dict[Geometry | None, LineParser] = {}
+
+    def objects_in(self, value: Any) -> list[Any]:
+        """Return the objects with a board in a JSON value, and all else in their arrays.
+
+        What is beside them in objects around them is left out. Without any, it is the value itself.
+        """
+        with suppress(RecursionError):
+            if isinstance(value, list) and _has_objects(value):
+                return [record for item in value for record in self.objects_in(item)]
+            if isinstance(value, dict) and not self._names_of_boards(value):
+                groups = [self.objects_in(inner) for inner in value.values() if _has_objects(inner)]
+                groups = [group for group in groups if any(map(self._names_of_boards, group))]
+                return [record for group in groups for record in group] or [value]
+        return [value]
+
+    def read(self, number: int, value: Any) -> Batch | InputError:
+        """Read the board of an object, or return its error."""
+        record: dict[str, Any] = dict(value) if isinstance(value, dict) else {}
+        board_value, puzzle = None, ""
+        try:
+            names = self._names_of_boards(record)
+            if len(names) != 1:
+                boards = "two boards" if names else "no board"
+                raise FormatError(
+                    f"a JSON object with {boards}, expected one name such as puzzle or board, or "
+                    f"that of --column NAME: {listed_names([*record]) or shown(_text_of(value))}"
+                )
+            self.name, self.names = names[0], tuple(record)
+            way = self.way._replace(geometry=self.way.geometry or _box_of(record))
+            board_value = record.pop(self.name)
+            puzzle = _text_of(board_value)
+            parser = self._parsers.setdefault(way.geometry, LineParser(way.geometry, way.near))
+            board = parser.parse_field(number, _text_of_board(board_value))
+            if board is None:
+                raise FormatError(f"{shown(puzzle)}, expected a board")
         except FormatError as error:
             error.line = number
-            if not begun:  # no line has been an object: these are not JSON lines
-                raise UnreadableError(error.message, number) from None
-            yield error.at(way.source, puzzle, tuple(found), tuple(map(_text_of, found.values())))
-            continue
-        assert board is not None  # the line is neither blank nor a comment
-        origin = Origin(way.source, tuple(found))
-        yield single(board, origin, number, tuple(map(_text_of, found.values())))
-        box = found.get(BOX)
-        if isinstance(box, str | None):
-            yield from together.split(line, board.geometry, origin, fields_of_lines)
+            error.column = error.column if puzzle == board_value else None
+            others = tuple(map(_text_of, record.values()))
+            return error.at(self.way.source, puzzle, tuple(record), others)
+        origin = Origin(self.way.source, tuple(record))
+        others = tuple(map(_text_of, record.values()))
+        return single(board, origin, number, others, parser.text)
+
+    def _names_of_boards(self, record: Any) -> list[str]:
+        """Return the usual names of boards in an object, or that of ``--column``."""
+        if not isinstance(record, dict):
+            return []
+        names = [name for name, value in record.items() if not _has_objects(value)]
+        if self.way.column is not None:
+            return [name for name in names if name == self.way.column]
+        return [name for name in names if name.lower() in NAMES] or [*{"value"} & {*names}]
+
+
+def _values(lines: Lines) -> Iterator[tuple[int, Any]]:
+    """Yield every JSON value, or item of an array, and the line where it begins."""
+    numbers, rows = zip(*lines, strict=True)
+    text = "\n".join(row.decode(errors="replace").rstrip("\r\n") for row in rows)
+    brackets = ""
+    row = start = end = 0
+    while between := _BETWEEN.match(text, end):
+        row += text.count("\n", start, between.end())
+        start = between.end()
+        brackets += re.sub(r"[\s,]", "", between[0])
+        if start == len(text):
+            break
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError, FormatError) as error:
+            message = f"JSON that cannot be read: {getattr(error, 'msg', error)}"
+            line = numbers[getattr(error, "lineno", row + 1) - 1]
+            raise UnreadableError(message, line, getattr(error, "colno", None)) from None
+        yield numbers[row], value
+    if brackets.replace("[]", ""):
+        raise UnreadableError("a JSON array that does not begin or end", numbers[-1])
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -142,16 +247,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
-def _name_of(found: dict[str, Any], column: str | None) -> str:
-    """Return the name of the board: a usual one, or the given one."""
-    names = [name for name in found if name == column or (column is None and name.lower() in NAMES)]
-    if len(names) != 1:
-        boards = "two boards" if names else "no board"
-        raise FormatError(
-            f"a JSON object with {boards}, expected one name such as puzzle or board, or that of "
-            f"--column NAME: {listed_names([*found])}"
-        )
-    return names[0]
+def _has_objects(value: Any) -> bool:
+    """Tell whether a value is an object, or an array with some."""
+    return isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(item, dict) for item in value)
+    )
 
 
 def _box_of(found: dict[str, Any]) -> Geometry | None:
@@ -169,17 +269,18 @@ def _box_of(found: dict[str, Any]) -> Geometry | None:
         raise FormatError(str(error)) from None
 
 
-def _line_of(value: Any, number: int) -> bytes:
-    """Return the one line that stands for a board: a text, a list, or a list of rows."""
+def _text_of_board(value: Any) -> bytes:
+    """Return the text that stands for a board: a text, or one line for a list or a list of rows."""
     if isinstance(value, list):
         if any(isinstance(row, list) or (isinstance(row, str) and len(row) > 2) for row in value):
             if any(not isinstance(row, list | str) or len(row) != len(value) for row in value):
                 raise FormatError(f"{len(value)} rows, not all of {len(value)} cells")
             value = [cell for row in value for cell in row]
-        value = ",".join(map(_cell, map(str, value)))
+        value = ",".join(map(cell_of_list, map(str, value)))
     if not isinstance(value, str):
         raise FormatError(f"{shown(json.dumps(value))}, expected a board as text or list")
-    return _whole_line(number, value)
+    text: str = value
+    return text.encode(errors="surrogatepass")
 
 
 def _text_of(value: Any) -> str:
@@ -188,12 +289,6 @@ def _text_of(value: Any) -> str:
     if value is None:
         return ""
     return str(value) if type(value) is int else json.dumps(value)
-
-
-def _cell(text: str) -> str:
-    """Return the text of a cell in a list, with a sign if it is empty."""
-    text = text.strip()
-    return "." if text.lower() in _EMPTY else text
 
 
 def _whole_line(number: int, text: str) -> bytes:
@@ -241,12 +336,13 @@ def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
         while place < len(text):
             token = _TOKEN.match(text, place)
             kind = token.lastgroup if token else None
-            if token is None or (not brackets and kind == "value"):
+            # Braces in brackets are sets, as of candidates.
+            is_set = token is not None and token[0] == "{" and {*brackets} & {"[", "("}
+            if token is None or is_set or (not brackets and kind == "value"):
                 rest = text[place:].strip()
-                expected = "numbers, None or null"
-                if rest.startswith("{"):
-                    expected = "one JSON object on every line, without brackets around them all"
-                raise UnreadableError(f"{shown(rest)} in a list, expected {expected}", number)
+                raise UnreadableError(
+                    f"{shown(rest)} in a list, expected numbers, None or null", number
+                )
             place, found = token.end(), token[0]
             is_line = kind == "text" and len(found) > 3
             is_cell = kind in ("text", "value") and not is_line
@@ -281,7 +377,7 @@ def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
                 nested = True
             elif is_cell:
                 first = first if values else number
-                values.append(_cell(found.strip("\"' ")))
+                values.append(cell_of_list(found.strip("\"' ")))
     if brackets:
         yield from texts
         raise UnreadableError("a list that does not end", start)
@@ -297,6 +393,23 @@ def _without_solution(texts: list[NumberedLine], way: Way) -> list[NumberedLine]
     puzzles = [text for text, board in zip(texts, boards, strict=True)
                if board is None or not board.is_full]  # fmt: skip
     return puzzles if len(puzzles) == 1 else texts
+
+
+def _givens(data: str, number: int) -> str:
+    """Return the digits of a game without those that the player of OpenSudoku put in.
+
+    After the version each cell has its digit, one or two lists of notes, and 1 if it is not given.
+    """
+    version = _VERSION.match(data)
+    if version is None:
+        return data
+    cells = data[version.end() :]
+    notes = r"[0-9]+\|[0-9]+\|" if version[1] == "4" else r"[0-9,-]+\|{1,2}"
+    cell = rf"([0-9])\|{notes}([01])\|"
+    if not re.fullmatch(f"(?:{cell})+", cells):
+        raise UnreadableError(f"a <game> with damaged data of version {version[1]}", number)
+    digits = re.findall(cell, cells)
+    return "".join(digit if editable == "0" else "." for digit, editable in digits)
 
 
 def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
@@ -315,7 +428,7 @@ def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
         depth += 1
         if depth > _MOST_TAGS:
             raise UnreadableError(f"more than {_MOST_TAGS} XML tags in each other", number)
-        data = attributes.get("data", "").strip() if name == "game" else ""
+        data = _givens(attributes.get("data", "").strip(), number) if name == "game" else ""
         if data and not data.startswith("#"):
             found.append((number, data.encode() + b"\n"))
         elif name == "game":

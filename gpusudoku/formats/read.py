@@ -4,12 +4,14 @@ The first lines tell the form:
 
 * one board on each line, as characters or as numbers separated by blanks or commas; everything
   after a colon is ignored (:mod:`~gpusudoku.formats.lines`);
+* one board on each line with text in front of it or behind it, or as a link
+  (:mod:`~gpusudoku.formats.beside`);
 * a grid with one row on each line, as characters or as numbers, with or without rules around the
   boxes; blank lines separate grids. SadMan's .sdk is such a grid
   (:mod:`~gpusudoku.formats.grids`);
 * a table with or without a header, one row on each line (:mod:`~gpusudoku.formats.tables`);
-* JSON objects, one on every line, or lists of Python or JSON, which stand for lines of the first
-  two forms (:mod:`~gpusudoku.formats.objects`).
+* JSON objects, or lists of Python, JSON, C or Java, which stand for lines of the first two forms
+  (:mod:`~gpusudoku.formats.objects`).
 
 Comments run from ``#`` to the end of the line. :mod:`~gpusudoku.formats.symbols` has the
 symbols of the digits, :mod:`~gpusudoku.formats.source` expands compressed data.
@@ -17,6 +19,7 @@ symbols of the digits, :mod:`~gpusudoku.formats.source` expands compressed data.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from io import BufferedReader, BytesIO
@@ -27,9 +30,10 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described
+from gpusudoku.formats.beside import is_beside, read_beside
 from gpusudoku.formats.grids import Head, head_of, is_one_per_line, read_grids
-from gpusudoku.formats.lines import plain_board, read_lines
-from gpusudoku.formats.objects import is_list, is_object, read_objects, unfold
+from gpusudoku.formats.lines import next_line, plain_board, read_lines
+from gpusudoku.formats.objects import is_json, is_list, read_objects, unfold
 from gpusudoku.formats.source import (
     BUFFER_BYTES,
     FormatError,
@@ -37,10 +41,15 @@ from gpusudoku.formats.source import (
     Meter,
     UnreadableError,
     Way,
+    content,
     opened,
 )
 from gpusudoku.formats.tables import find_header, read_table
 
+_SIZE = re.compile(rb"[1-9][0-9]{0,6}(?: [1-9][0-9]?)? *")
+"""A number of boards, or of rows and columns of a board or of its boxes."""
+_LEAST_ROW = 4
+"""Characters of the line below them."""
 _MOST_BAD = 1 << 7
 """Bad boards before the first good one, if there are control characters: more are binary data."""
 
@@ -131,8 +140,41 @@ def parse_near(text: str, near: Geometry | None, geometry: Geometry | None = Non
 
 
 def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
-    """Read an input of any form; binary data is one error."""
+    """Read an input of any form, below a line with the number of its boards or their size."""
     head = head_of(lines)
+    if _SIZE.fullmatch(head.first) and way.geometry != Geometry(1, 1):
+        first = next(lines)
+        size, text = head.first, content(next_line(lines)[1])
+        figures, cells = (len(b"".join(line.split())) for line in (size, text))
+        # A row where blanks are empty cells is as long as the next one.
+        if len(size) < len(text) and max(figures + 1, _LEAST_ROW) <= cells:
+            found = _entries_of_text(head_of(lines), lines, way)
+            return _checked(found, [*map(int, size.split())], first[0])
+        lines.put_back([first])
+    return _entries_of_text(head, lines, way)
+
+
+def _checked(
+    found: Iterator[Batch | InputError], numbers: list[int], line: int
+) -> Iterator[Batch | InputError]:
+    """Read boards, and refuse numbers above them that tell neither how many nor how large."""
+    boards = 0
+    for entry in found:
+        yield entry
+        if isinstance(entry, InputError):
+            yield from found
+            return
+        boards += len(entry)
+        n = entry.geometry.n
+        box = [entry.geometry.box_rows, entry.geometry.box_columns]
+    if boards and numbers not in ([boards], [n], [n, n], box, box[:1]):
+        text = " ".join(map(str, numbers))
+        message = f"{text!r} above boards, expected their number, or the size of one or its box"
+        raise FormatError(message, line)
+
+
+def _entries_of_text(head: Head, lines: Lines, way: Way) -> Iterator[Batch | InputError]:
+    """Read an input of any form; binary data is one error."""
     if head.binary is None:
         return _entries_of_form(head, lines, way)
     # A line with a control character is one bad board, if there are good ones.
@@ -148,7 +190,7 @@ def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
 
 def _entries_of_form(head: Head, lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Choose the reader of the input's form."""
-    if is_object(head):
+    if is_json(head):
         return read_objects(lines, way)
     if is_list(head):
         lines = unfold(lines, way)
@@ -157,6 +199,8 @@ def _entries_of_form(head: Head, lines: Lines, way: Way) -> Iterator[Batch | Inp
         header = find_header(head, way)
         if header is not None:
             return read_table(lines, way, header)
+    if is_beside(head, way):
+        return read_beside(lines, way)
     if is_one_per_line(head, way):
         return read_lines(lines, way)
     return read_grids(lines, way)

@@ -19,10 +19,12 @@ from gpusudoku.formats.source import FormatError
 from gpusudoku.formats.symbols import (
     BLANKS,
     CHARACTERS,
+    LETTERS,
+    are_numbers,
     character_values,
     digit_of,
     is_blank,
-    may_be_letters,
+    letters_of,
     number_values,
 )
 from gpusudoku.jobs.forks import cached_property
@@ -159,6 +161,9 @@ class Row:
         number = len(self.tokens)
         if self.by_fields:
             return (number, number - 1) if self.ends_in_gap and number else (number,)
+        may_be_sure = b"-1" in self.text or b".0" in self.text
+        if number > 1 and may_be_sure and are_numbers(self.tokens):
+            return (number,)
         characters = sum(map(len, self.tokens))
         return (number, characters) if number > 1 else (characters,)
 
@@ -212,8 +217,8 @@ class Row:
         if b"[" in self.text or b"]" in self.text:
             return False  # It may name a part of a file.
         cells = b"".join(self.tokens)
-        if len(cells) in (n, n * n) and may_be_letters(cells, n):
-            return False
+        if len(cells) in (n, n * n) and n > 9 and letters_of(cells, n):
+            return False  # In smaller grids a row of letters does no harm if it passes for text.
         letters = set(b"".join(_WORD.findall(self.text)))
         return any(digit_of(bytes([c])) > n for c in letters) and not any(
             len(run) >= min(n, 9) for run in _RUN.findall(self.text)
@@ -285,6 +290,9 @@ def board_of(rows: Sequence[Row], width: int, geometry: Geometry) -> Board:
     except InputError:
         for row in rows:
             row.check_characters()
+        if 4 < n <= 9 and text.translate(None, BLANKS).isalpha():
+            expected = f"{n} different ones, or some of {LETTERS[:n].decode()}"
+            raise FormatError(f"letters alone, expected {expected}", rows[0].line) from None
         wrong = np.flatnonzero(values > n).tolist()
         no_groups = [index for index in wrong if mask_of_group(cells[index], n) is None]
         index = (no_groups or wrong)[0]

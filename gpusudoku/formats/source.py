@@ -17,7 +17,6 @@ import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import (
     MOST_OF_BOARD,
     BadEntry,
@@ -37,6 +37,7 @@ from gpusudoku.errors import (
     not_installed,
     shortened,
 )
+from gpusudoku.formats.symbols import CHARACTERS, alphabet_of, values_in
 
 STDIN = "-"
 """The path that stands for standard input."""
@@ -57,16 +58,25 @@ XZ_MEMORY = 160 << 20
 """Bytes that expanding xz data may take: a few bytes of a header can ask for gigabytes."""
 
 _MAGIC_BYTES = 10
-_FIRST_BYTES = b"\x1fB\xfd\x28P"
+_FIRST_BYTES = b"\x1fB\xfd\x28P\x93"
 _MAGIC = {
     "gzip": re.compile(rb"\x1f\x8b\x08"),
     "bzip2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
     "xz": re.compile(rb"\xfd7zXZ\0"),
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),  # or a frame to skip
     "zip": re.compile(rb"PK\x03\x04"),
+    "Parquet": re.compile(rb"PAR1"),
+    "NumPy": re.compile(rb"\x93NUMPY"),
 }
-"""The first bytes of compressed data, and of each part of it."""
+"""The first bytes of data that is no text, and of each part of what is compressed."""
+_REFUSED = {
+    "zip": "a zip archive, expected a file of it, or gzip, bzip2, xz or zstd",
+    "Parquet": "a Parquet file: pass its column to Python, as pyarrow.parquet.read_table(file)"
+    "['puzzle'], or convert it to CSV",
+}
 
+_NAN = re.compile(rb"(?<![^\s,;])nan(?![^\s,;])", re.IGNORECASE)
+"""An empty cell, as tools for floating-point numbers write it."""
 _QUOTE = re.compile(rb"[\s>]*>")
 _FENCE = re.compile(
     rb"[\s>]*(?:(?:`{3,}|~{3,})\s*[\w+.-]*|(?:\[/?(?:code|pre)\]|</?(?:code|pre)>)+)\s*",
@@ -139,10 +149,22 @@ def quoted(board: Board) -> str:
     return shortened(str(board), MOST_OF_BOARD)
 
 
-def single(board: Board, origin: Origin, line: int, others: tuple[str, ...] = ()) -> Batch:
-    """Return the batch of one board that was read, with its place."""
-    places = Places.of(origin, [line], [others])
-    return replace(Batch.of([board]), places=places)
+def single(
+    board: Board, origin: Origin, line: int, others: tuple[str, ...] = (), text: bytes = b""
+) -> Batch:
+    """Return the batch of one board with its place, and its text if that is a line of cells."""
+    texts = None
+    if len(text) == board.geometry.cells:
+        cells = board.cells.tobytes()
+        is_plain = text.translate(CHARACTERS) == cells  # mostly, and quickest to tell
+        alphabet = DIGITS if is_plain else alphabet_of(text, board.n)
+        if is_plain or values_in(alphabet, text).tobytes() == cells:
+            texts = np.array([text])
+            if not DIGITS.startswith(alphabet):
+                origin = origin._replace(alphabet=alphabet)
+    places = Places.of(origin, [line], [others], texts)
+    batch = Batch.of([board])
+    return Batch(batch.geometry, batch.cells, batch.candidates, places)
 
 
 class Meter:
@@ -212,14 +234,28 @@ def expanded(stream: Any, name: str) -> Any:
     kind = next((kind for kind, magic in _MAGIC.items() if magic.match(start)), None)
     if kind is None:
         return stream
-    if kind == "zip":
-        what = "a zip archive, expected a file of it, or gzip, bzip2, xz or zstd"
-        raise InputError(f"{name}: {what}")
+    if kind in _REFUSED:
+        raise InputError(f"{name}: {_REFUSED[kind]}")
+    if kind == "NumPy":
+        return _joined(_lines_of_array(stream))
     try:
         _decompressor(kind)
     except ModuleNotFoundError:
         raise InputError(not_installed(f"{name}: zstd data", "zstandard", "zstd")) from None
     return _joined(_parts(stream, kind))
+
+
+def _lines_of_array(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield a line for every row of a .npy file: a text, a grid of three dimensions, or a row."""
+    try:
+        # From a copy in memory: it seeks in files, which a pipe cannot.
+        array = np.lib.format.read_array(io.BytesIO(stream.read()))
+        are_rows = array.ndim > 1 or array.dtype.kind in "SU"
+        rows = array.reshape(len(array) if are_rows else 1, -1).astype(str)
+    except Exception as error:  # a damaged header raises errors of many kinds
+        raise UnreadableError(f"a .npy file that cannot be read: {error}") from None
+    for row in rows.tolist():
+        yield ",".join(row).encode() + b"\n"
 
 
 def _decompressor(kind: str) -> Any:
@@ -398,7 +434,7 @@ def is_fence(line: bytes) -> bool:
 
 
 def content(line: bytes) -> bytes:
-    """Return a line without comment, quotes and end, drawn in ``|-+``; columns stay."""
+    """Return a line without comment, quotes, NaN and end, drawn in ``|-+``; columns stay."""
     text = line.partition(b"#")[0].rstrip(b"\r\n")
     if not text.isascii():
         drawn = text.decode(errors="surrogateescape").translate(_DRAWING)
@@ -410,4 +446,4 @@ def content(line: bytes) -> bytes:
     for sign in (b'"', b"'", b"`"):
         if sign in text and text.count(sign) % 2 == 0:
             text = text.replace(sign, b" ")
-    return text
+    return _NAN.sub(b".  ", text) if b"n" in text or b"N" in text else text

@@ -11,10 +11,10 @@ A full board of 16 digits is hexadecimal, too, if it has no ``G``, no other sign
 and exactly one ``0`` in every row and every column. (Read as a board with sixteen empty cells, it
 would have just as many solutions.)
 
-A board of 10 to 26 digits, such as 16, may have letters alone, ``A-P`` for 1 to 16. It is taken for
-that if it has a letter that would be too large a digit otherwise, none of ``1-9``, and no ``0``
-beside another sign for an empty cell. Letters ``A-G`` alone stay 10 to 16: with other digits for
-them, the board has just as many solutions.
+A board of 5 to 26 digits may have letters alone: the first n, such as ``A-P`` for 1 to 16, or any n
+in alphabetical order. It needs a letter that would be too large a digit otherwise, none of ``1-9``,
+and no ``0`` beside another sign for an empty cell. Letters ``A-G`` alone stay 10 to 16: with other
+digits, the board has just as many solutions. 16 letters may be a row, and are no board of 4 digits.
 
 Every other board of 16 digits has letters ``A-G`` for 10 to 16.
 """
@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
+from functools import lru_cache
 from math import isqrt
 from typing import Any
 
@@ -45,20 +46,16 @@ WITHOUT_ZERO = bytes(_VALUES.get(symbol, UNKNOWN) for symbol in range(256))
 """The value of every byte but ``0``: a board of 16 digits without it is never hexadecimal."""
 CHARACTERS = bytes((_VALUES | {ord("0"): 0}).get(symbol, UNKNOWN) for symbol in range(256))
 """The value of every byte."""
-_FROM_ZERO = bytes(
-    1 if symbol == ord("0") else min(value + 1, UNKNOWN) if value else 0
-    for symbol, value in enumerate(WITHOUT_ZERO)
-)
-"""The value of every byte where the digits begin with ``0``."""
 _HEXADECIMAL_SIZE = 16
 _WITH_X = CHARACTERS.replace(bytes([DIGITS.index(b"X") + 1]), b"\0")
 _NUMBERS = {b"%d" % value: value for value in range(65)}
 _NUMBERS |= {b"%02d" % value: value for value in range(10)}
-_NUMBERS |= {bytes([sign]): 0 for sign in _SIGNS}
+_NUMBERS |= {bytes([sign]): 0 for sign in _SIGNS} | {b"-1": 0}
 _ZEROS = (b"0", b"00")
+_EMPTY = {"none", "null", "nan", "na", ""}
+_DECIMAL = re.compile(rb"-?\d{1,2}\.\d*(?:e[+-]\d\d)?")
 _MOST_WITH_X = 9
-_FIGURES = 9
-"""Digits that are no letters."""
+LETTERS = DIGITS[9:]
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _NO_SYMBOL = ord("!")
@@ -69,42 +66,74 @@ _MOST_BLANKS = 4
 
 def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
     """Return the values of the n * n characters of a board, ``UNKNOWN`` for other bytes."""
-    if may_be_letters(text, n) and not has_zero_and_sign(text):
-        values = np.frombuffer(text.translate(CHARACTERS), np.uint8)
-        if values.max() > n:
-            return np.where(values > 0, values - _FIGURES, values)
-    table = CHARACTERS
+    alphabet = alphabet_of(text, n)
+    if n != _HEXADECIMAL_SIZE and alphabet.startswith(b"0"):
+        warn_from_zero(n)
+    return values_in(alphabet, text)
+
+
+def values_in(alphabet: bytes, text: bytes) -> NDArray[np.uint8]:
+    """Return the values of characters in an alphabet, as ``character_values`` does."""
+    signs = BLANKS
+    if b"X" in text.upper() and 1 < len(alphabet) <= _MOST_WITH_X and not {*text} & {*BLANKS}:
+        signs += b"xX"
+    return np.frombuffer(text.translate(_table(alphabet, signs)), np.uint8)
+
+
+@lru_cache(1 << 6)
+def _table(alphabet: bytes, signs: bytes) -> bytes:
+    """Return the value of every byte."""
+    digits = [*range(1, len(alphabet) + 1)] * 2
+    values = dict.fromkeys(signs, 0) | dict(zip(alphabet + alphabet.lower(), digits, strict=True))
+    return bytes(values.get(symbol, UNKNOWN) for symbol in range(256))
+
+
+@lru_cache(1)  # a reader asks twice
+def alphabet_of(text: bytes, n: int) -> bytes:
+    """Return the n symbols of the digits on a board of n * n characters, in upper case."""
+    if not text.translate(None, b".123456789"):
+        return DIGITS[:n]  # most boards
+    text = text.upper()
+    from_zero = (b"0" + DIGITS)[:n]
     if has_zero_and_sign(text):
-        values = np.frombuffer(text.translate(_FROM_ZERO), np.uint8)
-        if values.max() <= n:
-            if n == _HEXADECIMAL_SIZE:
-                return values
-            if are_digits(values == 1):
-                warn_from_zero(n)
-                return values
-    elif n == _HEXADECIMAL_SIZE and b"0" in text and b"G" not in text.upper():
+        zeros = np.frombuffer(text, np.uint8) == ord("0")
+        may_be_digits = n == _HEXADECIMAL_SIZE or are_digits(zeros)
+        if may_be_digits and not text.translate(None, from_zero + _SIGNS):
+            return from_zero
+    elif letters := letters_of(text, n):
+        return letters
+    elif n == _HEXADECIMAL_SIZE and b"0" in text and b"G" not in text:
         zeros = (np.frombuffer(text, np.uint8) == ord("0")).reshape(n, n)
         # There is no other sign for an empty cell, so that the board must be full.
         if all((zeros.sum(axis) == 1).all() for axis in (0, 1)):
-            table = _FROM_ZERO
-    elif 1 < n <= _MOST_WITH_X and (b"x" in text or b"X" in text) and not {*text} & {*BLANKS}:
-        table = _WITH_X
-    return np.frombuffer(text.translate(table), np.uint8)
+            return from_zero
+    return DIGITS[:n]
 
 
-def may_be_letters(text: bytes, n: int) -> bool:
-    """Tell whether cells may have the first n letters of the alphabet for their digits."""
-    letters = DIGITS[_FIGURES:][:n]
-    return _FIGURES < n == len(letters) and not text.upper().translate(None, letters + BLANKS)
+def letters_of(text: bytes, n: int) -> bytes:
+    """Return the n letters that cells have for digits if they have letters alone; else nothing."""
+    symbols = text.upper().translate(None, BLANKS)
+    first_letters = LETTERS[:n]
+    if not (symbols.isalpha() and 4 < n == len(first_letters)):
+        return b""
+    letters = bytes(sorted({*symbols}))
+    may_have_x = n <= _MOST_WITH_X and len(symbols) == len(text)
+    for alphabet in (letters.replace(b"X", b""), letters) if may_have_x else (letters,):
+        if alphabet and not alphabet.translate(None, first_letters):
+            return first_letters if CHARACTERS[alphabet[-1]] > n else b""
+        if len(alphabet) == n:
+            return alphabet
+    return b""
 
 
 def is_blank(cell: bytes) -> bool:
     """Tell whether a number or a character is a sign for an empty cell."""
-    return _NUMBERS.get(cell) == 0
+    return _NUMBERS.get(_integer(cell)) == 0
 
 
 def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
     """Return the values of decimal numbers and empty signs, ``UNKNOWN`` for other tokens."""
+    tokens = [_integer(token) if len(token) > 1 else token for token in tokens]
     values = [_NUMBERS.get(token, UNKNOWN) for token in tokens]
     is_zero = [token in _ZEROS for token in tokens]
     may_begin_with_0 = any(is_zero) and sum(is_zero) < values.count(0) and max(values) < n
@@ -116,6 +145,25 @@ def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
         values = [0 if token in (b"x", b"X") else value
                   for token, value in zip(tokens, values, strict=True)]  # fmt: skip
     return np.array(values, np.uint8)
+
+
+def are_numbers(tokens: Sequence[bytes]) -> bool:
+    """Tell whether these are numbers, such as -1 and 5.0, and can be no runs of characters."""
+    are_sure = (token == b"-1" or b".0" in token for token in tokens)
+    return any(are_sure) and all(_integer(token) in _NUMBERS for token in tokens)
+
+
+def cell_of_list(text: str) -> str:
+    """Return the text of a cell in a list, with a sign if it is empty."""
+    text = text.strip()
+    return "." if text.lower() in _EMPTY else text
+
+
+def _integer(token: bytes) -> bytes:
+    """Return 5 for 5.0 and 5.000e+00, as tools for floating-point numbers write it."""
+    if _DECIMAL.fullmatch(token) and float(token).is_integer():
+        return b"%d" % float(token)
+    return token
 
 
 def digit_of(cell: bytes) -> int:

@@ -12,7 +12,7 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.grids import Head, is_one_per_line
-from gpusudoku.formats.lines import LineParser, LinesTogether
+from gpusudoku.formats.lines import LEAST_CELLS, LineParser, LinesTogether
 from gpusudoku.formats.source import (
     LONGEST_FENCE,
     FormatError,
@@ -28,16 +28,16 @@ from gpusudoku.formats.source import (
 
 NAMES = frozenset(
     {"puzzle", "puzzles", "quiz", "quizzes", "board", "boards", "sudoku", "sudokus", "grid",
-     "grids", "problem", "problems"}
+     "grids", "problem", "problems", "question", "questions"}
 )  # fmt: skip
-"""The usual names of the column of boards."""
+"""The usual names of the column of boards, and of the value in a JSON object."""
 
 _DELIMITERS = (b"\t", b",", b";")
-_NAME = re.compile(rb'\s*"?[A-Za-z][\w .-]*+"?\s*')
-_LEAST_CELLS = 16
-"""A field of fewer cells is not taken for a board unless a header says so."""
+_NAME = re.compile(rb'\s*"?(?!(?i:nan)\b)[A-Za-z][\w .-]*+"?\s*')
 _MOST_NAMES = 9
 """Names of columns that a message lists."""
+_MOST_LINES = 1 << 8
+"""Lines of a row after the first one."""
 
 
 class Header(NamedTuple):
@@ -85,6 +85,7 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
             continue
         fields: list[bytes] = []
         try:
+            line = _row_of(line, lines, header, way)
             fields = _fields(line, header.delimiter, number)
             board = _board(parser, number, line, header, fields)
         except FormatError as error:
@@ -92,7 +93,7 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
             others = _texts_of(header.others(known))
             yield error.at(way.source, known[header.column], origin.columns, others)
         else:
-            yield single(board, origin, number, _texts_of(header.others(fields)))
+            yield single(board, origin, number, _texts_of(header.others(fields)), parser.text)
             yield from together.split(line, board.geometry, origin, fields_of_lines)
 
 
@@ -100,10 +101,26 @@ def _texts_of(fields: Iterable[bytes]) -> tuple[str, ...]:
     return tuple(field.decode(errors="replace") for field in fields)
 
 
+def _row_of(line: bytes, lines: Lines, header: Header, way: Way) -> bytes:
+    """Return a row, of which a field in quotes may go on over the next lines."""
+    row = line
+    taken: list[NumberedLine] = []
+    while row.count(b'"') % 2:
+        following = next(lines, None)
+        taken += [following] if following else []
+        fields = _fields(following[1], header.delimiter) if following else []
+        is_row = len(fields) == len(header.names) > 1 and board_in(fields[header.column], way)
+        if is_row or not following or len(taken) > _MOST_LINES:
+            lines.put_back(taken)
+            return line
+        row += following[1]
+    return row
+
+
 def _board(
     parser: LineParser, number: int, line: bytes, header: Header, fields: Sequence[bytes]
 ) -> Board:
-    """Read the board of one line."""
+    """Read the board of one row."""
     if len(fields) != len(header.names):
         # More are wrong, too: of unquoted numbers, the first would be taken for a board.
         raise FormatError(f"{len(fields)} fields, expected {len(header.names)}", number)
@@ -113,7 +130,9 @@ def _board(
     except FormatError as error:
         # The fields before the board are at least this long; quotes may add to that.
         place = line.find(text, sum(len(field) + 1 for field in fields[: header.column]))
-        if error.column is not None and place > 0:
+        if b"\n" in text or text.startswith(b"["):
+            error.column = None
+        elif error.column is not None and place > 0:
             error.column += len(line[:place].decode(errors="replace"))
         raise
     if board is None:
@@ -132,9 +151,7 @@ def _fields(line: bytes, delimiter: bytes, number: int | None = None) -> list[by
     except csv.Error as error:
         if number is None:
             return [line]
-        raise FormatError(
-            f"{error}, expected every quoted field to end on its line", number
-        ) from None
+        raise FormatError(f"{error}, expected every quoted field to end", number) from None
     return [field.encode() for field in fields]
 
 
@@ -148,10 +165,9 @@ def find_header(head: Head, way: Way) -> Header | None:
     first, *rest = head.lines
     row = next((line for _, line in rest if content(line).strip()), b"")
     header = _names_of(first, row, way)
-    # Below a single name there are boards on one line each, and no grid.
-    if header is not None and (
-        len(header.names) > 1 or way.column or not rest or is_one_per_line(Head(rest), way)
-    ):
+    # Below a single name there are boards on one line each, or grids in quotes, and no other grid.
+    is_table = header is not None and (len(header.names) > 1 or way.column or row.count(b'"') == 1)
+    if header is not None and (is_table or not rest or is_one_per_line(Head(rest), way)):
         return _with_column(header, row, way)
     header = _without_names(first, way)
     if header is None and way.column is not None:
@@ -173,7 +189,7 @@ def no_column(name: str, line: int) -> UnreadableError:
 def board_in(field: bytes, way: Way) -> Board | None:
     """Return the board that a field is, of at least sixteen cells with nothing between them."""
     text = field.strip()
-    if len(text) < _LEAST_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
+    if len(text) < LEAST_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
         return None
     return _board_of_line(text, way)
 
@@ -205,6 +221,7 @@ def _names_of(line: NumberedLine, row: bytes, way: Way) -> Header | None:
     is_names = (
         len(names) > 1
         and all(_NAME.fullmatch(name) for name in fields)
+        and not _boards_in(fields, way)
         and len(cells := _fields(row, delimiter)) == len(names)
         # A row of a large board has letters, too.
         and (any(len(name) > 1 for name in names) or _boards_in(cells, way))

@@ -18,7 +18,8 @@ _HEX_OF_LETTERS = bytes.maketrans(DIGITS[:16], HEX_DIGITS)
 
 class _Format(NamedTuple):
     description: str
-    write: Callable[[Board], str]
+    write: Callable[[Board, bytes], str]
+    """Writes a board in an alphabet, unless it is empty or the form has its own."""
     header: str = ""
     rows: bool = False
     """True if a board takes several lines, so that a blank line must follow it."""
@@ -27,13 +28,13 @@ class _Format(NamedTuple):
     shows_candidates: bool = False
 
 
-def write(board: Board, format: str) -> str:  # noqa: A002 - the name of the option
-    """Write a board in one of the :data:`FORMATS`, without a newline."""
+def write(board: Board, format: str, alphabet: bytes = b"") -> str:  # noqa: A002 - as the option
+    """Write a board in one of the :data:`FORMATS`, without a newline; in an alphabet if given."""
     form = _format(format)
     if board.given_candidates is not None and not form.shows_candidates:
         names = ", ".join(name for name, each in _FORMATS.items() if each.shows_candidates)
         raise InputError(f"a board with given candidates: only {names} show them")
-    return form.write(board)
+    return form.write(board, alphabet)
 
 
 def write_batch(boards: Batch, format: str) -> Iterator[bytes]:  # noqa: A002 - as above
@@ -63,18 +64,22 @@ def _format(name: str) -> _Format:
         raise InputError(f"format {described(name)}: expected one of {names}") from None
 
 
-def _integers(board: Board) -> str:
+def _line(board: Board, alphabet: bytes) -> str:
+    return str(board).translate(str.maketrans(DIGITS[: len(alphabet)].decode(), alphabet.decode()))
+
+
+def _integers(board: Board, _: bytes = b"") -> str:
     return "\n".join(" ".join(map(str, row)) for row in board.grid.tolist())
 
 
-def _grid(board: Board) -> str:
+def _grid(board: Board, alphabet: bytes) -> str:
     if board.n > len(DIGITS):
         return _integers(board)
-    line = str(board)
+    line = _line(board, alphabet)
     return "\n".join(line[i : i + board.n] for i in range(0, len(line), board.n))
 
 
-def _letters(board: Board) -> str:
+def _letters(board: Board, _: bytes) -> str:
     if board.n > len(DIGITS):
         raise InputError(f"a board of {board.n} digits: letters stand for at most {len(DIGITS)}")
     return str(board)
@@ -93,7 +98,7 @@ def _hex_lines(boards: Batch) -> bytes | None:
     return write_lines(cells).translate(_HEX_OF_LETTERS)
 
 
-def _hex(board: Board) -> str:
+def _hex(board: Board, _: bytes) -> str:
     if board.n != 16:
         raise InputError(f"a board of {board.n} digits: hexadecimal is for 16")
     text = board.cells.tobytes().translate(_HEXADECIMAL)
@@ -105,7 +110,7 @@ def _hex(board: Board) -> str:
     return text.decode()
 
 
-def _pretty(board: Board) -> str:
+def _pretty(board: Board, alphabet: bytes) -> str:
     if board.given_candidates is not None:
         groups = candidate_groups(board.given_candidates, board.n)
         if board.n > len(DIGITS) or not all(groups):
@@ -114,8 +119,9 @@ def _pretty(board: Board) -> str:
                 "use line"
             )
         return ruled(groups, board.geometry)
-    digits = len(str(board.n))
-    return ruled([str(d or "*").ljust(digits) for d in board.cells.tolist()], board.geometry)
+    symbols = ["*", *(alphabet.decode() or map(str, range(1, board.n + 1)))]
+    width = max(map(len, symbols))
+    return ruled([symbols[d].ljust(width) for d in board.cells.tolist()], board.geometry)
 
 
 def ruled(cells: Sequence[str], geometry: Geometry) -> str:
@@ -136,7 +142,7 @@ def ruled(cells: Sequence[str], geometry: Geometry) -> str:
 _FORMATS = {
     "line": _Format(
         "one line: . 1-9 A-Z, or above 35 digits numbers separated by commas",
-        str,
+        _line,
         lines=_plain_lines,
         shows_candidates=True,
     ),
@@ -156,19 +162,19 @@ _FORMATS = {
     ),
     "sdk": _Format(
         "SadMan Software: [Puzzle], then one row per line",
-        lambda board: f"[Puzzle]\n{_grid(board)}",
+        lambda board, alphabet: f"[Puzzle]\n{_grid(board, alphabet)}",
         rows=True,
     ),
     "csv": _Format(
         "comma-separated values with the column puzzle",
-        lambda board: f'"{board}"' if "," in str(board) else str(board),
+        lambda board, _: f'"{board}"' if "," in str(board) else str(board),
         "puzzle",
         lines=_plain_lines,
         shows_candidates=True,
     ),
     "tsv": _Format(
         "tab-separated values with the column puzzle",
-        str,
+        lambda board, _: str(board),
         "puzzle",
         lines=_plain_lines,
         shows_candidates=True,

@@ -75,7 +75,8 @@ class Found:
             self.together += len(found) > 1
             for k, board in enumerate(found):
                 origin = found.places.origin(k)
-                yield board, int(found.places.lines[k]), origin, found.places.beside(k)
+                text = found.places.texts[k]
+                yield board, int(found.places.lines[k]), origin, found.places.beside(k), text
 
 
 def assert_alike(data: bytes, way: Way) -> int:

@@ -106,7 +106,7 @@ def test_what_is_no_board() -> None:
         ([np.nan] * 15 + [np.inf], "r4c4 holds inf: cells must be integers"),
         ([True] * 16, "r1c1 holds True: cells must be integers"),
         ([0, "2"] + [0] * 14, "r1c2 holds '2': cells must be integers"),
-        ([0, -1] + [0] * 14, "r1c2 holds -1: digits run from 1 to 4"),
+        ([0, -2] + [0] * 14, "r1c2 holds -2: digits run from 1 to 4"),
         ([["1", "#", ".", "."]] * 4, "r1c2 holds '#', expected the symbol of a digit"),
         ([["12", "", ".", "."]] * 4, "<text>:1:1: r1c1 holds '12', expected a number from 0"),
         ([["1", 2, None, "."]] * 4, "r1c1 holds '1': cells must be integers"),

@@ -89,7 +89,7 @@ def test_comments() -> None:
 
 def test_lines_of_several_sizes() -> None:
     """The boards of a batch may differ in size, with blank lines and comments between."""
-    shapes = ["1x1", "2x2", "2x3", "2x4", "3x3", "2x5", "4x4", "5x5", "6x6", "8x8"]
+    shapes = ["2x2", "2x3", "2x4", "3x3", "2x5", "4x4", "5x5", "6x6", "8x8", "1x1"]
     batch = [solution(Geometry.parse(shape)) for shape in shapes]
     text = "\n# comment\n\n".join(map(str, batch))
     assert read(text) == [Entry(board, 3 * k + 1) for k, board in enumerate(batch)]
@@ -179,14 +179,11 @@ def test_titles_without_blank_lines() -> None:
 
 
 def test_text_below_a_grid() -> None:
-    """It may be a title whose grid is missing; remarks are none, if no grid has a title."""
-    assert report(f"{GRID}\nThe end\n") == ["board 1", "f:10: 'The end', expected a grid below it"]
-    remarks = "Rating: 9.0\nSource: a newspaper"
-    assert report(f"{GRID}\n{remarks}\n{GRID}\n{remarks}\n") == ["board 1", "board 12"]
-    assert report(f"Level: 1\n{GRID}\nLevel: 2\n") == [
-        "board 2",
-        "f:11: 'Level: 2', expected a grid below it",
-    ]
-    assert report(f"{GRID}\nIt ends\nat last\n")[1:] == [
-        "f:10: 'It ends', expected a grid below it"
+    """It is left out."""
+    for text in ("The end", "Rating: 9.0\nSource: a newspaper", "Version 4.2n\n" * 10):
+        assert report(f"{GRID}\n{text}\n") == ["board 1"]
+        assert report(f"{GRID}\n\n{text}\n{GRID}\n\n{text}\n")[::2] == ["board 1"]
+    assert report(f"Level: 1\n{GRID}\nLevel: 2\n") == ["board 2"]
+    assert report(f"{GRID}\n\n12.1.2006\n")[1:] == [
+        "f:11: 1 rows of 9 cells, expected 9 (a blank line ends a grid)"
     ]

@@ -31,6 +31,8 @@ LINES = [
     f"{LINE}\n",
     f"{LINE}\r\n",
     f"{LINE}:1\n",
+    f"17: {LINE} ED=7.1/1.2/1.2\n",
+    f"https://a.org/?bd={LINE}\n",
     f"1,{LINE},a\n",
     f'1,"{LINE}","a ""b"""\n',
     f"a\t{LINE}\t1\n",

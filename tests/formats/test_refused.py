@@ -56,8 +56,9 @@ def test_bad_first_line() -> None:
 SMALL = "4 0 2 0\n0 0 4 1\n1 0 0 0\n0 0 1 4\n"
 BARS = "4 .|2 .\n. .|4 1\n----+----\n1 .|. .\n. .|1 4\n"
 BAD_GRIDS: dict[str, tuple[str, str]] = {
-    "18 rows": (f"{GRID}\n{GRID}", "1: 18 rows of 9 cells, expected 9 (a blank line ends a"),
-    "70 rows": (f"{ROWS[0]}\n" * 70, "1: more than 64 rows of 9 cells, expected 9 ("),
+    "17 rows": (f"{GRID}\n{GRID[10:]}", "1: 17 rows of 9 cells, expected 9 (a blank line ends a"),
+    "70 rows": (f"{ROWS[0]}\n" * 70, "1: 70 rows of 9 cells, expected 9 ("),
+    "17000 rows": (f"{ROWS[0]}\n" * 17000, "1: more than 16384 rows of 9 cells, expected 9 ("),
     "short row": (changed(GRID, 4, 3, ""), "4: row 4 of a grid has 8 cells, expected 9"),
     "row of numbers": (changed(SMALL, 3, 1, "1 2"), "3: row 3 of a grid has 5 cells, expected 4"),
     "row with bars": (changed(BARS, 4, 1, ""), "4: row 3 of a grid has 3 cells, expected 4"),

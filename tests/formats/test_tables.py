@@ -66,7 +66,7 @@ def test_bad_rows() -> None:
         f"f:3:84: unknown character '!', {SYMBOLS}",
         "f:4: 2 fields, expected 3",
         "f:5: column 2 is empty, expected a board",
-        "f:6: unexpected end of data, expected every quoted field to end on its line",
+        "f:6: unexpected end of data, expected every quoted field to end",
         f"f:7:88: unknown character '!', {SYMBOLS}",
         "f:8: 80 cells make no board, the nearest is 9x9 with 81",
         "f:9: 4 fields, expected 3",
