@@ -180,9 +180,13 @@ class Batch:
         """
         if self.places is None or not any(origin.alphabet for origin in self.places.origins):
             return lines
-        alphabets = [origin.alphabet for origin in self.places.origins]
-        tables = [bytes.maketrans(DIGITS[: len(symbols)], symbols) for symbols in alphabets]
         owners = self.places.origin_of if boards is None else self.places.origin_of[boards]
+        tables = {}
+        for owner in set(owners.tolist()):
+            symbols = self.places.origins[owner].alphabet
+            tables[owner] = bytes.maketrans(DIGITS[: len(symbols)], symbols)
+        if len(tables) == 1:
+            return bytes(lines).translate(*tables.values())
         pairs = zip(bytes(lines).splitlines(keepends=True), cycle(owners.tolist()), strict=False)
         return b"".join(line.translate(tables[owner]) for line, owner in pairs)
 

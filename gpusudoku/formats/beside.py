@@ -28,9 +28,11 @@ _LINK = re.compile(
 )
 _LINK_OR_WORD = re.compile(f"{_LINK.pattern}|{_WORD.pattern}", _LINK.flags)
 _PART_OF_LINK = re.compile(r"[^/?&=#()\[\]<>]+")
-_SHORT_PIECE = 4
-_NUMBER = re.compile(r"[0-9]{1,15}|[0-9]+(?:\.[0-9]+|-[0-9]+-[0-9]+)")
-"""A short number, a decimal or a date, which is no piece of a board."""
+_MIN_PIECE = 4
+_SYMBOLS = re.compile(r"[0-9.*_?xX-]+|[0-9A-Za-z.*_?-]{16,}")
+"""The symbols of boards of up to nine digits, or enough symbols of larger ones."""
+_NUMBER = re.compile(r"[+-]?[0-9]{1,15}|[+-]?[0-9]+(?:\.[0-9]+)+|[0-9]+-[0-9]+-[0-9]+")
+"""A short number, a decimal, a version or a date, which is no piece of a board."""
 _PLACED = re.compile(r"\+(?=[0-9])")
 
 
@@ -122,10 +124,10 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
 
 def _is_piece(word: str) -> bool:
     """Tell whether a word may be a piece of a damaged board: half of its cells are empty."""
-    if _NUMBER.fullmatch(word):
+    if _NUMBER.fullmatch(word) or not _SYMBOLS.fullmatch(word):
         return False
     empty = sum(map(word.count, "0.*_?-"))
-    return 2 * empty >= len(word) >= _SHORT_PIECE and word.strip("-") != ""
+    return 2 * empty >= len(word) >= _MIN_PIECE and word.strip("-") != ""
 
 
 def _words_of(text: str) -> list[tuple[str, int, int]]:

@@ -173,9 +173,18 @@ def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
         if ended and ended.rows:
             first = first or ended
             yield ended
-    if block and block.rows:
-        is_footer = first is not None and block.is_title and b"|" not in block.rows[0].text
-        yield from [] if is_footer else [block]
+    if block and block.rows and (first is None or not _is_footer(block)):
+        yield block
+
+
+def _is_footer(block: Block) -> bool:
+    """Tell whether a block is text, and no grid of letters, not even one that lacks a row."""
+    lengths = {len(row.text.strip()) for row in block.rows}
+    are_cells = all(len(row.tokens) in (1, max(row.counts)) for row in block.rows)
+    is_damaged = are_cells and len(block.rows) >= _MIN_STACKED and len(lengths) == 1
+    if is_damaged or not block.is_title or b"|" in block.rows[0].text:
+        return False
+    return next(ways_to_read(block, None), None) is None
 
 
 def bands_of(found: Iterable[Block], geometry: Geometry | None) -> Iterator[Block]:
@@ -347,11 +356,13 @@ def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | Inpu
         except FormatError as error:
             boards = [(error, block)]
         for board, grid in boards:
+            if isinstance(board, Board) and board.n == 1 < (last.n if last else 0):
+                board = FormatError("1 cell below larger boards makes no board", grid.line)
             if isinstance(board, FormatError):
                 yield board.at(way.source, b" ".join(row.text.strip() for row in grid.rows))
             else:
                 last = board.geometry
-                text = b"".join(cell for row in grid.rows for cell in row.cells(board.n))
+                text = b"".join(row.characters(board.n, board.n) for row in grid.rows)
                 yield single(board, origin, grid.line, text=text)
 
 

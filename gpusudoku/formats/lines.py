@@ -78,9 +78,11 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read every board of a batch; a line that is no board gives an error in its place."""
     origin = Origin(way.source)
     parser, together = LineParser(way.geometry, way.near), LinesTogether(lines)
+    largest = 0
     for number, line in lines:
         try:
             board = parser.parse(number, line)
+            largest = check_size(board, largest, number)
         except FormatError as error:
             if is_last_word(line, lines):
                 return
@@ -93,6 +95,14 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             if board is not None:
                 yield single(board, origin, number, text=parser.text)
                 yield from together.like(line, board.geometry, origin)
+
+
+def check_size(board: Board | None, largest: int, number: int) -> int:
+    """Refuse a cell below larger boards, such as a 0 at the end; return the size of the largest."""
+    n = 0 if board is None else board.n
+    if n == 1 < largest:
+        raise FormatError("1 cell below larger boards makes no board", number)
+    return max(n, largest)
 
 
 def next_line(lines: Lines) -> NumberedLine:
@@ -392,7 +402,7 @@ class LineParser:
         board = board_of([row], geometry.cells, geometry)
         self._check_alone(row, board)
         self._last = geometry
-        self.text = b"".join(row.cells(geometry.cells))
+        self.text = row.characters(geometry.cells, geometry.n)
         return board
 
     def _check_alone(self, row: Row, board: Board) -> None:

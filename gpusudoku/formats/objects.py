@@ -199,7 +199,9 @@ class _ObjectReader:
         names = [name for name, value in record.items() if not _has_objects(value)]
         if self.way.column is not None:
             return [name for name in names if name == self.way.column]
-        return [name for name in names if name.lower() in NAMES] or [*{"value"} & {*names}]
+        return [name for name in names if name.lower() in NAMES] or [
+            name for name in names if name == "value" and isinstance(record[name], list | str)
+        ]
 
 
 def _values(lines: Lines) -> Iterator[tuple[int, Any]]:

@@ -159,17 +159,20 @@ def _checked(
 ) -> Iterator[Batch | InputError]:
     """Read boards, and refuse numbers above them that tell neither how many nor how large."""
     boards = 0
+    text = " ".join(map(str, numbers))
+    message = f"{text!r} above boards, expected their number, or the size of one or its box"
     for entry in found:
-        yield entry
         if isinstance(entry, InputError):
+            yield entry
             yield from found
             return
-        boards += len(entry)
         n = entry.geometry.n
         box = [entry.geometry.box_rows, entry.geometry.box_columns]
+        if len(numbers) == 2 and numbers not in ([n, n], box):  # before a wrong answer
+            raise FormatError(message, line)
+        boards += len(entry)
+        yield entry
     if boards and numbers not in ([boards], [n], [n, n], box, box[:1]):
-        text = " ".join(map(str, numbers))
-        message = f"{text!r} above boards, expected their number, or the size of one or its box"
         raise FormatError(message, line)
 
 

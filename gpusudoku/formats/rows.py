@@ -34,6 +34,7 @@ _PLAIN = b"-=+|" + _WHITE
 _CORNERS = b"*.:'|+"
 _BELOW_HEAD = b"-:|" + _WHITE
 
+_LETTER = re.compile(rb"[A-Za-z]")
 _TOKEN = re.compile(rb"[^\s,;|]+")
 _LETTER = re.compile(rb"[A-Za-z]")
 _WORD = re.compile(rb"[A-Za-z]{2,}")
@@ -183,6 +184,12 @@ class Row:
     def separated(self, count: int) -> bool:
         """Tell whether the cells, ``count`` of them, are separated from each other."""
         return count in (len(self.tokens), len(self.tokens) - self.ends_in_gap)
+
+    def characters(self, count: int, n: int) -> bytes:
+        """Return the characters of the cells, none if they are numbers of a board of n digits."""
+        text = b"".join(self.cells(count))
+        are_numbers = n > 9 and self.separated(count) and not _LETTER.search(text)
+        return b"" if are_numbers else text
 
     @property
     def gaps(self) -> int:

@@ -46,6 +46,8 @@ LONGEST_LINE = 1 << 20
 LONGEST_ROW = 1 << 19
 """Bytes of the longest row, or line with a board, and of all rows of a grid: longer ones are
 refused before they are split into cells, which take many times as much memory."""
+_ROWS_AT_ONCE = 1 << 12
+"""Rows of an array that become text together, which takes much more memory."""
 LONGEST_FENCE = 40
 """No fence has so many bytes."""
 READ_BYTES = LONGEST_LINE - (1 << 14)
@@ -154,7 +156,7 @@ def single(
 ) -> Batch:
     """Return the batch of one board with its place, and its text if that is a line of cells."""
     texts = None
-    if len(text) == board.geometry.cells:
+    if len(text) == board.geometry.cells and board.n <= len(DIGITS):
         cells = board.cells.tobytes()
         is_plain = text.translate(CHARACTERS) == cells  # mostly, and quickest to tell
         alphabet = DIGITS if is_plain else alphabet_of(text, board.n)
@@ -251,11 +253,12 @@ def _lines_of_array(stream: BinaryIO) -> Iterator[bytes]:
         # From a copy in memory: it seeks in files, which a pipe cannot.
         array = np.lib.format.read_array(io.BytesIO(stream.read()))
         are_rows = array.ndim > 1 or array.dtype.kind in "SU"
-        rows = array.reshape(len(array) if are_rows else 1, -1).astype(str)
+        rows = array.reshape(len(array) if are_rows else 1, -1) if array.size else array[:0]
     except Exception as error:  # a damaged header raises errors of many kinds
         raise UnreadableError(f"a .npy file that cannot be read: {error}") from None
-    for row in rows.tolist():
-        yield ",".join(row).encode() + b"\n"
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        for row in rows[start : start + _ROWS_AT_ONCE].astype(str).tolist():
+            yield ",".join(row).encode() + b"\n"
 
 
 def _decompressor(kind: str) -> Any:

@@ -148,9 +148,15 @@ def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
 
 
 def are_numbers(tokens: Sequence[bytes]) -> bool:
-    """Tell whether these are numbers, such as -1 and 5.0, and can be no runs of characters."""
-    are_sure = (token == b"-1" or b".0" in token for token in tokens)
-    return any(are_sure) and all(_integer(token) in _NUMBERS for token in tokens)
+    """Tell whether these are numbers, such as -1 and 5.0, and can be no runs of characters.
+
+    Words of equal length may be runs, such as the dashes for empty cells in ``-1 32``.
+    """
+    has_number = any(token == b"-1" or b".0" in token for token in tokens)
+    may_be_runs = len({len(token) for token in tokens}) == 1
+    are_alike = all(token == b"-1" for token in tokens) or all(b".0" in token for token in tokens)
+    is_sure = has_number and (are_alike or not may_be_runs)
+    return is_sure and all(_integer(token) in _NUMBERS for token in tokens)
 
 
 def cell_of_list(text: str) -> str:

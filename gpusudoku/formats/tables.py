@@ -108,13 +108,22 @@ def _row_of(line: bytes, lines: Lines, header: Header, way: Way) -> bytes:
     while row.count(b'"') % 2:
         following = next(lines, None)
         taken += [following] if following else []
-        fields = _fields(following[1], header.delimiter) if following else []
-        is_row = len(fields) == len(header.names) > 1 and board_in(fields[header.column], way)
-        if is_row or not following or len(taken) > _MOST_LINES:
+        if not following or _is_row(following[1], header, way) or len(taken) > _MOST_LINES:
             lines.put_back(taken)
             return line
         row += following[1]
     return row
+
+
+def _is_row(line: bytes, header: Header, way: Way) -> bool:
+    """Tell whether a line is a row by itself; a line of a field in quotes has fewer fields."""
+    fields = _fields(line, header.delimiter)
+    if len(fields) != len(header.names) or len(fields) == 1:
+        return False
+    with suppress(FormatError):
+        board = LineParser(way.geometry, way.near).parse_field(1, fields[header.column])
+        return board is not None and board.geometry.cells >= LEAST_CELLS
+    return False
 
 
 def _board(

@@ -209,7 +209,7 @@ ARRAYS = {
     "infinity": (np.where(BOTH == 3, np.inf, BOTH), ["f.npy:1:41: r3c3 holds 'inf', expected", B]),
     "rows or grid": (np.zeros((16, 16), int), ["f.npy:1: 16 lines of 16 cells read two ways"]),
     "objects": (np.array([A, None]), ["f.npy: a .npy file that cannot be read: Object arrays"]),
-    "nothing": (NUMBERS[:0], ["f.npy: a .npy file that cannot be read: cannot reshape"]),
+    "nothing": (NUMBERS[:0], ["f.npy: no board found"]),
 }  # fmt: skip
 
 
@@ -259,3 +259,36 @@ def test_parquet_is_named(run, tmp_path) -> None:
     assert status == 2
     assert f"{path}: a Parquet file: pass its column to Python, as pyarrow.parquet" in errors
     assert errors.count("\n") == 1
+
+
+def test_dashes_in_boxes_of_two_columns_are_no_numbers(run, tmp_path) -> None:
+    """A word such as -1 is an empty cell and a 1 where the other words have two cells, too."""
+    path = tmp_path / "grid.txt"
+    path.write_text("-1 32\n23 41\n14 23\n32 -1\n")
+    assert run("convert", path)[:2] == (0, ".1322341142332.1\n")
+
+
+def test_notes_with_a_quote_lose_no_rows(run, tmp_path) -> None:
+    path = tmp_path / "notes.csv"
+    notes = ['5" disk' if k in (2, 8) else "a note" for k in range(12)]
+    rows = [f'"1,0,0,0,0,2,0,0,0,0,3,0,0,0,0,0";{note}' for note in notes]
+    path.write_text("\n".join(["puzzle;note", *rows]) + "\n")
+    status, out, _ = run("convert", path)
+    assert (status, out.count("\n")) == (0, 12)
+
+
+@pytest.mark.parametrize("text", [f"{A}\n{B}\n0\n", f"{A}\n*\n", "1...\n.2..\n..3.\n....\n\n0\n"])
+def test_a_cell_below_boards_is_no_board(text: str, run, tmp_path) -> None:
+    path = tmp_path / "boards.txt"
+    path.write_text(text)
+    status, out, err = run("convert", path)
+    assert (status, out.count("\n")) == (2, 2 if B in text else 1)
+    assert "1 cell below larger boards" in err
+
+
+def test_a_size_above_boards_is_checked_before_they_are_answered(run, tmp_path) -> None:
+    path = tmp_path / "boards.txt"
+    path.write_text("3 2\n" + "1" + 35 * "." + "\n")
+    status, out, err = run("count", path)
+    assert (status, out) == (2, "")
+    assert "'3 2' above boards" in err

@@ -117,7 +117,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "f:2:1: 80 cells make no board, the nearest is 9x9 with 81"]),
     "a wrong number": (f"53\n{A}\n{B}\n", ["board 2", "board 3",
         "f:1: '53' above boards, expected their number, or the size of one or its box"]),
-    "another box": (f"3 2\n{'......' * 6}\n", ["board 2",
+    "another box": (f"3 2\n{'......' * 6}\n", [
         "f:1: '3 2' above boards, expected their number, or the size of one or its box"]),
     "one row too few": (f"{A_GRID}\n{B_GRID[5:]}", [
         "f:1: 7 rows of 4 cells, expected 4 (a blank line ends a grid)"]),

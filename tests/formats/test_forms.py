@@ -89,7 +89,7 @@ def test_comments() -> None:
 
 def test_lines_of_several_sizes() -> None:
     """The boards of a batch may differ in size, with blank lines and comments between."""
-    shapes = ["2x2", "2x3", "2x4", "3x3", "2x5", "4x4", "5x5", "6x6", "8x8", "1x1"]
+    shapes = ["2x2", "2x3", "2x4", "3x3", "2x5", "4x4", "5x5", "6x6", "8x8"]
     batch = [solution(Geometry.parse(shape)) for shape in shapes]
     text = "\n# comment\n\n".join(map(str, batch))
     assert read(text) == [Entry(board, 3 * k + 1) for k, board in enumerate(batch)]
@@ -184,6 +184,9 @@ def test_text_below_a_grid() -> None:
         assert report(f"{GRID}\n{text}\n") == ["board 1"]
         assert report(f"{GRID}\n\n{text}\n{GRID}\n\n{text}\n")[::2] == ["board 1"]
     assert report(f"Level: 1\n{GRID}\nLevel: 2\n") == ["board 2"]
+    for rows in (8, 9):  # a grid of letters is no text
+        letters = "\n".join(["ABCDEFGHI"] * rows)
+        assert len(report(f"{GRID}\n\n{letters}\n")) == 2
     assert report(f"{GRID}\n\n12.1.2006\n")[1:] == [
         "f:11: 1 rows of 9 cells, expected 9 (a blank line ends a grid)"
     ]
