@@ -174,7 +174,7 @@ def _integer(token: bytes) -> bytes:
 
 def digit_of(cell: bytes) -> int:
     """Return the digit that a number or a character stands for, 0 if there is none, or for x."""
-    digit = _NUMBERS.get(cell, _WITH_X[cell[0]] if len(cell) == 1 else UNKNOWN)
+    digit = _NUMBERS.get(_integer(cell), _WITH_X[cell[0]] if len(cell) == 1 else UNKNOWN)
     return digit if digit != UNKNOWN else 0
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gpusudoku
+from gpusudoku import collection
 from gpusudoku.errors import InputError
 from gpusudoku.formats import parse, read_batches
 from gpusudoku.formats.coerce import batches_of
@@ -292,3 +293,10 @@ def test_a_size_above_boards_is_checked_before_they_are_answered(run, tmp_path) 
     status, out, err = run("count", path)
     assert (status, out) == (2, "")
     assert "'3 2' above boards" in err
+
+
+def test_decimals_tell_a_16x16_board_from_16_boards(run, tmp_path) -> None:
+    board = collection.load("16x16-unique")
+    path = tmp_path / "board.txt"
+    path.write_text("\n".join(" ".join(f"{cell:.1f}" for cell in row) for row in board.grid) + "\n")
+    assert run("count", path)[:2] == (0, "1\n")
