@@ -187,7 +187,7 @@ def test_arrays_that_cannot_be_read() -> None:
         (ROWS[0].astype(complex), "r1c1 holds .*: cells must be integers"),
         (ROWS[0] > 0, "r1c1 holds True: cells must be integers"),
         (ROWS[0] / 2, "r1c1 holds 0.5: cells must be integers"),
-        (ROWS[0] - 1, "r1c2 holds -1: digits run from 1 to 4"),
+        (ROWS[0] - 2, "r1c2 holds -2: digits run from 1 to 4"),
         (ROWS, "3 rows of 16 cells"),
         (ROWS.reshape(3, 1, 4, 4), "an array of 4 dimensions, expected one board"),
         (5, "expected a board as text or as rows of cells, found 5"),
