@@ -34,7 +34,7 @@ from gpusudoku.board.board import Board, array_of, name_of
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, Interrupted, described, shown
-from gpusudoku.formats.lines import PlainRun
+from gpusudoku.formats.lines import LEAST_CELLS, PlainRun
 from gpusudoku.formats.read import parse, read_batches
 from gpusudoku.formats.symbols import are_digits, joined_texts, warn_from_zero
 from gpusudoku.jobs.job import Pace
@@ -47,8 +47,6 @@ FIRST_ITEMS = 16
 ITEMS_SECONDS = 0.1
 """Items that come slowly are taken together for about so long."""
 MOST_ITEMS = 1 << 14
-LEAST_CELLS = 16
-"""Cells in a row of a table that is a board."""
 MOST_DIGIT = 64
 """A larger number is no cell: it is a puzzle that was read as a number."""
 

@@ -26,7 +26,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, shown
-from gpusudoku.formats.lines import GUESSED
+from gpusudoku.formats.lines import GUESSED, check_size
 from gpusudoku.formats.rows import LAYOUTS, Row, board_of, is_rule
 from gpusudoku.formats.source import (
     LONGEST_ROW,
@@ -356,10 +356,12 @@ def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | Inpu
         except FormatError as error:
             boards = [(error, block)]
         for board, grid in boards:
-            if isinstance(board, Board) and board.n == 1 < (last.n if last else 0):
-                board = FormatError("1 cell below larger boards makes no board", grid.line)
-            if isinstance(board, FormatError):
-                yield board.at(way.source, b" ".join(row.text.strip() for row in grid.rows))
+            try:
+                if isinstance(board, FormatError):
+                    raise board
+                check_size(board, last.n if last else 0, grid.line)
+            except FormatError as error:
+                yield error.at(way.source, b" ".join(row.text.strip() for row in grid.rows))
             else:
                 last = board.geometry
                 text = b"".join(row.characters(board.n, board.n) for row in grid.rows)

@@ -56,7 +56,7 @@ _FIGURES = bytes(
 )
 """The digits of characters of boards that have up to nine: the rest is 255."""
 LEAST_CELLS = 16
-"""A field, or a word of a line, of fewer cells is not taken for a board by itself."""
+"""A field, a word of a line or a row of a table of fewer cells is no board by itself."""
 _LAST_WORDS = (b"end", b"eof", b"done", b"exit", b"quit", b"stop")
 LEAST_LINES = 16
 """Lines read together at first, and again after a line that differs from the others."""
@@ -82,7 +82,9 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     for number, line in lines:
         try:
             board = parser.parse(number, line)
-            largest = check_size(board, largest, number)
+            if board is not None:
+                check_size(board, largest, number)
+                largest = max(largest, board.n)
         except FormatError as error:
             if is_last_word(line, lines):
                 return
@@ -97,12 +99,10 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
                 yield from together.like(line, board.geometry, origin)
 
 
-def check_size(board: Board | None, largest: int, number: int) -> int:
-    """Refuse a cell below larger boards, such as a 0 at the end; return the size of the largest."""
-    n = 0 if board is None else board.n
-    if n == 1 < largest:
+def check_size(board: Board, larger: int, number: int) -> None:
+    """Refuse a single cell below a board of ``larger`` digits, such as a 0 at the end."""
+    if board.n == 1 < larger:
         raise FormatError("1 cell below larger boards makes no board", number)
-    return max(n, largest)
 
 
 def next_line(lines: Lines) -> NumberedLine:
