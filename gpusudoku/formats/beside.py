@@ -67,9 +67,13 @@ def is_beside(head: Head, way: Way) -> bool:
     have_text: list[bool] = []
     for number, line in lines:
         try:
-            have_text.append(_read_line(parser, number, line)[1] != "" or number == first[0])
+            _, beside, _ = _read_line(parser, number, line)
         except FormatError:
-            have_text += [True] if _LINK.match(_text_of(line).lstrip()) else []
+            if _LINK.match(_text_of(line).lstrip()):
+                have_text.append(True)
+        else:
+            # The first line is no plain board: it may be a link without text beside it.
+            have_text.append(beside != "" or number == first[0])
     return any(have_text) and 2 * len(have_text) >= len(lines)
 
 
@@ -92,7 +96,8 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
             try:
                 board = parser.parse_field(number, word.encode(errors="replace"))
             except FormatError as wrong:
-                wrong.column = start + (wrong.column or 1 if start < end else 1)
+                is_in_link = start == end  # whose columns differ from those of its decoded parts
+                wrong.column = start + (1 if is_in_link else wrong.column or 1)
                 errors.append((word, wrong))
             else:
                 boards += [(board, start, end, parser.text)] if board else []
