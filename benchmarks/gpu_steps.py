@@ -22,9 +22,9 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.cuda import search
 from gpusudoku.engines.cuda.device import Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.enumeration.stream import Stream
 from gpusudoku.errors import GpusudokuError
 from gpusudoku.options import STRATEGIES, Options
-from gpusudoku.planning.streaming import Stream
 from gpusudoku.results import Count
 
 CHECKS = "correctness"

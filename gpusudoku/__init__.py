@@ -46,12 +46,13 @@ if TYPE_CHECKING:
     from gpusudoku.checking import cross_check
     from gpusudoku.counting import count, count_many
     from gpusudoku.engines.make import make_engine
+    from gpusudoku.enumeration.solutions import Slice, Solutions, solutions
     from gpusudoku.formats import parse
     from gpusudoku.iterating import Results
     from gpusudoku.jobs.cancel import CancelToken
-    from gpusudoku.listing import Slice, Solutions, solutions
     from gpusudoku.logic import Explained, Simplified, explain, simplify
     from gpusudoku.options import Options
+    from gpusudoku.puzzles.all_minimal import minimal_puzzles
     from gpusudoku.puzzles.canonical import (
         Canonical,
         Transformation,
@@ -60,11 +61,10 @@ if TYPE_CHECKING:
         isomorphic,
     )
     from gpusudoku.puzzles.difficulty import Rating, rate
-    from gpusudoku.puzzles.generating import Puzzle, PuzzleBlock, Puzzles, generate
-    from gpusudoku.puzzles.inside import minimal_puzzles
-    from gpusudoku.puzzles.minimising import Minimised, minimise, minimise_many
-    from gpusudoku.puzzles.minimising import minimize as minimize
-    from gpusudoku.puzzles.neighbouring import neighbours
+    from gpusudoku.puzzles.generate import Puzzle, PuzzleBlock, Puzzles, generate
+    from gpusudoku.puzzles.minimise import Minimised, minimise, minimise_many
+    from gpusudoku.puzzles.minimise import minimize as minimize
+    from gpusudoku.puzzles.neighbours import neighbours
     from gpusudoku.results import (
         BadBoard,
         ContractionStats,
@@ -95,20 +95,20 @@ _LAZY = {
     "Estimates": "results",
     "Explained": "logic",
     "Geometry": "board.geometry",
-    "Minimised": "puzzles.minimising",
+    "Minimised": "puzzles.minimise",
     "Options": "options",
     "PartRecord": "runs.records",
-    "Puzzle": "puzzles.generating",
-    "PuzzleBlock": "puzzles.generating",
-    "Puzzles": "puzzles.generating",
+    "Puzzle": "puzzles.generate",
+    "PuzzleBlock": "puzzles.generate",
+    "Puzzles": "puzzles.generate",
     "Rating": "puzzles.difficulty",
     "ResultBlock": "results",
     "Results": "iterating",
     "SearchStats": "results",
     "Simplified": "logic",
-    "Slice": "listing",
+    "Slice": "enumeration.solutions",
     "Solution": "results",
-    "Solutions": "listing",
+    "Solutions": "enumeration.solutions",
     "Step": "search.finds",
     "Transformation": "puzzles.canonical",
     "canonical": "puzzles.canonical",
@@ -118,20 +118,20 @@ _LAZY = {
     "count_part": "runs.counting",
     "cross_check": "checking",
     "explain": "logic",
-    "generate": "puzzles.generating",
+    "generate": "puzzles.generate",
     "isomorphic": "puzzles.canonical",
     "make_engine": "engines.make",
     "merge": "runs.counting",
-    "minimal_puzzles": "puzzles.inside",
-    "minimise": "puzzles.minimising",
-    "minimise_many": "puzzles.minimising",
-    "minimize": "puzzles.minimising",  # as others spell it
-    "neighbours": "puzzles.neighbouring",
+    "minimal_puzzles": "puzzles.all_minimal",
+    "minimise": "puzzles.minimise",
+    "minimise_many": "puzzles.minimise",
+    "minimize": "puzzles.minimise",  # as others spell it
+    "neighbours": "puzzles.neighbours",
     "parse": "formats",
     "rate": "puzzles.difficulty",
     "resume": "runs.counting",
     "simplify": "logic",
-    "solutions": "listing",
+    "solutions": "enumeration.solutions",
     "solve": "solving",
     "solve_many": "solving",
     "widget": "web.widget",

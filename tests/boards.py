@@ -20,6 +20,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
+from gpusudoku.enumeration.stream import Stream
 from gpusudoku.kernels.few import Warming
 from gpusudoku.kernels.search import cpu, few
 from gpusudoku.kernels.search.lanes import build_expand, build_run
@@ -32,7 +33,6 @@ from gpusudoku.options import Options
 from gpusudoku.planning import batch
 from gpusudoku.planning.plan import Outcome
 from gpusudoku.planning.search import SearchPlan
-from gpusudoku.planning.streaming import Stream
 from gpusudoku.results import SearchStats
 from gpusudoku.search.frontier import Frontier
 

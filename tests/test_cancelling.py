@@ -14,11 +14,11 @@ import pytest
 import gpusudoku
 from gpusudoku import Board, Cancelled, CancelToken, Interrupted
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.listing import Solutions, solutions
-from gpusudoku.planning.streaming import Stream
+from gpusudoku.enumeration.solutions import Solutions, solutions
+from gpusudoku.enumeration.stream import Stream
 from tests import naive
 from tests.boards import puzzle
-from tests.orders.short import short_lists
+from tests.enumeration.short import short_lists
 from tests.waiting import until
 
 BOARD = puzzle("2x3", 8, 0)

@@ -17,16 +17,16 @@ import click
 from click.core import ParameterSource
 
 from gpusudoku import collection
-from gpusudoku.cli.messages import is_quiet, note
 from gpusudoku.cli.options import Command, InputOptions, force, own_option, reading
-from gpusudoku.cli.output import Output, refuse, show
-from gpusudoku.cli.source import Source
 from gpusudoku.cli.usage import Choice, Integer, Number, Seconds
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import InputError, MismatchError
 from gpusudoku.jobs.interrupts import interrupt_status, patient_interrupts
 from gpusudoku.jobs.watch import duration
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES, Options
+from gpusudoku.pipeline.messages import is_quiet, note
+from gpusudoku.pipeline.output import Output, refuse, show
+from gpusudoku.pipeline.source import Source
 from gpusudoku.plot_style import require_matplotlib
 from gpusudoku.search.techniques import DEFAULT
 

@@ -11,7 +11,6 @@ import click
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.completing import complete_boards
-from gpusudoku.cli.messages import naming, note, several
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -22,13 +21,14 @@ from gpusudoku.cli.options import (
     own_option,
     reading,
 )
-from gpusudoku.cli.records import FORMS as RECORDS
-from gpusudoku.cli.sink import open_sink
-from gpusudoku.cli.source import Source, place_of, sole_board
-from gpusudoku.cli.writers import PuzzleLines
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS, line_buffer
 from gpusudoku.iterating import with_bad_boards
+from gpusudoku.pipeline.messages import naming, note, several
+from gpusudoku.pipeline.records import FORMS as RECORDS
+from gpusudoku.pipeline.sink import open_sink
+from gpusudoku.pipeline.source import Source, place_of, sole_board
+from gpusudoku.pipeline.text_forms import PuzzleLines
 from gpusudoku.results import BadBoard
 
 if TYPE_CHECKING:

@@ -115,7 +115,7 @@ class Commands(click.Group):
         name = SPELT.get(name, name)
         if name in self.commands:
             return self.commands[name]
-        from gpusudoku.cli.source import looks_like_board
+        from gpusudoku.pipeline.source import looks_like_board
 
         word = name.lower()
         close = [MEANT[word]] if word in MEANT else get_close_matches(word, self.commands, 1, 0.6)
@@ -145,7 +145,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
-            from gpusudoku.cli.source import looks_like_board
+            from gpusudoku.pipeline.source import looks_like_board
 
             # A board may have been taken for an option.
             if any(looks_like_board(each) for each in ctx.meta[ARGUMENTS] if each.startswith("-")):

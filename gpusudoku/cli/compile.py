@@ -15,13 +15,13 @@ import click
 from gpusudoku import collection
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.completing import complete_boxes
-from gpusudoku.cli.messages import note, quietly
 from gpusudoku.cli.options import box_of, own_option, quiet_option
-from gpusudoku.cli.progress import ProgressLine
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.jobs.watch import duration
 from gpusudoku.options import MOST_JOBS, STRATEGIES, Options
+from gpusudoku.pipeline.messages import note, quietly
+from gpusudoku.pipeline.progress import ProgressLine
 from gpusudoku.search.techniques import GROUPS
 
 if TYPE_CHECKING:
@@ -123,8 +123,8 @@ def usual_kernels(geometry: Geometry) -> list[Kernel]:
     from gpusudoku.planning.search import search_kernels
     from gpusudoku.puzzles.canonical import canonical_kernels
     from gpusudoku.puzzles.difficulty import rate_kernels
-    from gpusudoku.puzzles.neighbouring import placements_kernel
-    from gpusudoku.puzzles.reducing import minimise_kernel
+    from gpusudoku.puzzles.neighbours import placements_kernel
+    from gpusudoku.puzzles.remove_clues import minimise_kernel
 
     def kernels_in(thing: object) -> Iterator[Kernel]:
         return (value for value in vars(thing).values() if isinstance(value, Kernel))

@@ -9,9 +9,9 @@ import click
 from click.shell_completion import CompletionItem, FishComplete, ZshComplete
 
 from gpusudoku import collection
-from gpusudoku.cli.messages import note
 from gpusudoku.cli.usage import Choice
 from gpusudoku.errors import InputError
+from gpusudoku.pipeline.messages import note
 from gpusudoku.search.techniques import GROUPS, TECHNIQUES
 
 Offers = list[CompletionItem]
@@ -108,7 +108,7 @@ def completion(shell: str | None, install: bool) -> None:
       gpusudoku completion --install
       gpusudoku completion zsh > ~/.zfunc/_gpusudoku
     """
-    from gpusudoku.cli.output import show
+    from gpusudoku.pipeline.output import show
 
     shell = shell or Path(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:

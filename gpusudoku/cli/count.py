@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -30,20 +29,21 @@ from gpusudoku.cli.options import (
     seconds_option,
     warn_of_device,
 )
-from gpusudoku.cli.output import Output, refuse
-from gpusudoku.cli.output_forms import check_part_name
-from gpusudoku.cli.progress import CountLine
-from gpusudoku.cli.records import FORMS
-from gpusudoku.cli.resume import place_facts, setup_of_command
-from gpusudoku.cli.saving import refuse_output, refuse_same
-from gpusudoku.cli.sink import open_answer_sink
-from gpusudoku.cli.source import Source
-from gpusudoku.cli.summary import show_stats
 from gpusudoku.cli.usage import Choice, Integer, Sectioned, WhichPart
-from gpusudoku.cli.writers import AnswerRecords, AnswerWriter, PlainCounts
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.iterating import with_bad_boards
 from gpusudoku.options import Options
+from gpusudoku.pipeline.checkpoint import refuse_output, refuse_same
+from gpusudoku.pipeline.identity import place_facts, setup_of_command
+from gpusudoku.pipeline.messages import naming, note
+from gpusudoku.pipeline.output import Output, refuse
+from gpusudoku.pipeline.output_forms import check_part_name
+from gpusudoku.pipeline.progress import CountLine
+from gpusudoku.pipeline.records import FORMS
+from gpusudoku.pipeline.sink import open_answer_sink
+from gpusudoku.pipeline.source import Source
+from gpusudoku.pipeline.summary import show_stats
+from gpusudoku.pipeline.text_forms import AnswerRecords, AnswerWriter, PlainCounts
 from gpusudoku.results import BadBoard, ResultBlock, decimal_digits
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def count(
         asked.refuse_with("--cluster of a batch", {"--cross-check": cross_check, **details})
     piece = None
     if part is not None:
-        from gpusudoku.cli.parts import PartWriter
+        from gpusudoku.pipeline.parts import PartWriter
 
         piece = PartWriter(part, source, asked)
     wanted = None if only is None else WANTED[only]

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.cli.generate import note_walks, puzzle_options, puzzle_source
-from gpusudoku.cli.messages import note, quietly
 from gpusudoku.cli.options import (
     OutputOptions,
     checkpoint,
@@ -29,17 +28,18 @@ from gpusudoku.cli.options import (
     own_option,
     quiet_option,
 )
-from gpusudoku.cli.output import WriteError, refuse
-from gpusudoku.cli.records import as_rows
-from gpusudoku.cli.resume import digest_of_file, identity_of_command
-from gpusudoku.cli.saving import is_resumed, refuse_same
-from gpusudoku.cli.sink import LineSink, open_sink
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import GaveUp, InputError, not_installed
 from gpusudoku.options import MAX_NUMBER
+from gpusudoku.pipeline.checkpoint import is_resumed, refuse_same
+from gpusudoku.pipeline.identity import digest_of_file, identity_of_command
+from gpusudoku.pipeline.messages import note, quietly
+from gpusudoku.pipeline.output import WriteError, refuse
+from gpusudoku.pipeline.records import as_rows
+from gpusudoku.pipeline.sink import LineSink, open_sink
 
 if TYPE_CHECKING:
-    from gpusudoku.cli.source import Source
+    from gpusudoku.pipeline.source import Source
     from gpusudoku.puzzles.dataset import Columns, PuzzleDataset
 
 own = own_option("dataset")
@@ -118,7 +118,7 @@ def dataset(
       gpusudoku dataset -n 500 --difficulty hard,expert --split 90,5,5 -o hard.csv
     """
     from gpusudoku.puzzles.dataset import PuzzleDataset
-    from gpusudoku.puzzles.generating import PuzzleOptions, Puzzles
+    from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles
 
     asked = OutputOptions.take(given, has_text=False)
     with quietly(quiet):

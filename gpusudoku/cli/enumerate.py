@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -32,22 +31,23 @@ from gpusudoku.cli.options import (
     start_engine,
     statistics,
 )
-from gpusudoku.cli.output import line_ends
-from gpusudoku.cli.parts import PartWriter
-from gpusudoku.cli.progress import (
+from gpusudoku.cli.usage import Integer, WhichPart, number_of
+from gpusudoku.errors import InputError, TooExpensive
+from gpusudoku.options import Options
+from gpusudoku.pipeline.messages import naming, note
+from gpusudoku.pipeline.output import line_ends
+from gpusudoku.pipeline.parts import PartWriter
+from gpusudoku.pipeline.progress import (
     LESS,
     LISTED_PER_SECOND,
     SORTED_PER_SECOND,
     expect_listing,
     expect_solutions,
 )
-from gpusudoku.cli.sink import LineSink, open_sink
-from gpusudoku.cli.source import Source, place_of
-from gpusudoku.cli.summary import Totals, show_listing, show_search
-from gpusudoku.cli.usage import Integer, WhichPart, number_of
-from gpusudoku.cli.writers import SolutionWriter
-from gpusudoku.errors import InputError, TooExpensive
-from gpusudoku.options import Options
+from gpusudoku.pipeline.sink import LineSink, open_sink
+from gpusudoku.pipeline.source import Source, place_of
+from gpusudoku.pipeline.summary import Totals, show_listing, show_search
+from gpusudoku.pipeline.text_forms import SolutionWriter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
     from gpusudoku.board.board import Board
     from gpusudoku.engines.engine import Engine
-    from gpusudoku.listing import Slice, Solutions
+    from gpusudoku.enumeration.solutions import Slice, Solutions
     from gpusudoku.planning.plan import Portion
     from gpusudoku.planning.search import SearchPlan
 
@@ -262,7 +262,7 @@ class Lister:
 
     def list_all(self) -> None:
         """List all boards."""
-        from gpusudoku.planning.streaming import list_batches
+        from gpusudoku.enumeration.stream import list_batches
 
         source, sink = self._source, self._sink
         if source.single or self._totals or self._selection.by_number:
@@ -314,7 +314,7 @@ class Lister:
 
     def _list_by_search(self, board: Batch) -> int:
         """List what a search of one board finds; returns how many."""
-        from gpusudoku.planning.streaming import Stream
+        from gpusudoku.enumeration.stream import Stream
 
         stream = Stream(board[0], self._options, engine=self._engine)
         found = 0
@@ -368,7 +368,7 @@ class Lister:
 
     def numbered(self, board: Batch) -> Solutions:
         """Return the solutions of a board by their numbers; those of a single one are kept."""
-        from gpusudoku.listing import Solutions
+        from gpusudoku.enumeration.solutions import Solutions
 
         if self._single is not None:
             return self._single

@@ -15,7 +15,6 @@ import numpy as np
 from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.cli.messages import note, quietly
 from gpusudoku.cli.options import (
     Command,
     InputOptions,
@@ -31,19 +30,20 @@ from gpusudoku.cli.options import (
     quiet_option,
     seed_option,
 )
-from gpusudoku.cli.parts import PartWriter
-from gpusudoku.cli.records import FORMS as RECORDS
-from gpusudoku.cli.records import as_rows
-from gpusudoku.cli.sink import LineSink, open_sink
-from gpusudoku.cli.source import Source, text_of
 from gpusudoku.cli.usage import Integer, Seconds, WhichPart
-from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats import FORMATS, write_lines
 from gpusudoku.options import MAX_NUMBER
+from gpusudoku.pipeline.messages import note, quietly
+from gpusudoku.pipeline.parts import PartWriter
+from gpusudoku.pipeline.records import FORMS as RECORDS
+from gpusudoku.pipeline.records import as_rows
+from gpusudoku.pipeline.sink import LineSink, open_sink
+from gpusudoku.pipeline.source import Source, text_of
+from gpusudoku.pipeline.text_forms import SolutionWriter
 
 if TYPE_CHECKING:
-    from gpusudoku.puzzles.generating import PuzzleBlock, PuzzleOptions, Puzzles
+    from gpusudoku.puzzles.generate import PuzzleBlock, PuzzleOptions, Puzzles
 
 _COLUMNS = ("puzzle", "solution", "clues", "difficulty", "guesses", "seed", "number")
 _WEIGHTED, _MOMENTS = ("weight", "batch"), "moments"
@@ -167,7 +167,7 @@ def generate(
       gpusudoku generate --unbiased -n 10000 --format csv -o weighted.csv
       gpusudoku generate -n 1000000 --seed 7 -o all.txt --checkpoint all.run
     """
-    from gpusudoku.puzzles.generating import PuzzleOptions
+    from gpusudoku.puzzles.generate import PuzzleOptions
 
     asked = OutputOptions.take(given)
     form, unbiased = asked.form or "line", given["unbiased"]
@@ -215,8 +215,8 @@ def _write(
 ) -> None:
     """Make the puzzles that are left of some numbers, and write them."""
     from gpusudoku.jobs.cores import usable_cores
-    from gpusudoku.puzzles.generating import Puzzles
-    from gpusudoku.puzzles.unbiased import ClueStatistics
+    from gpusudoku.puzzles.generate import Puzzles
+    from gpusudoku.puzzles.weighted import ClueStatistics
 
     sink.total = len(numbers)
     threads, statistics = jobs or usable_cores(), ClueStatistics(sink.notes.get(_MOMENTS))

@@ -20,14 +20,14 @@ from gpusudoku.cli.options import (
     own_option,
     reading,
 )
-from gpusudoku.cli.output import Output, refuse_stdout, show
-from gpusudoku.cli.source import Source, place_of
-from gpusudoku.cli.summary import power_of_ten
 from gpusudoku.cli.usage import Choice
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import import_packages
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.cores import usable_cores
+from gpusudoku.pipeline.output import Output, refuse_stdout, show
+from gpusudoku.pipeline.source import Source, place_of
+from gpusudoku.pipeline.summary import power_of_ten
 from gpusudoku.results import decimal_digits
 
 LEAST_BYTES = 1 << 19

@@ -8,13 +8,13 @@ import click
 import numpy as np
 
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.messages import quietly
 from gpusudoku.cli.options import OutputOptions, output_file, quiet_option
-from gpusudoku.cli.output import Output
-from gpusudoku.cli.output_forms import form_of_output
-from gpusudoku.cli.resume import placed
-from gpusudoku.cli.summary import Ending
 from gpusudoku.errors import GpusudokuError, InputError
+from gpusudoku.pipeline.identity import placed
+from gpusudoku.pipeline.messages import quietly
+from gpusudoku.pipeline.output import Output
+from gpusudoku.pipeline.output_forms import form_of_output
+from gpusudoku.pipeline.summary import Ending
 from gpusudoku.runs.records import DAMAGED, LinesFile, PartFile, in_order, read_parts
 
 
@@ -110,7 +110,7 @@ def _text(parts: list[PartFile], output: str | None) -> bytes:
     try:
         boards = placed(first.identity.boards, first.place)
         if first.identity.command == "count":
-            from gpusudoku.cli.writers import AnswerRecords, AnswerWriter, PlainCounts
+            from gpusudoku.pipeline.text_forms import AnswerRecords, AnswerWriter, PlainCounts
             from gpusudoku.results import ResultBlock
             from gpusudoku.runs.counting import merged
 
@@ -121,9 +121,9 @@ def _text(parts: list[PartFile], output: str | None) -> bytes:
                 writer = AnswerRecords.of(asked, boards.places.origin(0), single=True)
             count = merged([part.record for part in parts])
             return writer.header() + writer.text(ResultBlock.of(boards, count, None))
-        from gpusudoku.cli.share_forms import Shares
         from gpusudoku.cli.shares import coloured, share_writer
-        from gpusudoku.orders.shares import check_shares
+        from gpusudoku.enumeration.shares import check_shares
+        from gpusudoku.pipeline.share_forms import Shares
 
         board = boards[0]
         shares = np.zeros((board.geometry.cells, board.n), object)

@@ -23,20 +23,20 @@ from gpusudoku.cli.options import (
     reading,
     seed_option,
 )
-from gpusudoku.cli.parts import PartWriter
-from gpusudoku.cli.sink import LineSink, open_sink
-from gpusudoku.cli.source import Source, conflict_in, place_of, text_of
 from gpusudoku.cli.usage import Integer, WhichPart
-from gpusudoku.cli.writers import PuzzleLines
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS, write_lines
 from gpusudoku.iterating import with_bad_boards
+from gpusudoku.pipeline.parts import PartWriter
+from gpusudoku.pipeline.sink import LineSink, open_sink
+from gpusudoku.pipeline.source import Source, conflict_in, place_of, text_of
+from gpusudoku.pipeline.text_forms import PuzzleLines
 from gpusudoku.results import BadBoard
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gpusudoku.puzzles.minimising import MinimisedBlock
+    from gpusudoku.puzzles.minimise import MinimisedBlock
 
 own = own_option("minimise")
 
@@ -132,7 +132,7 @@ def _minimise_each(
     threads: int,
 ) -> None:
     """Write a minimal puzzle for every board."""
-    from gpusudoku.puzzles.minimising import minimise_batches
+    from gpusudoku.puzzles.minimise import minimise_batches
 
     chosen = sink.seed(seed)
 
@@ -161,8 +161,8 @@ def _list_all(
 ) -> None:
     """Write all minimal puzzles inside every board, no more of each than the limit."""
     from gpusudoku.engines.cpu import CpuEngine
-    from gpusudoku.puzzles.inside import minimal_blocks
-    from gpusudoku.puzzles.patterns import kept_cells
+    from gpusudoku.puzzles.all_minimal import minimal_blocks
+    from gpusudoku.puzzles.clue_patterns import kept_cells
     from gpusudoku.solving import only_solution
 
     engine, done = CpuEngine(threads), sink.start.solutions

@@ -12,7 +12,6 @@ import click
 import numpy as np
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.cli.messages import note, several
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -24,16 +23,17 @@ from gpusudoku.cli.options import (
     own_option,
     reading,
 )
-from gpusudoku.cli.sink import open_sink
-from gpusudoku.cli.source import Source, place_of
 from gpusudoku.cli.usage import Integer
-from gpusudoku.cli.writers import PuzzleLines
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
 from gpusudoku.jobs.watch import duration
+from gpusudoku.pipeline.messages import note, several
+from gpusudoku.pipeline.sink import open_sink
+from gpusudoku.pipeline.source import Source, place_of
+from gpusudoku.pipeline.text_forms import PuzzleLines
 
 if TYPE_CHECKING:
-    from gpusudoku.puzzles.neighbouring import Change, NeighbourBlock
+    from gpusudoku.puzzles.neighbours import Change, NeighbourBlock
 
 own = own_option("neighbours")
 
@@ -89,7 +89,7 @@ def neighbours(
     """
     from gpusudoku.jobs.cores import usable_cores
     from gpusudoku.puzzles.canonical import Classes, canonical_block
-    from gpusudoku.puzzles.neighbouring import Change, neighbour_blocks
+    from gpusudoku.puzzles.neighbours import Change, neighbour_blocks
 
     for name in boards:
         if (match := re.fullmatch(r"\{?-(\d+)(?:\+(\d+))?\}?", name, re.ASCII)) is not None:
@@ -126,7 +126,7 @@ def neighbours(
 
 def _announced(batches: Iterator[Batch], change: Change, threads: int) -> Iterator[Batch]:
     """Give boards, and say first how long the neighbours of the first one should take."""
-    from gpusudoku.puzzles.neighbouring import estimate_seconds
+    from gpusudoku.puzzles.neighbours import estimate_seconds
 
     for number, batch in enumerate(batches):
         if number == 0:

@@ -24,8 +24,6 @@ from gpusudoku.cli.completing import (
     complete_files,
     complete_techniques,
 )
-from gpusudoku.cli.messages import note, quietly, several
-from gpusudoku.cli.output_forms import form_of_output
 from gpusudoku.cli.usage import Choice, Integer, Number, Seconds, parsed_part
 from gpusudoku.errors import DeviceError, InputError, shown
 from gpusudoku.formats import FORMATS
@@ -39,6 +37,8 @@ from gpusudoku.options import (
     STRATEGIES,
     Options,
 )
+from gpusudoku.pipeline.messages import note, quietly, several
+from gpusudoku.pipeline.output_forms import form_of_output
 from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from gpusudoku.cli.commands import cli
-from gpusudoku.cli.messages import Console, complain, note, tell
 from gpusudoku.errors import GpusudokuError, Interrupted, shortened
 from gpusudoku.jobs.interrupts import (
     heed_interrupts,
@@ -22,6 +21,7 @@ from gpusudoku.jobs.interrupts import (
     outlive_interrupts,
 )
 from gpusudoku.jobs.watch import announcing
+from gpusudoku.pipeline.messages import Console, complain, note, tell
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

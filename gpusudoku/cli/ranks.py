@@ -12,7 +12,6 @@ import numpy as np
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.cli.completing import complete_boards, complete_files
-from gpusudoku.cli.messages import naming
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -22,18 +21,19 @@ from gpusudoku.cli.options import (
     solution_form,
     start_engine,
 )
-from gpusudoku.cli.output import Output
-from gpusudoku.cli.output_forms import form_of_output
-from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.source import Source, place_of, sole_board, with_blanks
 from gpusudoku.cli.usage import numbers_of
-from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.formats.symbols import values_in
 from gpusudoku.options import Options
+from gpusudoku.pipeline.messages import naming
+from gpusudoku.pipeline.output import Output
+from gpusudoku.pipeline.output_forms import form_of_output
+from gpusudoku.pipeline.progress import ProgressLine
+from gpusudoku.pipeline.source import Source, place_of, sole_board, with_blanks
+from gpusudoku.pipeline.text_forms import SolutionWriter
 
 if TYPE_CHECKING:
-    from gpusudoku.listing import Solutions
+    from gpusudoku.enumeration.solutions import Solutions
 
 board_argument = click.argument("board", metavar="BOARD", shell_complete=complete_boards)
 
@@ -152,7 +152,7 @@ def _in_alphabet(alphabet: bytes, grid: Batch) -> Board:
 
 def _solutions(source: Source, batch: Batch, fields: dict[str, Any]) -> Solutions:
     """Make the solutions of the board."""
-    from gpusudoku.listing import Solutions
+    from gpusudoku.enumeration.solutions import Solutions
 
     options = Options(**fields)
     engine = start_engine(options)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.cli.messages import naming
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -22,14 +21,15 @@ from gpusudoku.cli.options import (
     solution_form,
     start_engine,
 )
-from gpusudoku.cli.parts import PartWriter
-from gpusudoku.cli.progress import DRAWN_PER_SECOND, expect_solutions
-from gpusudoku.cli.sink import LineSink, open_sink
-from gpusudoku.cli.source import Source, conflict_in, place_of
 from gpusudoku.cli.usage import Integer, WhichPart
-from gpusudoku.cli.writers import SolutionWriter
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import MAX_NUMBER, Options
+from gpusudoku.pipeline.messages import naming
+from gpusudoku.pipeline.parts import PartWriter
+from gpusudoku.pipeline.progress import DRAWN_PER_SECOND, expect_solutions
+from gpusudoku.pipeline.sink import LineSink, open_sink
+from gpusudoku.pipeline.source import Source, conflict_in, place_of
+from gpusudoku.pipeline.text_forms import SolutionWriter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -140,7 +140,7 @@ def _blocks(
     Errors come at once: an InputError if there are none, or not enough distinct ones, or a
     TooExpensive.
     """
-    from gpusudoku.listing import Solutions
+    from gpusudoku.enumeration.solutions import Solutions
 
     if not draws:
         return iter(())

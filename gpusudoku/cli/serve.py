@@ -11,7 +11,6 @@ import click
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.compile import usual_kernels
 from gpusudoku.cli.completing import complete_boards, complete_boxes
-from gpusudoku.cli.messages import complain, note, quietly
 from gpusudoku.cli.options import (
     InputOptions,
     box_of,
@@ -22,12 +21,13 @@ from gpusudoku.cli.options import (
     quiet_option,
     start_engine,
 )
-from gpusudoku.cli.output import show
-from gpusudoku.cli.source import Source
 from gpusudoku.cli.usage import Integer, Seconds
 from gpusudoku.errors import GpusudokuError, InputError, Interrupted, not_installed, shown
 from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.options import Options
+from gpusudoku.pipeline.messages import complain, note, quietly
+from gpusudoku.pipeline.output import show
+from gpusudoku.pipeline.source import Source
 
 own = own_option("serve")
 

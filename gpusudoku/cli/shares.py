@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.messages import naming, note
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -26,11 +25,15 @@ from gpusudoku.cli.options import (
     reading,
     start_engine,
 )
-from gpusudoku.cli.output import Output
-from gpusudoku.cli.output_forms import check_part_name
-from gpusudoku.cli.parts import PartWriter
-from gpusudoku.cli.progress import ProgressLine
-from gpusudoku.cli.share_forms import (
+from gpusudoku.cli.usage import Choice, Integer, WhichPart
+from gpusudoku.errors import InputError, TooExpensive
+from gpusudoku.options import Options
+from gpusudoku.pipeline.messages import naming, note
+from gpusudoku.pipeline.output import Output
+from gpusudoku.pipeline.output_forms import check_part_name
+from gpusudoku.pipeline.parts import PartWriter
+from gpusudoku.pipeline.progress import ProgressLine
+from gpusudoku.pipeline.share_forms import (
     HalvingList,
     ShareForm,
     ShareGrid,
@@ -40,11 +43,8 @@ from gpusudoku.cli.share_forms import (
     UniqueList,
     headline,
 )
-from gpusudoku.cli.sink import open_sink
-from gpusudoku.cli.source import Source, place_of
-from gpusudoku.cli.usage import Choice, Integer, WhichPart
-from gpusudoku.errors import InputError, TooExpensive
-from gpusudoku.options import Options
+from gpusudoku.pipeline.sink import open_sink
+from gpusudoku.pipeline.source import Source, place_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -128,9 +128,9 @@ def shares(
       gpusudoku shares board.txt --part 3/8 -o part3.json
       gpusudoku shares puzzles.txt -o shares.jsonl --checkpoint shares.run
     """
-    from gpusudoku.listing import Solutions
-    from gpusudoku.orders.many import share_batches
-    from gpusudoku.orders.unique import unique_placements
+    from gpusudoku.enumeration.share_batches import share_batches
+    from gpusudoku.enumeration.solutions import Solutions
+    from gpusudoku.enumeration.unique import unique_placements
 
     asked = OutputOptions.take(given, is_part=part is not None)
     options, form = Options(**given), asked.form
@@ -202,7 +202,7 @@ def shares(
 
 def _part_of(batch: Batch, piece: PartWriter, options: Options) -> bytes:
     """Write the record of the shares of a part of the only board."""
-    from gpusudoku.runs.shares import divided, shares_of
+    from gpusudoku.enumeration.share_tasks import divided, shares_of
 
     engine = start_engine(options)
     with ProgressLine() as line, naming(place_of(batch, 0)), line.working():
@@ -234,7 +234,7 @@ def _check_plot(plot: str | None, asked: OutputOptions, inputs: tuple[str, ...])
     """Complain of a figure that could not be drawn later, before anything is worked out."""
     if plot is None:
         return
-    from gpusudoku.cli import share_plot
+    from gpusudoku.pipeline import share_plot
 
     if asked.output is not None and Path(asked.output).absolute() == Path(plot).absolute():
         raise InputError(f"{plot}: --output and --plot cannot both be written to it")
@@ -242,7 +242,7 @@ def _check_plot(plot: str | None, asked: OutputOptions, inputs: tuple[str, ...])
 
 
 def _draw(shares: Shares, plot: str, force: bool) -> None:
-    from gpusudoku.cli import share_plot
+    from gpusudoku.pipeline import share_plot
 
     share_plot.draw(shares, headline(shares, single=True), plot, force)
     note(f"{plot} written")

@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from gpusudoku import formats
-from gpusudoku.cli.messages import note
 from gpusudoku.cli.options import (
     InputOptions,
     OutputOptions,
@@ -25,22 +24,23 @@ from gpusudoku.cli.options import (
     searching,
     seconds_option,
 )
-from gpusudoku.cli.records import FORMS
-from gpusudoku.cli.saving import refuse_output
-from gpusudoku.cli.sink import open_answer_sink
-from gpusudoku.cli.source import Source
-from gpusudoku.cli.summary import show_search
 from gpusudoku.cli.usage import WhichPart
-from gpusudoku.cli.writers import (
+from gpusudoku.errors import InputError
+from gpusudoku.iterating import with_bad_boards
+from gpusudoku.options import Options
+from gpusudoku.pipeline.checkpoint import refuse_output
+from gpusudoku.pipeline.messages import note
+from gpusudoku.pipeline.records import FORMS
+from gpusudoku.pipeline.sink import open_answer_sink
+from gpusudoku.pipeline.source import Source
+from gpusudoku.pipeline.summary import show_search
+from gpusudoku.pipeline.text_forms import (
     AnswerRecords,
     AnswerWriter,
     SolvedBoards,
     SolvedOnTerminal,
     verdict,
 )
-from gpusudoku.errors import InputError
-from gpusudoku.iterating import with_bad_boards
-from gpusudoku.options import Options
 from gpusudoku.results import ResultBlock, SearchStats
 
 
@@ -104,7 +104,7 @@ def solve(
         asked.refuse_with("--cluster of a batch", {"--seconds": options.seconds, **details})
     piece = None
     if part is not None:
-        from gpusudoku.cli.parts import PartWriter
+        from gpusudoku.pipeline.parts import PartWriter
 
         piece = PartWriter(part, source, asked)
     is_read = asked.to_stdout and sys.stdout is not None and sys.stdout.isatty()

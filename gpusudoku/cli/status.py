@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.messages import several
 from gpusudoku.cli.options import own_option
-from gpusudoku.cli.output import show
 from gpusudoku.errors import printable
 from gpusudoku.jobs.watch import duration
+from gpusudoku.pipeline.messages import several
+from gpusudoku.pipeline.output import show
 from gpusudoku.results import decimal_digits
 
 if TYPE_CHECKING:

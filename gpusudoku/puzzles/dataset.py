@@ -29,7 +29,7 @@ from gpusudoku.jobs.ordered import Where, ordered_map
 from gpusudoku.options import MAX_NUMBER
 from gpusudoku.puzzles.canonical import canonical_block, canonical_kernels, class_key
 from gpusudoku.puzzles.difficulty import LEVELS
-from gpusudoku.puzzles.generating import SECONDS, PuzzleBlock, PuzzleOptions, Puzzles
+from gpusudoku.puzzles.generate import SECONDS, PuzzleBlock, PuzzleOptions, Puzzles
 
 SPLITS = ("train", "validation", "test")
 SHARES = "80,10,10"

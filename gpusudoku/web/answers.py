@@ -16,17 +16,17 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.text import write_cells
 from gpusudoku.counting import count
 from gpusudoku.engines.engine import Engine
+from gpusudoku.enumeration.sampling import SEED_BITS
+from gpusudoku.enumeration.solutions import Solutions
 from gpusudoku.errors import Cancelled, GpusudokuError, InputError, TooExpensive, printable
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling
 from gpusudoku.jobs.watch import Progress
 from gpusudoku.kernels.compiling import ready
-from gpusudoku.listing import Solutions
 from gpusudoku.logic import explain
 from gpusudoku.options import Options
-from gpusudoku.orders.sampling import SEED_BITS
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import SearchPlan, search_kernels
-from gpusudoku.puzzles.minimising import minimise
+from gpusudoku.puzzles.minimise import minimise
 from gpusudoku.results import decimal_digits
 from gpusudoku.search.frontier import Frontier
 from gpusudoku.web.questions import Question

@@ -14,10 +14,10 @@ from typing import Any
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.enumeration.sampling import SEED_BITS
 from gpusudoku.errors import InputError, described, shown
 from gpusudoku.formats.read import parse_near
 from gpusudoku.options import is_integer
-from gpusudoku.orders.sampling import SEED_BITS
 
 MOST_SOLUTIONS = 1000
 """Solutions of one answer; a file for more of them is what the command line makes."""

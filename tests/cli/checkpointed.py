@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from gpusudoku.cli import output
+from gpusudoku.pipeline import output
 from tests.boards import LINE_4X4, NONE, SEVERAL, UNIQUE
 
 BATCH = "".join(f"{board}\n" for board in [UNIQUE, NONE, *[LINE_4X4] * 15, SEVERAL, UNIQUE])

@@ -15,7 +15,7 @@ __all__ = ["checkpointed", "full"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
-from gpusudoku.cli import output
+from gpusudoku.pipeline import output
 from gpusudoku.jobs import interrupts
 interrupts.PATIENCE_SECONDS = {patience}
 output.GRACE_SECONDS, output.PIPE_ROOM = {grace}, 1 << 16

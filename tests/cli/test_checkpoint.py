@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from gpusudoku.orders import sampling
+from gpusudoku.enumeration import sampling
 from gpusudoku.runs import store
 from gpusudoku.runs.store import RunStore, read_run
 from tests.boards import UNIQUE

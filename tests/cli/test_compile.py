@@ -15,8 +15,8 @@ from gpusudoku.kernels.store import Store
 from gpusudoku.options import Options
 from gpusudoku.planning.search import search_kernels
 from gpusudoku.puzzles.difficulty import rate_kernels
-from gpusudoku.puzzles.neighbouring import placements_kernel
-from gpusudoku.puzzles.reducing import minimise_kernel
+from gpusudoku.puzzles.neighbours import placements_kernel
+from gpusudoku.puzzles.remove_clues import minimise_kernel
 
 COMPILE = ["compile", "--box", "2x2", "-j", "1"]
 

@@ -12,10 +12,9 @@ import pytest
 
 import gpusudoku
 from gpusudoku import Board, generate
-from gpusudoku.puzzles import generating, unbiased
 from gpusudoku.puzzles.canonical import canonical
 from gpusudoku.puzzles.dataset import PuzzleDataset
-from gpusudoku.puzzles.generating import PuzzleOptions
+from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles
 
 COLUMNS = [
     *("puzzle", "solution", "clues", "difficulty", "guesses", "weight"),
@@ -111,7 +110,7 @@ def test_one_row_a_class(run):
 def test_splits_are_those_of_the_classes_of_solutions():
     """However a puzzle is rearranged, and whichever clues it has."""
     dataset = PuzzleDataset(PuzzleOptions())
-    [block] = generating.Puzzles(1, PuzzleOptions(), 3).blocks()
+    [block] = Puzzles(1, PuzzleOptions(), 3).blocks()
     solution, rng = Board(block.solutions[0]), np.random.default_rng(1)
     splits, forms = set(), set()
     for seed in range(20):
@@ -176,8 +175,8 @@ def test_wrong_shares(run, shares):
 )
 def test_a_run_that_goes_on(checkpointed, full, monkeypatch, options):
     """It is as if nothing had been; classes that are in the file do not come again."""
-    monkeypatch.setattr(generating, "MOST_PUZZLES", 8)
-    monkeypatch.setattr(unbiased, "GRIDS", 100)  # some twenty puzzles in a batch
+    monkeypatch.setattr("gpusudoku.puzzles.generate.MOST_PUZZLES", 8)
+    monkeypatch.setattr("gpusudoku.puzzles.weighted.GRIDS", 100)  # some twenty puzzles in a batch
     this = checkpointed(["dataset"])
     this.command = ["dataset", *options.split()]
     status, wanted, _ = this.wanted()
@@ -229,7 +228,7 @@ def test_parquet_is_csv(run, tmp_path):
 def test_parquet_goes_on(checkpointed, full, monkeypatch):
     """After a full disk, after Ctrl-C while the file was made, and when nothing is left to do."""
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(generating, "MOST_PUZZLES", 8)
+    monkeypatch.setattr("gpusudoku.puzzles.generate.MOST_PUZZLES", 8)
     this = checkpointed(["dataset"])
     this.command = ["dataset", "-n", "60", "--seed", "5"]
     wanted = rows_of(this.wanted()[1])
@@ -275,7 +274,7 @@ def test_rows_never_replace_another_file(run, tmp_path, options):
 def test_a_file_that_appears_while_a_run_is_stopped(checkpointed, full, monkeypatch, form):
     """No resumed run overwrites it: it is the user's."""
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(generating, "MOST_PUZZLES", 8)
+    monkeypatch.setattr("gpusudoku.puzzles.generate.MOST_PUZZLES", 8)
     this = checkpointed(["dataset"])
     this.command = ["dataset", "-n", "60", "--seed", "5"]
     this.out = this.out.with_name(f"set.{form}")
@@ -385,7 +384,7 @@ def test_ctrl_c(run, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(generating, "reduced", interrupt)
+    monkeypatch.setattr("gpusudoku.puzzles.generate.reduced", interrupt)
     status, out, err = run("dataset", "-n", "100000")
     assert (status, out) == (130, "")
     assert err.splitlines()[-1] == "gpusudoku: interrupted: 0 lines written"

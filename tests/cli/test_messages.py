@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from gpusudoku.cli import progress
 from gpusudoku.cli.options import InputOptions
-from gpusudoku.cli.progress import CountLine
-from gpusudoku.cli.source import Source
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.jobs.watch import duration
 from gpusudoku.options import Options
+from gpusudoku.pipeline import progress
+from gpusudoku.pipeline.progress import CountLine
+from gpusudoku.pipeline.source import Source
 
 TIME = r"about [0-9.e-]+ s\b"
 LESS = "; count only counts them; --limit N lists N of them"

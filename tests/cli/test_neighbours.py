@@ -10,7 +10,7 @@ import pytest
 
 import gpusudoku
 from gpusudoku.board.batch import Batch
-from gpusudoku.puzzles import neighbouring
+from gpusudoku.puzzles import neighbours
 from tests.boards import LINE_4X4, NONE, UNIQUE
 
 SMALL = "12........4..3.1"
@@ -31,7 +31,7 @@ def test_lines_are_those_of_python_for_any_number_of_threads(run, puzzles, monke
     expected = [lines_of(board) for board in puzzles.read_text().split()]
     run("neighbours", puzzles)  # compiles, and says so
     for most in (4096, 40):
-        monkeypatch.setattr(neighbouring, "MOST_BOARDS", most)
+        monkeypatch.setattr("gpusudoku.puzzles.neighbours.MOST_BOARDS", most)
         for jobs in (1, 3):
             status, out, err = run("neighbours", puzzles, "-j", jobs)
             assert (status, err) == (0, "")
@@ -66,14 +66,13 @@ def test_an_estimate_comes_first(run, file, way):
 
 def test_the_estimate_is_of_the_boards_that_there_are(monkeypatch):
     board, searched = gpusudoku.parse(SMALL), []
-    whole = neighbouring._complete
+    whole = neighbours._complete
     monkeypatch.setattr(
-        neighbouring,
-        "_complete",
+        "gpusudoku.puzzles.neighbours._complete",
         lambda piece, change: searched.append(len(piece)) or whole(piece, change),
     )
     for way in ((3, 1), (1, 3), (2, 2)):
-        estimated, seconds = neighbouring.estimate_seconds(board, neighbouring.Change(*way))
+        estimated, seconds = neighbours.estimate_seconds(board, neighbours.Change(*way))
         searched.clear()
         lines_of(board, *way)
         assert 0.5 < estimated / sum(searched) < 2
@@ -119,7 +118,7 @@ def test_boards_that_are_no_puzzles(run, file):
 
 @pytest.mark.parametrize("options", ["", "--limit 40 --format csv", "--remove 2 --json"])
 def test_a_run_that_goes_on(checkpointed, full, monkeypatch, puzzles, options):
-    monkeypatch.setattr(neighbouring, "MOST_BOARDS", 60)
+    monkeypatch.setattr("gpusudoku.puzzles.neighbours.MOST_BOARDS", 60)
     boards = puzzles.read_text() if "2" not in options else f"{UNIQUE}\n" * 3 + f"{SMALL}\n" * 9
     this = checkpointed(["neighbours", *options.split()], boards)
     status, wanted, _ = this.wanted()
@@ -130,7 +129,7 @@ def test_a_run_that_goes_on(checkpointed, full, monkeypatch, puzzles, options):
         full(None)
         assert wanted.startswith(this.out.read_text())
     assert this.out.read_text()
-    monkeypatch.setattr(neighbouring, "MOST_BOARDS", 25)  # boards are done at other places
+    monkeypatch.setattr("gpusudoku.puzzles.neighbours.MOST_BOARDS", 25)
     full(300)
     assert this.resume()[0] == 1
     full(None)
@@ -142,7 +141,7 @@ def test_ctrl_c(run, monkeypatch, puzzles):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(neighbouring, "solve_block", interrupt)
+    monkeypatch.setattr("gpusudoku.puzzles.neighbours.solve_block", interrupt)
     status, out, err = run("neighbours", puzzles)
     assert (status, out) == (130, "")
     assert err == "gpusudoku: interrupted: 0 lines written\n"
@@ -157,7 +156,7 @@ def test_the_limit_ends_a_puzzle_that_has_many_ways(run):
 
 def test_the_limit_ends_each_puzzle_of_a_batch():
     some = Batch.of([each.board for each in gpusudoku.generate(2, seed=9)])
-    blocks = neighbouring.neighbour_blocks([some], neighbouring.Change(1, 4), 1, 1)
+    blocks = neighbours.neighbour_blocks([some], neighbours.Change(1, 4), 1, 1)
     assert [len(block) for block in blocks if len(block)] == [1, 1]
 
 

@@ -12,7 +12,6 @@ import pytest
 
 import gpusudoku
 from gpusudoku import Geometry, generate, minimise
-from gpusudoku.puzzles import generating, inside, minimising, unbiased
 from tests.boards import LINE_4X4, NONE, SEVERAL, UNIQUE, full_grid
 
 FULL = "1234341221434321"
@@ -99,7 +98,7 @@ def test_parts_of_a_run_are_the_whole(run, tmp_path, options):
 )
 def test_a_run_of_generate_that_goes_on(checkpointed, full, monkeypatch, options):
     """It is as if nothing had been, also by other threads."""
-    monkeypatch.setattr(generating, "MOST_PUZZLES", 8)
+    monkeypatch.setattr("gpusudoku.puzzles.generate.MOST_PUZZLES", 8)
     this = checkpointed(["generate"])
     this.command = ["generate", *options.split()]
     wanted = this._run(*options_without_part(this.command))[1]
@@ -138,7 +137,7 @@ def test_unbiased_puzzles_have_weights(run, file):
 
 def test_a_run_of_unbiased_puzzles_that_goes_on(run, checkpointed, full, monkeypatch):
     """Its last line is that of a run without a break, too."""
-    monkeypatch.setattr(unbiased, "GRIDS", 20)
+    monkeypatch.setattr("gpusudoku.puzzles.weighted.GRIDS", 20)
     this = checkpointed(["generate"])
     this.command = ["generate", *["-n", "4000", "--box", "2x2", "--seed", "5", "--unbiased"]]
     status, wanted, err = run(*this.command)
@@ -157,7 +156,7 @@ def test_a_run_of_unbiased_puzzles_that_goes_on(run, checkpointed, full, monkeyp
 
 
 def test_a_seed_that_nobody_gave_stays(run, checkpointed, full, monkeypatch):
-    monkeypatch.setattr(generating, "MOST_PUZZLES", 8)
+    monkeypatch.setattr("gpusudoku.puzzles.generate.MOST_PUZZLES", 8)
     this = checkpointed(["generate"])
     this.command = ["generate", "-n", "60", "--format", "csv", "--box", "2x3"]
     stop(this, full, 60 * 50)
@@ -298,8 +297,8 @@ def test_all_of_a_board_and_of_a_batch(run, file):
     ["--seed 3", "--seed 3 --format csv", "--all --limit 20", "--all --limit 20 --json"],
 )
 def test_a_run_of_minimise_that_goes_on(checkpointed, full, monkeypatch, grids, puzzles, options):
-    monkeypatch.setattr(minimising, "MOST_BOARDS", 8)
-    monkeypatch.setattr(inside, "NODES", 16)
+    monkeypatch.setattr("gpusudoku.puzzles.minimise.MOST_BOARDS", 8)
+    monkeypatch.setattr("gpusudoku.puzzles.all_minimal.NODES", 16)
     path = puzzles if "--all" in options else grids
     lines = path.read_text().splitlines(keepends=True)
     boards = "".join([*lines[:3], f"{SEVERAL}\n" if "csv" not in options else "", *lines[3:]])
@@ -316,7 +315,7 @@ def test_a_run_of_minimise_that_goes_on(checkpointed, full, monkeypatch, grids, 
 
 
 def test_all_of_one_board_go_on(checkpointed, full, monkeypatch):
-    monkeypatch.setattr(inside, "NODES", 16)
+    monkeypatch.setattr("gpusudoku.puzzles.all_minimal.NODES", 16)
     this = checkpointed(["minimise", "--all"], f"{FULL}\n")
     status, wanted, _ = this.wanted()
     assert status == 0
@@ -342,9 +341,9 @@ def test_ctrl_c(run, monkeypatch, grids, asked):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(generating, "reduced", interrupt)
-    monkeypatch.setattr(minimising, "reduced", interrupt)
-    monkeypatch.setattr(inside, "find_solutions", interrupt)
+    monkeypatch.setattr("gpusudoku.puzzles.generate.reduced", interrupt)
+    monkeypatch.setattr("gpusudoku.puzzles.minimise.reduced", interrupt)
+    monkeypatch.setattr("gpusudoku.puzzles.all_minimal.find_solutions", interrupt)
     status, out, err = run(*[grids if word == "boards" else word for word in asked])
     assert (status, out) == (130, "")
     assert err.splitlines()[-1] == "gpusudoku: interrupted: 0 lines written"

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpusudoku.cli.writers import distinct_numbers
+from gpusudoku.pipeline.text_forms import distinct_numbers
 from tests.boards import NONE, SEVERAL, UNIQUE
 from tests.cli.conftest import ROOT
 from tests.session import captured

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from gpusudoku import solutions
+from gpusudoku.enumeration import unique
 from gpusudoku.formats import parse
-from gpusudoku.orders import unique
 from tests import naive
 from tests.boards import LINE_4X4, PUZZLE
 from tests.cli.conftest import ROOT

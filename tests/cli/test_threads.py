@@ -13,7 +13,7 @@ from gpusudoku import Board
 from gpusudoku.board import blocks
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count_many
-from gpusudoku.planning.streaming import FEW
+from gpusudoku.enumeration.stream import FEW
 from tests.boards import full_grid, puzzle, spoilt
 from tests.waiting import until
 

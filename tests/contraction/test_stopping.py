@@ -17,10 +17,10 @@ from gpusudoku.contraction.nine import quick as nine_quick
 from gpusudoku.contraction.nine.quick import QuickOrder
 from gpusudoku.contraction.nine.shares import NineShares
 from gpusudoku.contraction.nine.sum import Nine
+from gpusudoku.enumeration import sampling
+from gpusudoku.enumeration.sampling import Uniform
 from gpusudoku.errors import MismatchError
 from gpusudoku.jobs import job
-from gpusudoku.orders import sampling
-from gpusudoku.orders.sampling import Uniform
 from tests.boards import puzzle
 from tests.contraction.general.boards import GOES_ON, join_of
 from tests.contraction.nine.counted import candidates_of

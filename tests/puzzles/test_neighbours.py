@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 import gpusudoku
 from gpusudoku import Board, Cancelled, CancelToken, Geometry, InputError, neighbours
-from gpusudoku.puzzles import neighbouring
 from tests.boards import LINE_4X4, NONE, UNIQUE, full_grid, run_uncompiled
 from tests.puzzles.oracle import counts, is_minimal
 from tests.test_cancelling import moments
@@ -159,9 +158,9 @@ def test_the_order_is_always_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     board = puzzle("3x3", 2, 7)
     asked = [((1, 1), 10**6), ((2, 0), 10**6), ((0, 2), 10**6), ((1, 2), 3000)]
     expected = [[*islice(neighbours(board, *way, jobs=1), most)] for way, most in asked]
-    monkeypatch.setattr(neighbouring, "MOST_BOARDS", 90)
-    monkeypatch.setattr(neighbouring, "FEWEST_BOARDS", 3)
-    monkeypatch.setattr(neighbouring, "CALL_SECONDS", 0.0001)
+    monkeypatch.setattr("gpusudoku.puzzles.neighbours.MOST_BOARDS", 90)
+    monkeypatch.setattr("gpusudoku.puzzles.neighbours.FEWEST_BOARDS", 3)
+    monkeypatch.setattr("gpusudoku.puzzles.neighbours.CALL_SECONDS", 0.0001)
     for jobs in (1, 3):
         found = [[*islice(neighbours(board, *way, jobs=jobs), most)] for way, most in asked]
         assert found == expected

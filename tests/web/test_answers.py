@@ -9,7 +9,7 @@ import pytest
 import gpusudoku
 from gpusudoku import collection
 from gpusudoku.logic import explain
-from gpusudoku.puzzles.minimising import minimise
+from gpusudoku.puzzles.minimise import minimise
 from tests.boards import LINE_4X4, PUZZLE
 from tests.web.conftest import EVENTS
 

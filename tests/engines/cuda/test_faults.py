@@ -17,10 +17,10 @@ from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cuda import search
 from gpusudoku.engines.cuda.engine import CudaEngine
+from gpusudoku.enumeration.stream import Stream
 from gpusudoku.errors import Cancelled, DeviceError
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.options import Options
-from gpusudoku.planning.streaming import Stream
 from gpusudoku.runs.counting import resume
 from tests import naive
 from tests.boards import puzzle, searched, spoilt

@@ -11,11 +11,11 @@ from gpusudoku.board.board import Board
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines import cpu as cpu_engine
 from gpusudoku.engines import cpu_search
+from gpusudoku.enumeration.stream import Stream
 from gpusudoku.kernels.search import shape as shape_module
 from gpusudoku.kernels.search.arguments import Stack
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.options import Options
-from gpusudoku.planning.streaming import Stream
 from tests import naive
 from tests.boards import puzzle, run_uncompiled, spoilt
 

@@ -1,0 +1,1 @@
+"""From boards read to results written, without a command line."""

@@ -1,0 +1,55 @@
+"""Lists so short that small boards take the ways of large ones; and what the oracle lists."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gpusudoku.board.board import Board
+from gpusudoku.contraction.general import parts
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.enumeration import index, lexicographic, solution_set
+from gpusudoku.enumeration.solution_set import Orders
+from gpusudoku.options import Options
+from tests import naive
+
+
+def short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let few solutions be very few."""
+    monkeypatch.setattr("gpusudoku.enumeration.lexicographic.LISTED", 5)
+    for name in ("SEARCHED_FIRST", "ASCENDING_NINE", "IN_MEMORY"):
+        monkeypatch.setattr(solution_set, name, 5)
+
+
+def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let few solutions be searched for, sorted and handed on together."""
+    for name, value in {"SPLIT_FIRST": 2, "SPLIT_LATER": 5, "TOGETHER": 3}.items():
+        monkeypatch.setattr(lexicographic, name, value)
+    for name, value in {"BLOCK_ROWS": 7, "SORTED_ROWS": 2, "COMPARED_ROWS": 1}.items():
+        monkeypatch.setattr(index, name, value)
+
+
+def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a contraction in parts have many, however small the board is."""
+    monkeypatch.setattr(parts, "PART_MAPS", 15)
+    monkeypatch.setattr(parts, "TASK_LISTINGS", 0.3)
+
+
+def orders_of(board: Board, jobs: int = 1) -> Orders:
+    """Make the orders of a board's solutions."""
+    return Orders(board, Options(device="cpu", jobs=jobs), CpuEngine(jobs))
+
+
+@cache
+def listed(board: Board) -> NDArray[np.uint8]:
+    """List the solutions of a board, which may carry candidates, as the oracle does."""
+    rows = np.array(list(naive.solutions(board)), np.uint8)
+    return rows.reshape(-1, board.geometry.cells)
+
+
+def shares_of(rows: NDArray[np.uint8], n: int) -> NDArray[np.int64]:
+    """Count how many solutions have each digit in each cell."""
+    return np.stack([(rows == digit).sum(axis=0) for digit in range(1, n + 1)], axis=1)

@@ -1,0 +1,224 @@
+"""Solutions by number, in both orders, held against the oracle's list."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gpusudoku import Geometry
+from gpusudoku.board.board import Board
+from gpusudoku.contraction.general.parts import Parts
+from gpusudoku.enumeration import index, solution_set
+from gpusudoku.enumeration.index import InMemoryIndex, QuickGeneral, QuickNine
+from gpusudoku.enumeration.solution_set import contraction_for_order
+from gpusudoku.errors import MismatchError, TooExpensive
+from tests.boards import puzzle, spoilt, streamed
+from tests.enumeration.short import listed, orders_of, short_blocks, short_lists, short_parts
+
+
+def allowing(board: Board, seed: int) -> Board:
+    """Give the board candidates, of which one in ten is missing."""
+    allowed = np.random.default_rng(seed).random((board.cells.size, board.n)) < 0.9
+    allowed[board.cells > 0] = True
+    masks = (allowed.astype(np.uint64) << np.arange(board.n, dtype=np.uint64)).sum(axis=1)
+    return Board(board.cells, board.geometry, candidates=masks.astype(np.uint64))
+
+
+BOARDS = {
+    "the empty 2x2": Board.empty(Geometry(2, 2)),
+    "2x2": puzzle("2x2", 2, 0),
+    "a Latin square": puzzle("1x4", 1, 0),
+    "2x3": puzzle("2x3", 9, 0),
+    "3x2": puzzle("3x2", 10, 0),
+    "candidates": allowing(puzzle("2x2", 1, 0), 3),
+    "one solution": puzzle("2x2", 12, 0),
+    "full": puzzle("2x2", 16, 0),
+    "no solution": spoilt(puzzle("2x2", 9, 1), 2),
+    "a contradiction": Board([1, 1, *[0] * 14]),
+}
+SIX, NINE = BOARDS["2x3"], puzzle("3x3", 29, 3)
+
+
+def keys(rows: NDArray[np.uint8]) -> list[bytes]:
+    return [row.tobytes() for row in rows]
+
+
+def lines(rows: NDArray[np.uint8]) -> list[str]:
+    return ["".join(map(str, row)) for row in rows.tolist()]
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    short_lists(monkeypatch)
+    short_blocks(monkeypatch)
+
+
+def check_ascending(board: Board, jobs: int = 1) -> None:
+    """Compare every number, rank and run of the ascending order with the list."""
+    rows = listed(board)
+    count, order = len(rows), orders_of(board, jobs).ascending
+    mixed = np.random.default_rng(0).permutation(count)
+    assert (order.at(mixed) == rows[mixed]).all()
+    assert (order.at(mixed.astype(object)[:9]) == rows[mixed[:9]]).all()
+    assert [order.rank(row) for row in rows] == list(range(count))
+    for number in range(0, count, count // 3 + 1):  # before anything else is known
+        assert orders_of(board, jobs).ascending.rank(rows[number]) == number
+    half = count // 2
+    for first, last in [(0, None), (0, half), (half, None), (1, count - 1), (count, None), (1, 1)]:
+        blocks = list(orders_of(board, jobs).ascending.rows(first, last))
+        assert all(0 < len(block) <= 15 for block in blocks)
+        expected = rows[first : None if last is None else max(last, 0)]
+        assert (np.concatenate([rows[:0], *blocks]) == expected).all()
+    assert b"".join(order.texts(half, half + 3)).decode().split() == lines(rows[half : half + 3])
+
+
+def check_quick(board: Board) -> None:
+    """Compare the quick order with the list; one order on any threads, whole and in parts."""
+    rows, order = listed(board), orders_of(board, 2).quick
+    count = len(rows)
+    assert order.count == count
+    found = np.concatenate([rows[:0], *order.rows(0)])
+    assert sorted(keys(found)) == keys(rows)
+    mixed = np.random.default_rng(0).permutation(count)
+    assert (order.at(mixed) == found[mixed]).all()
+    for first, last in pairwise(count * part // 4 for part in range(5)):
+        blocks = list(order.rows(first, last))
+        assert (np.concatenate([rows[:0], *blocks]) == found[first:last]).all()
+    assert b"".join(order.texts(1, 4)).decode().split() == lines(found[1:4])
+    again = pickle.loads(pickle.dumps(orders_of(board, 1))).quick
+    assert (np.concatenate([rows[:0], *again.rows(0)]) == found).all()
+
+
+@pytest.mark.usefixtures("short", "uncompiled")
+@pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
+def test_small_boards(board: Board) -> None:
+    check_ascending(board)
+    check_quick(board)
+
+
+@pytest.mark.usefixtures("short")
+def test_nine_by_nine() -> None:
+    check_ascending(NINE, jobs=2)
+    check_quick(NINE)
+    some = Board(NINE.cells, candidates=[0b111111110, *[511] * 80])  # is only searched
+    rows = listed(NINE)
+    order = orders_of(some).quick
+    assert (np.concatenate(list(order.rows(0))) == rows[rows[:, 0] != 1]).all()
+
+
+def test_lists_of_the_usual_length() -> None:
+    """InMemoryIndex solutions are in ascending order in both."""
+    for board in (SIX, NINE):
+        rows, order = listed(board), orders_of(board).quick
+        assert isinstance(order, InMemoryIndex)
+        assert (np.concatenate(list(order.rows(0))) == rows).all()
+        order.at(np.arange(3))[:] = 0  # what is given can be changed
+        next(order.rows(0))[:] = 0
+        assert (order.at(np.arange(len(rows))) == rows).all()
+
+
+@pytest.mark.usefixtures("short", "uncompiled")
+def test_a_contraction_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    short_parts(monkeypatch)
+    parts = Parts(SIX, 1 << 28, TooExpensive("too expensive to contract: said for a test"))
+    assert len(list(parts.joins())) > 3
+    monkeypatch.setattr(
+        "gpusudoku.enumeration.solution_set.contraction_for_order", lambda board: parts
+    )
+    check_quick(SIX)
+
+
+@pytest.mark.usefixtures("short", "uncompiled")
+def test_without_a_contraction_the_order_is_ascending(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "gpusudoku.enumeration.solution_set.contraction_for_order", lambda board: None
+    )
+    rows = listed(SIX)
+    assert (np.concatenate(list(orders_of(SIX).quick.rows(0))) == rows).all()
+
+
+@pytest.mark.usefixtures("short", "uncompiled")
+def test_what_was_forgotten_is_found_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpusudoku.enumeration.lexicographic.KEPT_NODES", 1)
+    monkeypatch.setattr("gpusudoku.enumeration.lexicographic.KEPT_LEAVES", 1)
+    board = BOARDS["2x2"]
+    rows, order = listed(board), orders_of(board).ascending
+    for number in np.random.default_rng(1).permutation(len(rows)).tolist():
+        assert (order.at(np.array([number])) == rows[number]).all()
+        assert order.rank(rows[-1 - number]) == len(rows) - 1 - number
+
+
+def test_the_number_of_solutions_alone_decides_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it was known before or not."""
+    monkeypatch.setattr("gpusudoku.enumeration.solution_set.SEARCHED_FIRST", 5)
+    for most, kind in [(len(listed(NINE)), InMemoryIndex), (len(listed(NINE)) - 1, QuickNine)]:
+        monkeypatch.setattr("gpusudoku.enumeration.solution_set.ASCENDING_NINE", most)
+        for is_known in (False, True):
+            found = orders_of(NINE)
+            assert not is_known or found.count == len(listed(NINE))
+            assert type(found.quick) is kind
+
+
+def test_what_is_contraction_for_order() -> None:
+    assert contraction_for_order(Board.empty(Geometry(2, 3))) is not None
+    assert contraction_for_order(Board.empty(Geometry(3, 3))) is None
+    assert contraction_for_order(Board([0] * 16, candidates=[15] * 15 + [7])) is None
+
+
+def test_another_count_is_a_mismatch() -> None:
+    join, count = contraction_for_order(SIX), len(listed(SIX))
+    assert join is not None
+    assert QuickGeneral(join, 1, count).count == count
+    with pytest.raises(MismatchError, match=f"has {count} solutions, not {count + 1}: "):
+        QuickGeneral(join, 1, count + 1)
+
+
+@pytest.mark.parametrize("wanted", ["quick", "shares"])
+def test_a_huge_board_is_refused_in_one_line(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is begun that would not end."""
+    monkeypatch.setattr("gpusudoku.enumeration.solution_set.SEARCH_SECONDS", 1e-9)
+    with pytest.raises(TooExpensive, match=r"^too expensive: .*take about"):
+        getattr(orders_of(Board.empty(Geometry(4, 4))), wanted)
+
+
+def test_large_boards_are_kept_in_bounds() -> None:
+    assert (
+        solution_set.most_in_memory(Geometry(3, 3))
+        == solution_set.most_in_memory(Geometry(4, 4))
+        == 1 << 20
+    )
+    assert solution_set.most_in_memory(Geometry(8, 8)) == 1 << 16
+
+
+@pytest.mark.parametrize("shape", ["1x1", "3x3", "6x6"])
+def test_rows_that_differ_in_any_one_cell_are_sorted(
+    shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for small in (0, 1 << 20):
+        monkeypatch.setattr(index, "COMPARED_ROWS", small)
+        cells = Geometry.parse(shape).cells
+        rows = np.tile(np.arange(cells, dtype=np.uint8) % 9 + 1, (cells, 1))
+        np.fill_diagonal(rows, 10)
+        rows = np.array(sorted(rows.tolist()), np.uint8)
+        mixed = np.random.default_rng(0).permutation(rows)
+        assert (index.in_order(mixed) == rows).all()
+        assert len(index.in_order(rows[:0])) == 0
+
+
+@pytest.mark.slow
+def test_a_full_list_of_thirty_thousand() -> None:
+    """Every number and every rank, in both orders."""
+    board = puzzle("3x3", 24, 3)
+    rows = np.array(sorted(streamed(board, device="cpu")), np.uint8)
+    assert len(rows) == 30_014
+    found = orders_of(board, 2)
+    assert (np.concatenate(list(found.quick.rows(0))) == rows).all()
+    order = found.ascending
+    mixed = np.random.default_rng(0).permutation(len(rows))
+    assert (order.at(mixed) == rows[mixed]).all()
+    assert [order.rank(row) for row in rows] == list(range(len(rows)))
+    assert (found.shares == InMemoryIndex(rows, 9).shares()).all()

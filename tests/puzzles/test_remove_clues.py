@@ -1,0 +1,219 @@
+"""Clues removed by the kernel: one unit after the other, as a slow oracle does it by counting."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import gpusudoku
+from gpusudoku import Board, Cancelled, CancelToken, Geometry, InputError
+from gpusudoku.board.batch import Batch
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.puzzles.clue_patterns import symmetric_units
+from gpusudoku.puzzles.remove_clues import order_seeds, reduced
+from tests.boards import full_grid
+
+SHAPES = {"2x2": 80, "1x4": 40, "2x3": 70, "3x3": 60, "2x5": 20}
+"""Boxes, and how many grids lose clues together: more than there are lanes."""
+WORD = (1 << 64) - 1
+
+
+def grids(shape: str, number: int) -> Batch:
+    geometry = Geometry.parse(shape)
+    return Batch.of([Board(full_grid(geometry, seed), geometry) for seed in range(number)])
+
+
+def split_mix(state: int) -> int:
+    """The next number of SplitMix64 after a state, without the step to the next state."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        state = (state ^ state >> shift) * factor & WORD
+    return state ^ state >> 31
+
+
+def order_of(seed: int, units: int) -> list[int]:
+    """A shuffle of units: each place in turn gets one of those that are left."""
+    order = [*range(units)]
+    for i in range(units - 1):
+        seed = seed + 0x9E3779B97F4A7C15 & WORD
+        other = i + ((split_mix(seed) >> 32) * (units - i) >> 32)
+        order[i], order[other] = order[other], order[i]
+    return order
+
+
+def reduced_slowly(
+    puzzles: Batch,
+    seeds: NDArray[np.uint64],
+    units: NDArray[np.int64] | None = None,
+    least: int = 0,
+) -> NDArray[np.uint8]:
+    """Remove one unit after the other of every puzzle, where one solution is left by a count."""
+    geometry, cells = puzzles.geometry, puzzles.cells.copy()
+    units = np.arange(geometry.cells)[:, None] if units is None else units
+    orders = [order_of(seed, len(units)) for seed in seeds.tolist()]
+    masks = puzzles.candidates
+    if masks is not None:
+        masks = np.where(puzzles.cells > 0, geometry.all_digits, masks)
+    for step in range(len(units)):
+        tried = cells.copy()
+        for row, order in zip(tried, orders, strict=True):
+            unit = units[order[step]]
+            row[unit[unit >= 0]] = 0
+        left = np.count_nonzero(tried, axis=1)
+        some = (left < np.count_nonzero(cells, axis=1)) & (left >= least)
+        boards = Batch(geometry, tried[some], None if masks is None else masks[some])
+        numbers = gpusudoku.count_many(list(boards), limit=2, engine=CpuEngine(1)).numbers()
+        some[some] = numbers == 1
+        cells[some] = tried[some]
+    return cells
+
+
+def some_units(geometry: Geometry, seed: int) -> NDArray[np.int64]:
+    """Units of one to three cells; some cells are in none, and stay."""
+    rng = np.random.default_rng(seed)
+    cells, units = rng.permutation(geometry.cells)[:-3], []
+    while len(cells):
+        size = rng.integers(1, 4)
+        units.append(np.resize(np.append(cells[:size], [-1] * 3), 3))
+        cells = cells[size:]
+    return np.array(units)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_single_cells_against_the_oracle(shape: str) -> None:
+    batch = grids(shape, SHAPES[shape])
+    seeds = order_seeds(batch.cells, 3)
+    found = reduced(batch, batch.cells, seeds)
+    assert (found == reduced_slowly(batch, seeds)).all()
+    assert (found == reduced(batch, batch.cells, seeds)).all()
+    others = reduced(batch, batch.cells, order_seeds(batch.cells, 4))
+    assert (found != others).any(axis=1).mean() > 0.9
+
+
+@pytest.mark.parametrize("shape", ["2x2", "2x3", "3x3"])
+def test_units_of_several_cells_against_the_oracle(shape: str) -> None:
+    batch = grids(shape, 40)
+    seeds, geometry = order_seeds(batch.cells, 1 << 127), batch.geometry
+    for units in (
+        symmetric_units(geometry, "rotational"),
+        symmetric_units(geometry, "all"),
+        some_units(geometry, 1),
+    ):
+        found = reduced(batch, batch.cells, seeds, units=units)
+        assert (found == reduced_slowly(batch, seeds, units)).all()
+
+
+@pytest.mark.parametrize(("shape", "least"), [("2x2", 6), ("2x3", 12), ("3x3", 27), ("3x3", 60)])
+def test_with_a_least_number_of_clues(shape: str, least: int) -> None:
+    batch = grids(shape, 30)
+    seeds = order_seeds(batch.cells, 5)
+    for units in (None, some_units(batch.geometry, 2)):
+        found = reduced(batch, batch.cells, seeds, units=units, least=least)
+        assert (found == reduced_slowly(batch, seeds, units, least)).all()
+        assert (np.count_nonzero(found, axis=1) >= least).all()
+    assert (reduced(batch, batch.cells, seeds, least=batch.geometry.cells) == batch.cells).all()
+
+
+def test_puzzles_that_have_empty_cells_and_given_candidates() -> None:
+    """A cell whose clue is removed may have any digit; the other empty cells what they had."""
+    batch, rng = grids("2x3", 60), np.random.default_rng(1)
+    solutions, cells = batch.cells, batch.cells.copy()
+    masks = rng.integers(0, 64, cells.shape, np.uint64) | gpusudoku.board.board.digit_masks(
+        solutions
+    )
+    cells[rng.random(cells.shape) < 0.4] = 0
+    puzzles = Batch(batch.geometry, cells, masks)
+    unique = gpusudoku.count_many(list(puzzles), limit=2, engine=CpuEngine(1)).numbers() == 1
+    puzzles, solutions = puzzles.chosen(unique), solutions[unique]
+    assert len(puzzles) > 20
+    seeds = order_seeds(puzzles.cells, 6)
+    found = reduced(puzzles, solutions, seeds)
+    assert (found == reduced_slowly(puzzles, seeds)).all()
+    without = Batch(batch.geometry, puzzles.cells)
+    numbers = gpusudoku.count_many(list(without), limit=2, engine=CpuEngine(1)).numbers()
+    assert (numbers == 2).any()  # the candidates are needed
+
+
+@pytest.mark.parametrize("most", [-1, 0, 2])
+@pytest.mark.parametrize("shape", ["2x2", "3x3", "4x4"])
+def test_it_is_the_same_however_puzzles_are_grouped(
+    shape: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One by one, guesses go to all other lanes; together, and after each step again."""
+    batch = grids(shape, 3 if shape == "4x4" else 300)
+    seeds = order_seeds(batch.cells, 7)
+    whole = reduced(batch, batch.cells, seeds, most=most)
+    pieces = [range(i, i + 1) for i in range(min(25, len(batch)))]
+    pieces += [range(0, 3), range(3, 36), range(200, 233)] if shape != "4x4" else []
+    for piece in pieces:
+        part = batch.part(piece.start, piece.stop)
+        found = reduced(part, part.cells, seeds[piece.start : piece.stop], most=most)
+        assert (found == whole[piece.start : piece.stop]).all()
+    turned = reduced(batch.chosen(np.arange(len(batch))[::-1]), batch.cells[::-1].copy(),
+                     seeds[::-1].copy(), most=most)  # fmt: skip
+    assert (turned[::-1] == whole).all()
+    monkeypatch.setattr("gpusudoku.puzzles.remove_clues.CALL_SECONDS", 0.0)
+    part = batch.part(0, 40)
+    assert (reduced(part, part.cells, seeds[:40], most=most) == whole[:40]).all()
+
+
+def test_with_few_guesses_for_a_unit_more_clues_stay() -> None:
+    batch = grids("3x3", 100)
+    seeds = order_seeds(batch.cells, 8)
+    found = [reduced(batch, batch.cells, seeds, most=most) for most in (0, 1, 1000, -1)]
+    clues = [np.count_nonzero(each, axis=1).mean() for each in found]
+    assert clues[0] > clues[1] > clues[2]
+    assert (found[2] == found[3]).all()
+    for each in found:
+        boards = list(Batch(batch.geometry, each))
+        assert (gpusudoku.count_many(boards, limit=2, engine=CpuEngine(1)).numbers() == 1).all()
+
+
+def test_it_is_what_python_makes_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.boards import run_uncompiled
+
+    geometry = Geometry.parse("2x3")
+    ways = [
+        ("1x1", 3, {}), ("2x2", 40, {}), ("2x3", 5, {"least": 12}), ("2x3", 5, {"most": 0}),
+        ("2x3", 5, {"units": some_units(geometry, 3)}), ("3x3", 1, {}),
+    ]  # fmt: skip
+    boards = [grids(shape, number) for shape, number, _ in ways]
+
+    def all_of_them() -> list[NDArray[np.uint8]]:
+        return [
+            reduced(batch, batch.cells, order_seeds(batch.cells, 9), **way)  # type: ignore[arg-type]
+            for batch, (_, _, way) in zip(boards, ways, strict=True)
+        ]
+
+    compiled = all_of_them()
+    run_uncompiled(monkeypatch)
+    for one, other in zip(compiled, all_of_them(), strict=True):
+        assert (one == other).all()
+
+
+def test_orders_depend_on_puzzle_and_seed_alone() -> None:
+    batch = grids("3x3", 200)
+    seeds = order_seeds(batch.cells, 1)
+    assert len({*seeds.tolist()}) == 200
+    assert (order_seeds(batch.cells[50:60], 1) == seeds[50:60]).all()
+    for seed in (0, 2, 1 << 64, (1 << 128) - 1):
+        assert not (order_seeds(batch.cells, seed) == seeds).any()
+    for wrong in (-1, 1 << 128, "7", True):
+        with pytest.raises(InputError, match=r"^seed .*: expected an integer from 0 to"):
+            order_seeds(batch.cells, wrong)  # type: ignore[arg-type]
+    nothing = batch.part(0, 0)
+    assert reduced(nothing, nothing.cells, seeds[:0]).shape == (0, 81)
+
+
+def test_a_unit_is_removed_as_often_as_another() -> None:
+    """The first that are tried are a random sample of all."""
+    firsts = [order_of(seed, 9)[0] for seed in order_seeds(grids("3x3", 900).cells, 2).tolist()]
+    counts = np.bincount(firsts, minlength=9)
+    assert ((counts - 100) ** 2 / 100).sum() < 26.1  # chi squared, one in a thousand
+
+
+def test_a_token_stops_it() -> None:
+    batch, token = grids("5x5", 1), CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled), token:
+        reduced(batch, batch.cells, order_seeds(batch.cells, 1))
