@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.engines.engine import Engine
-from gpusudoku.enumeration.index import RankedIndex, find_each, rank_in
+from gpusudoku.enumeration.in_memory import find_sorted, rank_in
+from gpusudoku.enumeration.index import RankedIndex
 from gpusudoku.enumeration.shares import counts_of_digits
 from gpusudoku.errors import Cancelled, TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
@@ -76,7 +77,7 @@ class Prefixes:
         """Find the solutions with prefixes in ascending order, within LIST_SECONDS."""
         boards = Batch.of([self.filled(prefix) for prefix in prefixes])
         try:
-            return find_each(boards, self._options, self._searcher, most, LIST_SECONDS)
+            return find_sorted(boards, self._options, self._searcher, most, LIST_SECONDS)
         except Cancelled:
             check_cancelled()  # by the caller, not for lack of time
             raise TooExpensive(
@@ -103,7 +104,7 @@ class _DigitCounts:
         return self._known[index]
 
 
-class Ascending(RankedIndex):
+class LexicographicIndex(RankedIndex):
     """Solutions by number, by the counts of their prefixes.
 
     All but ``rows`` from the first solution on raise TooExpensive if a count on the way should take

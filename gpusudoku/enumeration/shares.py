@@ -18,7 +18,7 @@ from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.contraction.general.shares import join_shares
 from gpusudoku.engines.engine import Engine
-from gpusudoku.enumeration.index import shares_in
+from gpusudoku.enumeration.in_memory import shares_in
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options

@@ -228,7 +228,7 @@ def test_every_solution_has_the_same_chance(board: Board, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("one_order", [1 << 16, 1 << 20])
 def test_samples_of_a_million_solutions(one_order: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Listed and contracted: over runs of ranks, and from one to the next, and the one after."""
-    monkeypatch.setattr("gpusudoku.enumeration.solution_set.ASCENDING_NINE", one_order)
+    monkeypatch.setattr("gpusudoku.enumeration.solution_set.IN_MEMORY_NINE", one_order)
     rows = np.asarray(solutions(collection.load("2d"), device="cpu"))
     assert len(rows) == collection.entry("2d").count > 10**6
     drawn = solutions(collection.load("2d"), device="cpu").sample(200_000, seed=12)
