@@ -122,7 +122,7 @@ def _text(parts: list[PartFile], output: str | None) -> bytes:
             count = merged([part.record for part in parts])
             return writer.header() + writer.text(ResultBlock.of(boards, count, None))
         from gpusudoku.cli.shares import coloured, share_writer
-        from gpusudoku.enumeration.shares import check_shares
+        from gpusudoku.enumeration.in_memory import check_shares
         from gpusudoku.pipeline.share_forms import Shares
 
         board = boards[0]

@@ -9,18 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.join import Join
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import NINE
+from gpusudoku.contraction.general.join import MEMORY, Join
 from gpusudoku.contraction.general.parts import BoardPart, Parts
 from gpusudoku.contraction.general.quick import JoinOrder
 from gpusudoku.contraction.nine.quick import Products, QuickOrder
+from gpusudoku.contraction.prepare import contraction_of
 from gpusudoku.enumeration.index import SolutionIndex
+from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, locked_cached_property
+from gpusudoku.search.frontier import Frontier
 
 LOOKED_UP_ROWS = 16
 """Runs of at most this many solutions of a 9x9 board are looked up one by one: to prepare for
 writing products takes longer."""
 BLOCK_BYTES = 1 << 22
 """The size of the blocks of other boards."""
+CONTRACTION_SECONDS = 600.0
+"""A contraction of another shape that should take longer numbers no solutions."""
+PARTS_SECONDS = 60.0
+"""The same in parts: for many numbers at once most parts are listed again, which takes longer than
+to sum them."""
 
 
 class NineIndex(SolutionIndex):
@@ -115,3 +125,18 @@ class GeneralIndex(SolutionIndex):
                 join = self._contraction.join_of(self._parts[part])
                 self._latest = part, JoinOrder(join, self._threads)
             return self._latest[1]
+
+
+def contraction_for_order(board: Board) -> Join | Parts | None:
+    """Return the contraction that numbers a board's solutions, by the board alone; or None."""
+    if board.geometry == NINE or board.given_candidates is not None:
+        return None
+    try:
+        # Options do not matter: they must not change the order.
+        contraction = contraction_of(board, Frontier.of([board]), MEMORY, CONTRACTION_SECONDS)
+    except TooExpensive:
+        return None
+    if not isinstance(contraction, Join | Parts):
+        return None
+    max_seconds = PARTS_SECONDS if isinstance(contraction, Parts) else CONTRACTION_SECONDS
+    return contraction if contraction.seconds <= max_seconds else None

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch, sort_keys
+from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.enumeration.index import RankedIndex
+from gpusudoku.errors import MismatchError
 from gpusudoku.jobs.cancel import Deadline, cancelling, check_cancelled
 from gpusudoku.jobs.job import spread
 from gpusudoku.options import Options
@@ -65,6 +67,12 @@ def shares_in(rows: NDArray[np.uint8], digits: int) -> NDArray[Any]:
         block = rows[start : start + BLOCK_ROWS] + counters
         counts += np.bincount(block.ravel(), minlength=len(counts))
     return counts.reshape(cells, -1)[:, 1:].astype(object)
+
+
+def check_shares(shares: NDArray[Any], geometry: Geometry, count: int) -> None:
+    """Check that each cell has one digit in every solution, and each unit every digit."""
+    if (shares.sum(axis=1) != count).any() or (shares[geometry.units].sum(axis=1) != count).any():
+        raise MismatchError("the shares do not add up to the count: this is a bug")
 
 
 def rank_in(rows: NDArray[np.uint8], cells: NDArray[np.uint8]) -> int:

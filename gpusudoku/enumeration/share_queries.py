@@ -18,13 +18,8 @@ from gpusudoku.contraction.nine.shares import many_nine_shares
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
-from gpusudoku.enumeration.in_memory import shares_in
-from gpusudoku.enumeration.shares import (
-    COUNTED_SECONDS,
-    SHARES_PER_SUM,
-    VISITED_PER_SECOND,
-    check_shares,
-)
+from gpusudoku.enumeration.in_memory import check_shares, shares_in
+from gpusudoku.enumeration.shares import COUNTED_SECONDS, SHARES_PER_SUM, VISITED_PER_SECOND
 from gpusudoku.enumeration.solution_set import SolutionSet
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled

@@ -11,36 +11,35 @@ always a contraction. A table in ``docs/solutions.md`` shows which index is used
 from __future__ import annotations
 
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board, digit_masks
-from gpusudoku.board.geometry import NINE, Geometry, is_nine
-from gpusudoku.contraction.general.join import MEMORY, Join
-from gpusudoku.contraction.general.parts import Parts
-from gpusudoku.contraction.nine.shares import nine_shares
-from gpusudoku.contraction.nine.sum import stages, tables
-from gpusudoku.contraction.prepare import contraction_of
+from gpusudoku.board.geometry import Geometry, is_nine
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
-from gpusudoku.enumeration.contraction_order import GeneralIndex, NineIndex
-from gpusudoku.enumeration.in_memory import InMemoryIndex, find_sorted
+from gpusudoku.enumeration.in_memory import InMemoryIndex, check_shares, find_sorted
 from gpusudoku.enumeration.index import RankedIndex, SolutionIndex
 from gpusudoku.enumeration.lexicographic import LexicographicIndex
-from gpusudoku.enumeration.shares import check_shares, shares_of_many
 from gpusudoku.errors import Cancelled, InputError, MismatchError, TooExpensive
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancellableLock, check_cancelled, locked_cached_property
+from gpusudoku.jobs.forks import delayed_forks
 from gpusudoku.kernels.compiling import ready
 from gpusudoku.kernels.search.settings import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import count_board
 from gpusudoku.planning.search import search_kernels
 from gpusudoku.search.frontier import Frontier
+
+if TYPE_CHECKING:
+    from gpusudoku.contraction.general.join import Join
+    from gpusudoku.contraction.general.parts import Parts
+    from gpusudoku.enumeration.contraction_order import GeneralIndex
 
 # All that decides which index is used, in numbers of solutions and in seconds on one core. The
 # limits IN_MEMORY are part of what the contraction order is.
@@ -60,11 +59,6 @@ COUNT_SECONDS = 600.0
 """Nothing that begins with a count is done if the count should take longer."""
 CONTRACTION_COUNTS_SECONDS = 20.0
 """A contraction of another shape that takes less counts the solutions, whatever a search costs."""
-CONTRACTION_SECONDS = 600.0
-"""A contraction of another shape that should take longer numbers no solutions."""
-PARTS_SECONDS = 60.0
-"""The same in parts: for many numbers at once most parts are listed again, which takes longer than
-to sum them."""
 
 
 def max_in_memory(geometry: Geometry) -> int:
@@ -78,6 +72,9 @@ class SolutionSet:
     ``options`` have no limit. The number of solutions, ``count``, may be passed if it is known.
     Several threads may use the object at a time: one of them computes, and the others wait.
     """
+
+    _has_contracted = False
+    """True once a 9x9 board of this process had too many solutions for memory: it is contracted."""
 
     def __init__(
         self, board: Board, options: Options, engine: Engine, count: int | None = None
@@ -153,6 +150,8 @@ class SolutionSet:
         if few is not None:
             return few
         if self._is_nine and (self._count is None or self._count > self._max_in_memory):
+            with delayed_forks():  # a child that is forked in an import would wait for its lock
+                from gpusudoku.enumeration.contraction_order import NineIndex  # lazily: it is slow
             index = NineIndex(self._candidates(), self.engine.threads)
             self._check_count(index)
             self._count = index.count
@@ -170,10 +169,14 @@ class SolutionSet:
         if few is not None:
             shares = few.shares()
         elif self._is_nine:
+            with delayed_forks():
+                from gpusudoku.contraction.nine.shares import nine_shares  # likewise
             shares = nine_shares(self._candidates(), self.engine.threads)
         elif self.count <= self._max_in_memory:
             shares = self._load().shares()
         else:
+            with delayed_forks():
+                from gpusudoku.enumeration.shares import shares_of_many
             shares = shares_of_many(
                 board, self.options, self.engine, self._searcher, self.count, self.contraction
             )
@@ -226,6 +229,8 @@ class SolutionSet:
     @locked_cached_property
     def contraction(self) -> Join | Parts | None:
         """The contraction of a board of another shape than 9x9, if there is one."""
+        with delayed_forks():
+            from gpusudoku.enumeration.contraction_order import contraction_for_order
         return contraction_for_order(self.board)
 
     @locked_cached_property
@@ -236,6 +241,8 @@ class SolutionSet:
     def _by_contraction(self) -> GeneralIndex | None:
         if self.contraction is None:
             return None
+        from gpusudoku.enumeration.contraction_order import GeneralIndex
+
         try:
             index = GeneralIndex(self.contraction, self.engine.threads)
         except TooExpensive:  # products of the sum exceed one word
@@ -252,12 +259,12 @@ class SolutionSet:
     def _few(self, limit: int | None = None, seconds: float = inf) -> InMemoryIndex | None:
         """Return all solutions if they are few, and a count or these seconds of search show it.
 
-        Without a ``limit`` the search ends where a contraction becomes cheaper. Of a 9x9 board the
-        kernels of the contraction take ten times as long to load as all solutions that are kept in
-        memory to find, so that these are searched for unless a board was contracted before.
+        Without a ``limit`` the search ends where a contraction becomes cheaper. For a 9x9 board it
+        takes ten times as long to load as to find all solutions that are kept in memory, so that
+        these are searched for until a board has more.
         """
         if limit is None:
-            is_loaded = not self._is_nine or tables.cache_info().currsize > 0
+            is_loaded = SolutionSet._has_contracted or not self._is_nine
             limit = SEARCHED_FIRST if is_loaded else self._max_in_memory
         if self._count is not None:
             if self._in_memory is None and self._count <= limit:
@@ -282,6 +289,8 @@ class SolutionSet:
         """Load all solutions unless there are more than the limit; Cancelled at the time limit."""
         kernels = search_kernels(self.board.geometry, self.options, self._searcher)
         if seconds < inf or not all(kernel.kept for kernel in kernels):
+            from gpusudoku.contraction.nine.sum import stages  # lazily: only before compiling
+
             call = stages()
             later = [*call.of_one_board(), *call.of_quick_order(), *call.of_products()]
             ready(kernels, later=later if self._is_nine and limit else ())
@@ -289,6 +298,7 @@ class SolutionSet:
         rows, [count] = find_sorted(board, self.options, self._searcher, limit, seconds)
         if count > limit:
             self._min_count = limit + 1
+            SolutionSet._has_contracted |= self._is_nine and limit >= self._max_in_memory
             return None
         self._in_memory = InMemoryIndex(rows, self.board.n)
         self._count = len(rows)
@@ -311,18 +321,3 @@ class SolutionSet:
 
 def _unpickled(board: Board, options: Options) -> SolutionSet:
     return SolutionSet(board, options, engine_for(options))
-
-
-def contraction_for_order(board: Board) -> Join | Parts | None:
-    """Return the contraction that numbers a board's solutions, by the board alone; or None."""
-    if board.geometry == NINE or board.given_candidates is not None:
-        return None
-    try:
-        # Options do not matter: they must not change the order.
-        contraction = contraction_of(board, Frontier.of([board]), MEMORY, CONTRACTION_SECONDS)
-    except TooExpensive:
-        return None
-    if not isinstance(contraction, Join | Parts):
-        return None
-    max_seconds = PARTS_SECONDS if isinstance(contraction, Parts) else CONTRACTION_SECONDS
-    return contraction if contraction.seconds <= max_seconds else None

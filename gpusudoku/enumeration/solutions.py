@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from math import prod
+from math import inf, prod
 from operator import index as as_index
 from typing import Any, TypeVar, Unpack, overload
 
@@ -25,7 +25,6 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.enumeration.index import SolutionIndex
 from gpusudoku.enumeration.sampling import SEED_BITS, Uniform
-from gpusudoku.enumeration.share_queries import unique_pairs, unique_placements
 from gpusudoku.enumeration.solution_set import SolutionSet
 from gpusudoku.errors import InputError, Interrupted, TooExpensive, described
 from gpusudoku.formats.coerce import BoardLike, board_of
@@ -73,10 +72,8 @@ class Slice:
     def __repr__(self) -> str:
         slices = ""
         for part in self._slices:
-            bounds = (
-                [part.start, part.stop] if part.step is None else [part.start, part.stop, part.step]
-            )
-            slices += f"[{':'.join('' if bound is None else str(bound) for bound in bounds)}]"
+            start, stop = ("" if bound is None else bound for bound in (part.start, part.stop))
+            slices += f"[{start}:{stop}]" if part.step is None else f"[{start}:{stop}:{part.step}]"
         return f"<Solutions of {self.board.describe()}{slices and ', ' + slices}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -90,11 +87,7 @@ class Slice:
     @property
     def count(self) -> int:
         """The number of solutions, exact at any size; may take as long as ``gpusudoku.count``."""
-        numbers = self._uncounted()
-        if numbers is None:
-            with self._working():
-                self._set.counted()
-            numbers = self._numbers
+        numbers = self._counted()
         return max(0, -((numbers.start - numbers.stop) // numbers.step))
 
     def __len__(self) -> int:
@@ -107,16 +100,10 @@ class Slice:
         TypeError
             If they have to be counted and that should take long; ``list`` ignores this error.
         """
-        numbers = self._uncounted()
-        if numbers is None:
-            try:
-                with self._working():
-                    self._set.counted(LENGTH_SECONDS)
-            except TooExpensive:
-                raise TypeError("to count the solutions should take long: use .count") from None
-            numbers = self._numbers
         try:
-            return len(numbers)
+            return len(self._counted(LENGTH_SECONDS))
+        except TooExpensive:
+            raise TypeError("to count the solutions should take long: use .count") from None
         except OverflowError:
             raise OverflowError(TOO_MANY) from None
 
@@ -257,6 +244,15 @@ class Slice:
             numbers = range(self._set.count)
         for part in self._slices:
             numbers = numbers[part]
+        return numbers
+
+    def _counted(self, max_seconds: float = inf) -> range:
+        """Return the same; TooExpensive if a count is needed that should take longer."""
+        numbers = self._uncounted()
+        if numbers is None:
+            with self._working():
+                self._set.counted(max_seconds)
+            numbers = self._numbers
         return numbers
 
     def _uncounted(self) -> range | None:
@@ -410,6 +406,8 @@ class Solutions(Slice):
         TooExpensive
             As ``shares`` does.
         """
+        from gpusudoku.enumeration.share_queries import unique_placements  # lazily: it is slow
+
         with self._working():
             return unique_placements(self.board, self._set.shares)
 
@@ -425,6 +423,8 @@ class Solutions(Slice):
         TooExpensive
             As ``shares`` does. For 9x9 boards of clues it never does, but may take minutes.
         """
+        from gpusudoku.enumeration.share_queries import unique_pairs  # lazily: it is slow
+
         with self._working():
             return unique_pairs(self._set)
 

@@ -12,8 +12,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.enumeration import in_memory
-from gpusudoku.enumeration.lexicographic import LexicographicIndex
-from gpusudoku.enumeration.shares import counts_of_digits
+from gpusudoku.enumeration.lexicographic import LexicographicIndex, counts_of_digits
 from gpusudoku.enumeration.solution_set import SolutionSet
 from gpusudoku.errors import Cancelled, Interrupted, MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancelToken

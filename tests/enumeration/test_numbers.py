@@ -13,9 +13,8 @@ from gpusudoku import Geometry
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.enumeration import in_memory, solution_set
-from gpusudoku.enumeration.contraction_order import GeneralIndex, NineIndex
+from gpusudoku.enumeration.contraction_order import GeneralIndex, NineIndex, contraction_for_order
 from gpusudoku.enumeration.in_memory import InMemoryIndex
-from gpusudoku.enumeration.solution_set import contraction_for_order
 from gpusudoku.errors import MismatchError, TooExpensive
 from tests.boards import puzzle, spoilt, streamed
 from tests.enumeration.short import listed, short_blocks, short_lists, short_parts, solution_set_of
@@ -128,7 +127,7 @@ def test_a_contraction_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = Parts(SIX, 1 << 28, TooExpensive("too expensive to contract: said for a test"))
     assert len(list(parts.joins())) > 3
     monkeypatch.setattr(
-        "gpusudoku.enumeration.solution_set.contraction_for_order", lambda board: parts
+        "gpusudoku.enumeration.contraction_order.contraction_for_order", lambda board: parts
     )
     check_contraction_order(SIX)
 
@@ -136,7 +135,7 @@ def test_a_contraction_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short", "uncompiled")
 def test_without_a_contraction_the_order_is_ascending(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "gpusudoku.enumeration.solution_set.contraction_for_order", lambda board: None
+        "gpusudoku.enumeration.contraction_order.contraction_for_order", lambda board: None
     )
     rows = listed(SIX)
     assert (np.concatenate(list(solution_set_of(SIX).contraction_order.rows(0))) == rows).all()

@@ -109,7 +109,7 @@ def test_the_shares_of_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short")
 def test_a_wrong_sum_is_not_kept_as_the_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "gpusudoku.enumeration.solution_set.nine_shares", lambda *_: np.arange(729).reshape(81, 9)
+        "gpusudoku.contraction.nine.shares.nine_shares", lambda *_: np.arange(729).reshape(81, 9)
     )
     orders = solution_set_of(NINE)
     with pytest.raises(MismatchError, match="do not add up"):
