@@ -232,10 +232,8 @@ class Slice:
                     yield rows
             return
         numbers = self._numbers
-        count = self.count
-        for start in range(0, count, LOOKED_UP_ROWS):
-            chunk = numbers[start : min(start + LOOKED_UP_ROWS, count)]
-            yield index.at(np.array(chunk, object))
+        for start in range(0, self.count, LOOKED_UP_ROWS):
+            yield index.at(np.array(numbers[start : start + LOOKED_UP_ROWS], object))
 
     @property
     def _numbers(self) -> range:
@@ -357,8 +355,7 @@ class Solutions(Slice):
         super().__init__(solution_set, (), cancel, progress)
 
     def __len__(self) -> int:
-        # A TypeError, because list() asks for the length first, and ignores this error alone.
-        raise TypeError(TOO_MANY)
+        raise TypeError(TOO_MANY)  # list() asks for the length first, and ignores this error alone
 
     def __bool__(self) -> bool:
         """Tell whether there are any, without counting them."""

@@ -24,7 +24,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import FEWEST_CLUES, NINE, Geometry
 from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.enumeration.sampling import SEED_BITS, checked_seed, keys
+from gpusudoku.enumeration.sampling import KEYS, SEED_BITS, checked_seed, random_words
 from gpusudoku.errors import Cancelled, GaveUp, InputError, described, shown
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, interruptible, made_in
 from gpusudoku.jobs.forks import cached_property
@@ -361,7 +361,8 @@ class Puzzles:
                     attempts = np.tile(np.arange(first, first + each), len(left))
                     numbers = np.repeat(left, each)
                     grids = self._grids.at(numbers, attempts)
-                    puzzles, good = self._attempt(grids, keys(self.seed, numbers, attempts))
+                    seeds, *_ = random_words(self.seed, numbers, attempts, KEYS)
+                    puzzles, good = self._attempt(grids, seeds)
                     if seen:
                         good &= [bytes(puzzle) not in seen for puzzle in puzzles]
                     good = good.reshape(len(left), each)
