@@ -15,7 +15,7 @@ from gpusudoku.board.batch import Batch, sort_keys
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
-from gpusudoku.enumeration.index import RankedIndex
+from gpusudoku.enumeration.index import SolutionIndex
 from gpusudoku.errors import MismatchError
 from gpusudoku.jobs.cancel import Deadline, cancelling, check_cancelled
 from gpusudoku.jobs.job import spread
@@ -30,7 +30,7 @@ COMPARED_ROWS = 1 << 10
 """At most this many rows are compared as they are; for more it is quicker to make numbers first."""
 
 
-class InMemoryIndex(RankedIndex):
+class InMemoryIndex(SolutionIndex):
     """All solutions of a board with n digits, uint8 (k, cells), in ascending order."""
 
     def __init__(self, solutions: NDArray[np.uint8], n: int) -> None:
@@ -50,6 +50,7 @@ class InMemoryIndex(RankedIndex):
             yield self._solutions[block_start : min(block_start + BLOCK_ROWS, stop)].copy()
 
     def rank(self, cells: NDArray[np.uint8]) -> int:
+        """Return the number of a solution, uint8 (cells)."""
         return rank_in(self._solutions, cells)
 
     def shares(self) -> NDArray[Any]:

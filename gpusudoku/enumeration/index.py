@@ -38,11 +38,3 @@ class SolutionIndex(ABC):
     def _range(self, start: int, stop: int | None) -> range:
         """Return the numbers from ``start`` to before ``stop`` that have a solution."""
         return range(start, self.count if stop is None else min(stop, self.count))
-
-
-class RankedIndex(SolutionIndex):
-    """Solutions in ascending order."""
-
-    @abstractmethod
-    def rank(self, cells: NDArray[np.uint8]) -> int:
-        """Return the number of a solution, uint8 (cells)."""

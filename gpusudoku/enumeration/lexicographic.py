@@ -22,7 +22,7 @@ from gpusudoku.board.board import Board, digit_masks
 from gpusudoku.board.geometry import is_nine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.enumeration.in_memory import find_sorted, rank_in
-from gpusudoku.enumeration.index import RankedIndex
+from gpusudoku.enumeration.index import SolutionIndex
 from gpusudoku.errors import Cancelled, MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
 from gpusudoku.jobs.watch import watching
@@ -107,7 +107,7 @@ class _DigitCounts:
         return self._known[index]
 
 
-class LexicographicIndex(RankedIndex):
+class LexicographicIndex(SolutionIndex):
     """Solutions by number, by the counts of their prefixes.
 
     All but ``rows`` from the first solution on raise TooExpensive if a count on the way should take
@@ -168,6 +168,7 @@ class LexicographicIndex(RankedIndex):
                 return
 
     def rank(self, cells: NDArray[np.uint8]) -> int:
+        """Return the number of a solution, uint8 (cells)."""
         solution = cells[self._prefixes.cells].tobytes()
         prefix, start, _ = self._descend(lambda prefix, _: solution.startswith(prefix))
         return start + rank_in(self._list(prefix), cells)

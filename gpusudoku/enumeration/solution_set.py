@@ -23,7 +23,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.enumeration.in_memory import InMemoryIndex, check_shares, find_sorted
-from gpusudoku.enumeration.index import RankedIndex, SolutionIndex
+from gpusudoku.enumeration.index import SolutionIndex
 from gpusudoku.enumeration.lexicographic import LexicographicIndex
 from gpusudoku.errors import Cancelled, InputError, MismatchError, TooExpensive
 from gpusudoku.formats.coerce import BoardLike, board_of
@@ -77,13 +77,17 @@ class SolutionSet:
     """True once a 9x9 board of this process had too many solutions for memory: it is contracted."""
 
     def __init__(
-        self, board: Board, options: Options, engine: Engine, count: int | None = None
+        self,
+        board: Board,
+        options: Options,
+        engine: Engine | None = None,
+        count: int | None = None,
     ) -> None:
         self.board = board
         self.options = options
-        self.engine = engine
+        self.engine = engine_for(options, engine)
         # Lists are short: a GPU takes longer to start than this engine takes in all.
-        self._searcher = CpuEngine(engine.threads)
+        self._searcher = CpuEngine(self.engine.threads)
         self._is_nine = is_nine(board.geometry, board.given_candidates)
         self._max_in_memory = IN_MEMORY_NINE if self._is_nine else max_in_memory(board.geometry)
         self._lock = CancellableLock()
@@ -98,7 +102,7 @@ class SolutionSet:
         self._first_are_all = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.board, self.options)
+        return SolutionSet, (self.board, self.options)
 
     @property
     def is_counted(self) -> bool:
@@ -132,13 +136,13 @@ class SolutionSet:
         return self._has_one if self._count is None else self._count > 0
 
     @property
-    def ascending(self) -> RankedIndex:
+    def ascending(self) -> InMemoryIndex | LexicographicIndex:
         """The solutions in ascending order, to look them up by number."""
         with self._lock:
             return self._few() or self._by_prefixes
 
     @property
-    def ascending_list(self) -> RankedIndex:
+    def ascending_list(self) -> InMemoryIndex | LexicographicIndex:
         """The solutions in ascending order, to list them from the first on, which comes soon."""
         with self._lock:
             return self._few(SEARCHED_FIRST) or self._by_prefixes
@@ -317,7 +321,3 @@ class SolutionSet:
         simplified = Frontier.of([self.board]).simplified(SearchSettings())
         candidates: NDArray[np.uint64] = simplified.candidates[0]
         return candidates
-
-
-def _unpickled(board: Board, options: Options) -> SolutionSet:
-    return SolutionSet(board, options, engine_for(options))

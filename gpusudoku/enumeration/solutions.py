@@ -22,7 +22,6 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import write_lines
 from gpusudoku.engines.engine import Engine
-from gpusudoku.engines.make import engine_for
 from gpusudoku.enumeration.index import SolutionIndex
 from gpusudoku.enumeration.sampling import SEED_BITS, Uniform
 from gpusudoku.enumeration.solution_set import SolutionSet
@@ -76,8 +75,8 @@ class Slice:
             slices += f"[{start}:{stop}]" if part.step is None else f"[{start}:{stop}:{part.step}]"
         return f"<Solutions of {self.board.describe()}{slices and ', ' + slices}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (type(self), self._set, self._slices)
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "cancel": None, "_progress": None, "_destination": NUMPY}
 
     @property
     def board(self) -> Board:
@@ -351,8 +350,7 @@ class Solutions(Slice):
                 f" solutions(board)[:{options.limit}]"
             )
         options.refuse_seconds("a list of solutions")
-        solution_set = SolutionSet(board, options, engine_for(options, engine))
-        super().__init__(solution_set, (), cancel, progress)
+        super().__init__(SolutionSet(board, options, engine), (), cancel, progress)
 
     def __len__(self) -> int:
         raise TypeError(TOO_MANY)  # list() asks for the length first, and ignores this error alone
@@ -590,10 +588,4 @@ def solutions(
         board_of(board, box), Options(**options), engine=engine, progress=progress, cancel=cancel
     )
     result._destination = Destination.of(board)
-    return result
-
-
-def _unpickled(kind: type[Slice], solution_set: SolutionSet, slices: tuple[slice, ...]) -> Slice:
-    result = kind.__new__(kind)
-    Slice.__init__(result, solution_set, slices)
     return result

@@ -142,8 +142,8 @@ class Grids:
 def _all_grids(geometry: Geometry) -> SolutionIndex:
     """Number all grids: a fifth of a second for 9x9, so that they are kept for the next call."""
     count = COUNTED[geometry.box_rows, geometry.box_columns]
-    grids = SolutionSet(Board.empty(geometry), Options(device="cpu"), CpuEngine(1), count)
-    return grids.contraction_order
+    options = Options(device="cpu")
+    return SolutionSet(Board.empty(geometry), options, CpuEngine(1), count).contraction_order
 
 
 def _pattern(geometry: Geometry) -> Ints:
