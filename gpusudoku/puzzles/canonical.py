@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import blake2b
 from itertools import permutations, product
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, RowBlock
 from gpusudoku.board.blocks import in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
@@ -157,9 +157,10 @@ class Canonical:
 
 
 @dataclass(frozen=True)
-class CanonicalBlock:
+class CanonicalBlock(RowBlock):
     """Canonical forms of boards of one geometry, in columns of B rows."""
 
+    COLUMNS = ("boards", "forms", "ties", "maps")
     boards: Batch
     forms: NDArray[np.uint8]
     """uint8 (B, n * n): the canonical forms."""
@@ -169,18 +170,11 @@ class CanonicalBlock:
     maps: NDArray[np.uint8]
     """int64 (B) and uint8 (B, 1 + 3 n): as of ``Forms``."""
 
-    def __len__(self) -> int:
-        return len(self.boards)
-
-    def part(self, start: int, end: int) -> CanonicalBlock:
-        """Return those of the boards from start to before end."""
-        return self.chosen(np.arange(start, end))
-
-    def chosen(self, which: NDArray[np.int64]) -> CanonicalBlock:
-        """Return those of the boards with some indices, int64 (k), ascending."""
-        errors = {i: self.errors[j] for i, j in enumerate(which.tolist()) if j in self.errors}
-        boards, forms = self.boards.chosen(which), self.forms[which]
-        return CanonicalBlock(boards, forms, errors, self.ties[which], self.maps[which])
+    def chosen(self, which: Any) -> CanonicalBlock:
+        """Return the rows of a slice, of a mask, bool (B), or of indices, int64 (k)."""
+        rows = np.arange(len(self))[which].tolist()
+        errors = {i: self.errors[row] for i, row in enumerate(rows) if row in self.errors}
+        return replace(super().chosen(which), errors=errors)
 
     def transformations(self) -> list[Transformation]:
         """Return a transformation for each board: columns and digits without clues come anywhere.

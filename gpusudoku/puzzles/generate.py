@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, RowBlock
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import FEWEST_CLUES, NINE, Geometry
 from gpusudoku.board.text import draw
@@ -80,9 +80,10 @@ class Puzzle:
 
 
 @dataclass(frozen=True)
-class PuzzleBlock:
+class PuzzleBlock(RowBlock):
     """Random puzzles of one run, in columns of k rows."""
 
+    COLUMNS = ("numbers", "puzzles", "solutions", "weights")
     geometry: Geometry
     seed: int
     numbers: NDArray[np.int64]
@@ -104,14 +105,6 @@ class PuzzleBlock:
     def __repr__(self) -> str:
         boards = Batch(self.geometry, self.puzzles).describe()
         return f"<PuzzleBlock: {boards}, with seed {self.seed}>"
-
-    def __len__(self) -> int:
-        return len(self.puzzles)
-
-    def part(self, start: int, end: int) -> PuzzleBlock:
-        """Return the puzzles from start to before end."""
-        columns = ("numbers", "puzzles", "solutions", "weights")
-        return replace(self, **{name: getattr(self, name)[start:end] for name in columns})
 
     def __iter__(self) -> Iterator[Puzzle]:
         levels, guesses = (column.tolist() for column in self.ratings)

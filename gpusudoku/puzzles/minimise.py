@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, RowBlock
 from gpusudoku.board.blocks import in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
@@ -78,9 +78,10 @@ class Minimised:
 
 
 @dataclass(frozen=True)
-class MinimisedBlock:
+class MinimisedBlock(RowBlock):
     """Minimal puzzles in some boards, in columns of B rows."""
 
+    COLUMNS = ("boards", "numbers", "puzzles", "solutions")
     boards: Batch
     numbers: NDArray[np.int64]
     """int64 (B): the solutions of each board, 2 for more; without one only nothing is removed."""
@@ -89,15 +90,6 @@ class MinimisedBlock:
     solutions: NDArray[np.uint8]
     """uint8 (B, cells): their solutions."""
     seed: int
-
-    def __len__(self) -> int:
-        return len(self.boards)
-
-    def part(self, start: int, end: int) -> MinimisedBlock:
-        """Return those of the boards from start to before end."""
-        boards, numbers = self.boards.part(start, end), self.numbers[start:end]
-        puzzles, solutions = self.puzzles[start:end], self.solutions[start:end]
-        return MinimisedBlock(boards, numbers, puzzles, solutions, self.seed)
 
     def __iter__(self) -> Iterator[Minimised | InputError]:
         puzzles = self.boards.with_cells(self.puzzles)

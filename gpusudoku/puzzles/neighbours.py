@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain, combinations, islice
 from math import comb
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, RowBlock
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.engines.cpu import CpuEngine
@@ -69,9 +69,10 @@ class Change:
 
 
 @dataclass(frozen=True)
-class NeighbourBlock:
-    """Some neighbours of puzzles, each beside its own, in order."""
+class NeighbourBlock(RowBlock):
+    """Some neighbours of puzzles, in order, and the puzzle of each."""
 
+    COLUMNS: ClassVar[tuple[str, ...]] = ("index", "cells")
     boards: Batch
     """The puzzles."""
     numbers: NDArray[np.int64]
@@ -83,23 +84,17 @@ class NeighbourBlock:
     ended: bool = False
     """True if these were all neighbours of the puzzles; then the block has none."""
 
-    def __len__(self) -> int:
-        return len(self.cells)
-
     @property
     def neighbours(self) -> Batch:
         """The neighbours as boards."""
         return self.boards.chosen(self.index).with_cells(self.cells)
-
-    def chosen(self, which: slice | NDArray[Any]) -> NeighbourBlock:
-        """Return the neighbours of a slice, of a mask, bool (k), or of indices, int64."""
-        return replace(self, index=self.index[which], cells=self.cells[which])
 
 
 @dataclass(frozen=True)
 class _Piece(NeighbourBlock):
     """Boards that are neighbours, but for additions that are still to come."""
 
+    COLUMNS = ("index", "cells", "last")
     last: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     """int64 (k): the cell of the last addition, or -1; later ones come behind it."""
 
@@ -120,11 +115,6 @@ class _Piece(NeighbourBlock):
     def cut(self, most: int) -> Iterator[_Piece]:
         """Cut it into pieces of so many boards."""
         return (self.chosen(slice(start, start + most)) for start in range(0, len(self), most))
-
-    def chosen(self, which: slice | NDArray[Any]) -> _Piece:
-        """Return some of the boards."""
-        index, cells, last = self.index[which], self.cells[which], self.last[which]
-        return replace(self, index=index, cells=cells, last=last)
 
 
 def neighbours(
