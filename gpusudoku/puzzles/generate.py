@@ -438,8 +438,8 @@ class Puzzles:
                 grids,
                 seeds,
                 units=options.units,
-                least=0 if options.minimal else options.min_clues,
-                most=-1 if is_proven else MAX_GUESSES,
+                min_clues=0 if options.minimal else options.min_clues,
+                max_guesses=-1 if is_proven else MAX_GUESSES,
             )
             clues = np.count_nonzero(puzzles, axis=1)
             is_good = (options.min_clues <= clues) & (clues <= options.max_clues)

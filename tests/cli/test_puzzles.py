@@ -297,7 +297,7 @@ def test_all_of_a_board_and_of_a_batch(run, file):
     ["--seed 3", "--seed 3 --format csv", "--all --limit 20", "--all --limit 20 --json"],
 )
 def test_a_run_of_minimise_that_goes_on(checkpointed, full, monkeypatch, grids, puzzles, options):
-    monkeypatch.setattr("gpusudoku.puzzles.minimise.MOST_BOARDS", 8)
+    monkeypatch.setattr("gpusudoku.puzzles.minimise.MAX_BOARDS", 8)
     monkeypatch.setattr("gpusudoku.puzzles.all_minimal.NODES", 16)
     path = puzzles if "--all" in options else grids
     lines = path.read_text().splitlines(keepends=True)
