@@ -44,7 +44,6 @@ from gpusudoku.pipeline.source import is_file, looks_like_board
 from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
 
 if TYPE_CHECKING:
-    from gpusudoku.engines.cuda.engine import CudaEngine
     from gpusudoku.engines.engine import Engine
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -428,9 +427,8 @@ def start_engine(options: Options) -> Engine:
     engine = engine_for(options, fallback=warn_of_device)
     if options.device != "auto":
         return engine
-    if engine.name == "cuda":  # by --gpu
-        gpus = cast("CudaEngine", engine).gpus
-        note(f"device cuda ({', '.join(gpu.card.name for gpu in gpus)})")
+    if engine.has_gpu:  # by --gpu
+        note(f"device cuda ({', '.join(engine.gpu_names)})")
     else:
         from gpusudoku.engines.cuda import availability
 
