@@ -111,7 +111,7 @@ def minimise(
         piece = PartWriter(part, source, asked)
     writer = MinimalWriter(asked.form or "line", source, seeded=not everything)
     from gpusudoku.jobs.cores import usable_cores
-    from gpusudoku.kernels.processor import has_avx512
+    from gpusudoku.kernels.search.shape import has_avx512
 
     threads = jobs or usable_cores()
     # A run that is resumed skips the puzzles that are listed, so their order must be the same.

@@ -13,8 +13,7 @@ from gpusudoku.contraction.protocol import Contraction, Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import shape_of
+from gpusudoku.kernels.search.shape import SearchSettings, shape_of
 from gpusudoku.search.frontier import Frontier
 
 MOST_MAPS = 1 << 20

@@ -20,7 +20,7 @@ from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, Worker, pieces
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from gpusudoku.kernels.search.arguments import (
     Stack,
     limit_of,
 )
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.forecast import Forecast
 from gpusudoku.search.frontier import Frontier, node_seconds
 

@@ -11,7 +11,7 @@ from gpusudoku.board.geometry import NINE
 from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.jobs.forks import delayed_forks
-from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.compile_many import ready
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import TASKS, Begun, SearchPlan, search_kernels

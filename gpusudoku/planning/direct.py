@@ -22,9 +22,9 @@ from gpusudoku.engines.engine import Engine
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.watch import Progress, current_watch
-from gpusudoku.kernels.compiling import ready
-from gpusudoku.kernels.kernel import Kernel
-from gpusudoku.kernels.search import cpu, few
+from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.kernel import Kernel, block_of
+from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
     DEEPEST,
     GUESSES,
@@ -36,9 +36,7 @@ from gpusudoku.kernels.search.arguments import (
     Stack,
     limit_of,
 )
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import Shape, shape_of
-from gpusudoku.kernels.signature import block_of
+from gpusudoku.kernels.search.shape import SearchSettings, Shape, shape_of
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import contractible, likely_searched
 from gpusudoku.planning.search import Begun, search_kernels, search_settings
@@ -153,7 +151,7 @@ class _Memory:
     def pack(self, board: Batch) -> None:
         """Make a board the next to be searched."""
         self._cells[:] = board.cells
-        pack = few.pack(self.shape).of(1)
+        pack = cpu.pack(self.shape).for_boards(1)
         if isinstance(pack, Kernel):
             pack.call(self._packing)
         else:

@@ -14,7 +14,7 @@ from math import inf
 from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cancel import cancelling
 from gpusudoku.jobs.job import Job, Task
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import HOPELESS, Frontier, estimate_search
 
 FIRST_SECONDS = 1.0
