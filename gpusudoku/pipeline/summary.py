@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,8 +10,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError
@@ -134,7 +133,7 @@ class Ending:
         elif self.unreadable:
             note(f"{self.unreadable:,} boards could not be read, as their parts have told")
         if self.status:
-            click.get_current_context().exit(self.status)
+            sys.exit(self.status)
 
 
 def show_plan(plan: Plan | FinishedPlan, board: Board, engine: Engine) -> None:
