@@ -19,14 +19,16 @@ symbols of the digits, :mod:`~gpusudoku.formats.source` expands compressed data.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from io import BufferedReader, BytesIO
+from io import BufferedReader, BytesIO, FileIO
 from itertools import chain, islice
 from typing import BinaryIO
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described
@@ -43,6 +45,7 @@ from gpusudoku.formats.source import (
     Way,
     content,
     opened,
+    single,
 )
 from gpusudoku.formats.tables import find_header, read_table
 
@@ -50,6 +53,8 @@ _SIZE = re.compile(rb"[1-9][0-9]{0,6}(?: [1-9][0-9]?)? *")
 """A number of boards, or of rows and columns of a board or of its boxes."""
 _LEAST_ROW = 4
 """Characters of the line below them."""
+_MOST_BYTES = 1 << 12
+"""The size of a file that is looked at as a whole, and may be one plain board."""
 _MOST_BAD = 1 << 7
 """Bad boards before the first good one, if there are control characters: more are binary data."""
 
@@ -64,11 +69,33 @@ def read_batches(
     """Read a file, ``-`` for standard input, as :func:`read_stream` does; a meter follows it."""
     try:
         with opened(path, meter) as (stream, source):
+            batch = None if column is not None else _plain_batch(stream, source, geometry)
+            if batch is not None:
+                yield batch
+                return
             yield from read_stream(stream, Way(source, geometry, column))
     except InputError as error:
         yield error
     except OSError as error:
         yield InputError(f"{path}: {error.strerror}, expected a file that can be read")
+
+
+def _plain_batch(stream: BinaryIO, source: str, geometry: Geometry | None) -> Batch | None:
+    """Read a small file of one plain board, without the search for the form; None for others."""
+    if not (isinstance(stream, BufferedReader) and isinstance(stream.raw, FileIO)):
+        return None  # compressed, or in memory
+    status = os.fstat(stream.fileno())
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+        return None
+    data = stream.peek(status.st_size)
+    if len(data) != status.st_size:  # some of it was read before
+        return None
+    text = data.decode("latin-1")
+    board = plain_board(text, geometry)
+    if board is None:
+        return None
+    lines_above = text[: len(text) - len(text.lstrip())].count("\n")
+    return single(board, Origin(source), 1 + lines_above, text=b"".join(data.split()))
 
 
 def read_stream(stream: BinaryIO, way: Way) -> Iterator[Batch | InputError]:

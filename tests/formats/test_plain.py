@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.errors import InputError
+from gpusudoku.formats import Way, read_batches, read_text_batches
 from gpusudoku.formats.lines import plain_boards
 from gpusudoku.formats.symbols import CHARACTERS, UNKNOWN, WITHOUT_ZERO
 from tests.boards import LINE_4X4
@@ -44,6 +51,40 @@ def test_which_boards_are_certain(n: int) -> None:
                 break
             expected.append(values.tolist())
         assert plain_boards(symbols, n).tolist() == expected
+
+
+def facts(batches: Iterable[Batch | InputError]) -> list[object]:
+    """Describe all that was read."""
+    found: list[object] = []
+    for batch in batches:
+        if isinstance(batch, InputError):
+            found.append(str(batch))
+            continue
+        assert batch.places is not None
+        places = batch.places.lines.tolist(), batch.places.texts.tolist(), batch.alphabet(0)
+        found.append((batch.geometry, batch.cells.tolist(), batch.candidates is None, places))
+    return found
+
+
+@pytest.mark.parametrize("box", [None, Geometry(3, 3)], ids=str)
+def test_a_small_file_of_one_board(tmp_path: Path, box: Geometry | None) -> None:
+    """Read without the search for the form, if it is plain; nothing differs from that."""
+    rng, path = random.Random(1), tmp_path / "board.txt"
+    for n in (1, 2, 3, 4, 9, 16):
+        for symbols in ("." * 9 + "123456789", ".0123", "-.1", "0123456789ABCDEFG", ".1234;\t é"):
+            line = "".join(rng.choices(symbols, k=n * n))
+            rows = [line[i : i + n] for i in range(0, n * n, n)]
+            for text in (line, "\n".join(rows), "\r\n".join(rows), "\n\n".join([line, line])):
+                for whole in (
+                    text,
+                    f"{text}\n",
+                    f"\n \n\n{text} \n\n",
+                    f"# a\n{text}",
+                    f"{text}\nend",
+                ):
+                    path.write_bytes(whole.encode())
+                    expected = facts(read_text_batches(whole, Way(str(path), box)))
+                    assert facts(read_batches(str(path), box)) == expected, whole
 
 
 def test_nothing_is_compiled_for_reading() -> None:
