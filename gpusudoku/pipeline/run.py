@@ -31,7 +31,6 @@ from gpusudoku.pipeline.source import Source
 from gpusudoku.results import BadBoard
 
 if TYPE_CHECKING:
-    from gpusudoku.engines.cuda.engine import CudaEngine
     from gpusudoku.engines.engine import Engine
     from gpusudoku.pipeline.checkpoint import OutputCheckpoint
     from gpusudoku.pipeline.parts import PartWriter
@@ -281,9 +280,8 @@ def start_engine(options: Options) -> Engine:
     engine = engine_for(options, fallback=warn_of_device)
     if options.device != "auto":
         return engine
-    if engine.name == "cuda":  # by --gpu
-        gpus = cast("CudaEngine", engine).gpus
-        note(f"device cuda ({', '.join(gpu.card.name for gpu in gpus)})")
+    if engine.has_gpu:  # by --gpu
+        note(f"device cuda ({', '.join(engine.gpu_names)})")
     else:
         from gpusudoku.engines.cuda import availability
 
