@@ -48,7 +48,7 @@ from gpusudoku.pipeline.settings import (
 from gpusudoku.pipeline.sink import open_answer_sink
 from gpusudoku.pipeline.source import Source
 from gpusudoku.pipeline.summary import show_stats
-from gpusudoku.pipeline.text_forms import AnswerRecords, AnswerWriter, PlainCounts
+from gpusudoku.pipeline.text_forms import count_writer
 from gpusudoku.results import BadBoard, ResultBlock, decimal_digits
 
 if TYPE_CHECKING:
@@ -163,10 +163,10 @@ def count(
         each = source.single or asked.in_detail or check is not None
         counter = _counter(on_cluster=cluster is not None, each=each)
         work = partial(counter, options=options, engine=machine)
-        writer: AnswerWriter = PlainCounts(source.single, only=only is not None)
-        if asked.form is not None:
-            writer = AnswerRecords.of(asked, source.origin, single=source.single)
-        elif not each and cluster is None and only is None:
+        writer = count_writer(
+            asked, source.origin, single=source.single, only_boards=only is not None
+        )
+        if asked.form is None and not each and cluster is None and only is None:
             work = partial(work, lines_of=writer.text)
         with (
             open_answer_sink(
@@ -297,9 +297,7 @@ def _count_in_tasks(
                 said = f"interrupted in the cross-check of {decimal_digits(count.count)} solutions"
                 raise type(error)(f"{said}{store.hint}", count.count) from None
         if part is None:
-            writer: AnswerWriter = PlainCounts(True)
-            if asked.form is not None:
-                writer = AnswerRecords.of(asked, source.origin, single=True)
+            writer = count_writer(asked, source.origin, single=True)
             text = writer.header() + writer.text(results)
         else:
             if not record.tasks:

@@ -13,11 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.text import DIGITS
 from gpusudoku.cli.generate import note_walks, puzzle_options, puzzle_source
 from gpusudoku.cli.options import (
     checkpoint,
@@ -35,13 +32,13 @@ from gpusudoku.pipeline.checkpoint import is_resumed, refuse_same
 from gpusudoku.pipeline.identity import digest_of_file, identity_of_command
 from gpusudoku.pipeline.messages import note, quietly
 from gpusudoku.pipeline.output import WriteError, refuse
-from gpusudoku.pipeline.records import as_rows
+from gpusudoku.pipeline.records import TableWriter
 from gpusudoku.pipeline.settings import CommandFacts, OutputOptions
 from gpusudoku.pipeline.sink import LineSink, open_sink
 
 if TYPE_CHECKING:
     from gpusudoku.pipeline.source import Source
-    from gpusudoku.puzzles.dataset import Columns, PuzzleDataset
+    from gpusudoku.puzzles.dataset import PuzzleDataset
 
 own = own_option("dataset")
 
@@ -135,7 +132,7 @@ def dataset(
             asked = replace(asked, output=f"{path}.csv", force=False)
             if _is_made(command, path, asked, source, force):
                 return
-        writer, gave_up = RowWriter(form, options.geometry.n), None
+        writer, gave_up = TableWriter("csv" if form == "parquet" else form, TYPES), None
         try:
             with open_sink(command, source, asked, writer.header) as sink:
                 note_walks(Puzzles(0, options, 0))
@@ -197,7 +194,7 @@ def _write(
     rows: PuzzleDataset,
     number: int,
     seed: int | None,
-    writer: RowWriter,
+    writer: TableWriter,
     seconds: float,
     jobs: int | None,
 ) -> None:
@@ -210,7 +207,7 @@ def _write(
     first, seen = 0, set[bytes]()
     if sink.start.solutions:
         assert sink.output.real_path is not None
-        first, seen = writer.read(sink.output.real_path)
+        first, seen = read_rows(sink.output.real_path, writer.delimiter)
     start, made = time.perf_counter(), 0
     blocks = rows.blocks(
         number,
@@ -224,61 +221,28 @@ def _write(
         for columns in sink.line.waiting(blocks):
             sink.tell_seed()
             size = len(columns["number"])
-            sink.write(writer.text(columns), size)
+            sink.write(writer.rows(columns), size)
             made += size
             sink.noun = f"rows, {made / (time.perf_counter() - start):,.0f} a second"
             sink.done(solutions=size, found=size)
 
 
-class RowWriter:
-    """Writes rows as csv, which Parquet is made of, too, as tsv or as JSON lines; reads them."""
+def read_rows(path: str, delimiter: str | None) -> tuple[int, set[bytes]]:
+    """Read rows that were written: the number after the last, and the keys of the classes.
 
-    def __init__(self, form: str, digits: int) -> None:
-        self.form = "csv" if form == "parquet" else form
-        self._delimiter = {"csv": ",", "tsv": "\t"}.get(self.form)
-        """None for JSON lines."""
-        has_commas = digits > len(DIGITS)
-        quoted = self.form == "jsonl" or (self.form == "csv" and has_commas)
-        self._quote = b'"' if quoted else b""
+    They are JSON lines if there is no delimiter.
+    """
+    from gpusudoku.puzzles.canonical import class_key
 
-    def header(self) -> bytes:
-        """Return the line before all rows."""
-        return as_rows([[*TYPES]], self._delimiter) if self._delimiter else b""
-
-    def text(self, columns: Columns) -> bytes:
-        """Write rows: their texts side by side in an array of bytes, without the NUL bytes."""
-        size, fields = len(columns["number"]), list[NDArray[np.uint8]]()
-
-        def add(text: bytes) -> None:
-            fields.append(np.tile(np.frombuffer(text, np.uint8), (size, 1)))
-
-        between = b"" if self._delimiter else b"{"
-        for name, column in columns.items():
-            quote = self._quote if column.dtype.kind == "S" else b""
-            lead = b"" if self._delimiter else f'"{name}": '.encode()
-            texts = column.astype(np.bytes_)
-            add(between + lead + quote)
-            fields.append(texts.view(np.uint8).reshape(size, texts.itemsize))
-            add(quote)
-            between = (self._delimiter or ", ").encode()
-        add(b"\n" if self._delimiter else b"}\n")
-        whole = np.concatenate(fields, axis=1)
-        text: bytes = whole[whole != 0].tobytes()
-        return text
-
-    def read(self, path: str) -> tuple[int, set[bytes]]:
-        """Read rows that were written: the number after the last, and the keys of the classes."""
-        from gpusudoku.puzzles.canonical import class_key
-
-        number, keys = -1, set[bytes]()
-        with Path(path).open(encoding="ascii", newline="") as file:
-            found: Iterable[dict[str, Any]] = map(json.loads, file)
-            if self._delimiter:
-                found = csv.DictReader(file, delimiter=self._delimiter)
-            for row in found:
-                number = int(row["number"])
-                keys.add(class_key(row["canonical"].encode()))
-        return number + 1, keys
+    number, keys = -1, set[bytes]()
+    with Path(path).open(encoding="ascii", newline="") as file:
+        rows: Iterable[dict[str, Any]] = map(json.loads, file)
+        if delimiter:
+            rows = csv.DictReader(file, delimiter=delimiter)
+        for row in rows:
+            number = int(row["number"])
+            keys.add(class_key(row["canonical"].encode()))
+    return number + 1, keys
 
 
 def convert(rows: str, path: str, checkpoint: str | None, force: bool) -> None:

@@ -25,18 +25,17 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError
-from gpusudoku.formats import FORMATS, write_lines
+from gpusudoku.formats import FORMATS
 from gpusudoku.iterating import with_bad_boards
 from gpusudoku.pipeline.parts import PartWriter
+from gpusudoku.pipeline.puzzle_forms import minimal_writer
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.sink import LineSink, open_sink
 from gpusudoku.pipeline.source import Source, conflict_in, place_of
-from gpusudoku.pipeline.text_forms import PuzzleLines
+from gpusudoku.pipeline.text_forms import Writer
 from gpusudoku.results import BadBoard
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from gpusudoku.puzzles.minimise import MinimisedBlock
 
 own = own_option("minimise")
@@ -111,7 +110,7 @@ def minimise(
         if seed is None and not everything:
             raise InputError("--part needs a --seed: all parts are of one run")
         piece = PartWriter(command, part, source, asked)
-    writer = MinimalWriter(asked.form or "line", source, seeded=not everything)
+    writer = minimal_writer(asked.form or "line", source, seeded=not everything)
     from gpusudoku.jobs.cores import usable_cores
     from gpusudoku.kernels.processor import has_avx512
 
@@ -128,7 +127,7 @@ def minimise(
 def _minimise_each(
     source: Source,
     sink: LineSink,
-    writer: MinimalWriter,
+    writer: Writer,
     keep: str,
     seed: int | None,
     threads: int,
@@ -144,11 +143,12 @@ def _minimise_each(
     with closing(with_bad_boards(source.found(), work, "record")) as blocks:
         for block in blocks:
             if isinstance(block, BadBoard):
-                sink.bad(writer.bad(block))
+                assert block.error.entry is not None  # whatever a command reads has one
+                sink.bad(writer.bad(block.error.entry))
                 continue
             if (block.numbers == 1).any():
                 sink.tell_seed()
-            sink.write(writer.minimised(block))
+            sink.write(writer.text(block))
             source.unsolved(block.boards, block.numbers)
             sink.done(boards=len(block), found=int((block.numbers == 1).sum()))
 
@@ -156,7 +156,7 @@ def _minimise_each(
 def _list_all(
     source: Source,
     sink: LineSink,
-    writer: MinimalWriter,
+    writer: Writer,
     keep: str,
     limit: int | None,
     threads: int,
@@ -165,6 +165,7 @@ def _list_all(
     from gpusudoku.engines.cpu import CpuEngine
     from gpusudoku.puzzles.all_minimal import minimal_blocks
     from gpusudoku.puzzles.clue_patterns import kept_cells
+    from gpusudoku.puzzles.minimise import MinimisedBlock
     from gpusudoku.solving import only_solution
 
     engine, done = CpuEngine(threads), sink.start.solutions
@@ -179,7 +180,9 @@ def _list_all(
                     new = rows[max(0, done - number) :]
                     number += len(rows)
                     if len(new):
-                        sink.write(writer.inside(board, new, solution))
+                        solutions = np.tile(solution, (len(new), 1))
+                        ones = np.ones(len(new), np.int64)
+                        sink.write(writer.text(MinimisedBlock(board, ones, new, solutions, 0)))
                     sink.done(solutions=len(new), found=len(new))
                     if number == limit:
                         break
@@ -187,59 +190,3 @@ def _list_all(
             source.unanswered(f"{place_of(board, 0)}{error}{conflict_in(puzzle)}")
         sink.done(boards=1)
         done = 0
-
-
-class MinimalWriter(PuzzleLines):
-    """Writes minimal puzzles; records have the given one and the solution, too."""
-
-    def __init__(self, form: str, source: Source, seeded: bool) -> None:
-        columns = ["minimal", "solution", "clues", "difficulty", "guesses"]
-        columns += ["seed"] * seeded + ["error"] * source.gives_errors
-        super().__init__(form, source, columns)
-
-    def minimised(self, block: MinimisedBlock) -> bytes:
-        """Write the minimal puzzle of every board."""
-        good = block.numbers == 1
-        puzzles = block.boards.with_cells(block.puzzles)
-        if self._records is None:
-            lines = iter(self.texts(puzzles.chosen(good)))
-            return b"".join(next(lines) if each else self._gap for each in good.tolist())
-        from gpusudoku.solving import not_one
-
-        errors = [str(not_one(number) or "") for number in block.numbers.tolist()]
-        found = {"seed": str(block.seed), "error": errors}
-        return self._text(block.boards, puzzles, block.solutions, good, found)
-
-    def inside(self, board: Batch, rows: NDArray[np.uint8], solution: NDArray[np.uint8]) -> bytes:
-        """Write minimal puzzles, uint8 (k, cells), inside the board of a batch of one."""
-        puzzles = board.with_cells(rows)
-        if self._records is None:
-            return b"".join(self.texts(puzzles))
-        solutions = np.tile(solution, (len(rows), 1))
-        return self._text(board, puzzles, solutions, np.ones(len(rows), np.bool_), {"error": ""})
-
-    def _text(
-        self,
-        boards: Batch,
-        puzzles: Batch,
-        solutions: NDArray[np.uint8],
-        good: NDArray[np.bool_],
-        found: dict[str, Any],
-    ) -> bytes:
-        """Write records; those of boards without exactly one solution have no values."""
-        from gpusudoku.puzzles.difficulty import LEVELS, rate_batch
-
-        assert self._records is not None
-        puzzles = puzzles.chosen(good)
-        levels, guesses = (column.tolist() for column in rate_batch(puzzles))
-        words = [LEVELS[level] for level in levels]
-        clues = np.count_nonzero(puzzles.cells, axis=1).tolist()
-        texts = (
-            b"".join(lines).decode().splitlines()
-            for lines in (self.texts(puzzles), [bytes(write_lines(solutions[good]))])
-        )
-        rated = zip(*texts, clues, words, guesses, strict=True)
-        rows = [next(rated) if each else [None] * 5 for each in good.tolist()]
-        values = dict(zip(self._columns, map(list, zip(*rows, strict=True)), strict=False))
-        values |= {name: found[name] for name in self._columns[5:]}
-        return self._records.text(boards, values)

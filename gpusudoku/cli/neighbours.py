@@ -27,13 +27,13 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
 from gpusudoku.jobs.watch import duration
 from gpusudoku.pipeline.messages import note, several
+from gpusudoku.pipeline.puzzle_forms import neighbour_writer
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions
 from gpusudoku.pipeline.sink import open_sink
 from gpusudoku.pipeline.source import Source, place_of
-from gpusudoku.pipeline.text_forms import PuzzleLines
 
 if TYPE_CHECKING:
-    from gpusudoku.puzzles.neighbours import Change, NeighbourBlock
+    from gpusudoku.puzzles.neighbours import Change
 
 own = own_option("neighbours")
 
@@ -99,7 +99,7 @@ def neighbours(
     if dedupe:
         asked.refuse_with("--dedupe", {"--checkpoint": asked.checkpoint})
     source, threads = Source(boards, reading, asked), jobs or usable_cores()
-    writer, classes = NeighbourWriter(asked.form or "line", source), Classes()
+    writer, classes = neighbour_writer(asked.form or "line", source), Classes()
     with open_sink(command, source, asked, writer.header) as sink:
         done, batches = sink.start.solutions, source.batches()
         written = done
@@ -116,7 +116,7 @@ def neighbours(
                         new = new.chosen(np.sort(np.array(which, np.int64)))
                     written += len(new)
                     if len(new):
-                        sink.write(writer.text(new), len(new) if writer.is_plain else None)
+                        sink.write(writer.text(new))
                     sink.done(solutions=len(new), found=len(new))
                     continue
                 source.unsolved(block.boards, block.numbers)
@@ -138,29 +138,3 @@ def _announced(batches: Iterator[Batch], change: Change, threads: int) -> Iterat
                 f" {taken} on {several(threads, 'thread')}"
             )
         yield batch
-
-
-class NeighbourWriter(PuzzleLines):
-    """Writes neighbours of puzzles; records have the puzzle and the changes, too."""
-
-    def __init__(self, form: str, source: Source) -> None:
-        super().__init__(form, source, ("neighbour", "removed", "added"))
-        self.is_plain = form == "line"
-        """True if each is a line."""
-
-    def text(self, block: NeighbourBlock) -> bytes:
-        """Write neighbours as whole lines."""
-        texts = b"".join(self.texts(block.neighbours))
-        if self._records is None:
-            return texts
-        before = block.boards.cells[block.index]
-        changed, values = before != block.cells, {"neighbour": texts.decode().splitlines()}
-        names = [block.boards.geometry.cell_name(cell) for cell in range(before.shape[1])]
-        for column, cells in (("removed", before), ("added", block.cells)):
-            found: list[list[str]] = [[] for _ in range(len(block))]
-            rows, places = np.nonzero(changed & (cells > 0))
-            digits = cells[rows, places].tolist()
-            for row, cell, digit in zip(rows.tolist(), places.tolist(), digits, strict=True):
-                found[row].append(f"{names[cell]}={digit}")
-            values[column] = [" ".join(each) for each in found]
-        return self._records.text(block.boards, values, block.index.tolist())

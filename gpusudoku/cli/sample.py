@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from gpusudoku.cli.options import (
     boards_argument,
@@ -113,7 +114,7 @@ def sample(
                 draw = left.start
                 for rows in _blocks(board, left, seed, distinct, options, engine, sink):
                     sink.tell_seed()
-                    draws = range(draw, draw + len(rows))
+                    draws = np.arange(draw, draw + len(rows))
                     with naming(place_of(board, 0)):
                         text = writer.text(board, rows, values={"seed": str(seed), "draw": draws})
                     sink.write(text)

@@ -34,17 +34,15 @@ from gpusudoku.pipeline.parts import PartWriter
 from gpusudoku.pipeline.progress import ProgressLine
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, check_part_name
 from gpusudoku.pipeline.share_forms import (
-    HalvingList,
-    ShareForm,
-    ShareGrid,
-    ShareObjects,
     Shares,
     ShareTable,
-    UniqueList,
     headline,
+    share_writer,
+    unique_writer,
 )
 from gpusudoku.pipeline.sink import open_sink
 from gpusudoku.pipeline.source import Source, place_of
+from gpusudoku.pipeline.text_forms import Writer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -160,7 +158,7 @@ def shares(
             with Output(asked.output, asked.force, boards) as out:
                 out.write(_part_of(source.board, piece, options))
             return
-    writer: ShareForm
+    writer: Writer | ShareTable
     if unique:
 
         def find(shares: Shares) -> NDArray[np.int64]:
@@ -171,7 +169,7 @@ def shares(
                 return Solutions(shares.board, options, engine=engine).unique_pairs()
 
         form = form or ("text" if source.single else "jsonl")
-        writer = UniqueList(form, source.origin, source.single, pairs, find)
+        writer = unique_writer(form, source.origin, source.single, pairs, find)
     else:
         writer = share_writer(form, halving, source.single, style_of(color, asked.output))
     with open_sink(command, source, asked, writer.header, part=piece, by_boards=True) as sink:
@@ -211,18 +209,6 @@ def _part_of(batch: Batch, piece: PartWriter, options: Options) -> bytes:
         tasks = piece.take(len(boards), "tasks")
         shares = shares_of(boards[tasks.start : tasks.stop], batch[0], options, engine)
     return f"{piece.record(shares)}\n".encode()
-
-
-def share_writer(
-    form: str | None, halving: int | None, single: bool, style: Callable[..., str] | None
-) -> ShareForm:
-    """Make what writes shares in the form that is asked for."""
-    if halving is not None:
-        return HalvingList(halving, single)
-    form = form or ("text" if single else "jsonl")
-    if form == "text":
-        return ShareGrid(single, style)
-    return ShareTable() if form == "csv" else ShareObjects()
 
 
 def style_of(color: str, output: str | None) -> Callable[..., str] | None:

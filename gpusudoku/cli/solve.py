@@ -28,18 +28,11 @@ from gpusudoku.iterating import with_bad_boards
 from gpusudoku.options import Options
 from gpusudoku.pipeline.checkpoint import refuse_output
 from gpusudoku.pipeline.messages import note
-from gpusudoku.pipeline.records import FORMS
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.sink import open_answer_sink
 from gpusudoku.pipeline.source import Source
 from gpusudoku.pipeline.summary import show_search
-from gpusudoku.pipeline.text_forms import (
-    AnswerRecords,
-    AnswerWriter,
-    SolvedBoards,
-    SolvedOnTerminal,
-    verdict,
-)
+from gpusudoku.pipeline.text_forms import solve_writer, verdict
 from gpusudoku.results import ResultBlock, SearchStats
 
 
@@ -112,14 +105,7 @@ def solve(
     each = source.single or asked.in_detail
     solve_here = solve_each if each else solve_batches
     solve_some: Callable[..., Any] = solve_here if cluster is None else solve_batches_on
-    writer: AnswerWriter
-    if asked.form in FORMS:
-        writer = AnswerRecords.of(asked, source.origin, single=source.single)
-    elif on_terminal:
-        writer = SolvedOnTerminal()
-    else:
-        form = asked.form or ("pretty" if source.single else "line")
-        writer = SolvedBoards(form, source.single)
+    writer = solve_writer(asked, source.origin, single=source.single, on_terminal=on_terminal)
     with (
         machine_of(cluster, options) as machine,
         open_answer_sink(command, source, machine, asked, writer, "solved", part=piece) as sink,

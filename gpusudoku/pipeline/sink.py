@@ -25,7 +25,7 @@ from gpusudoku.pipeline.progress import ProgressLine
 from gpusudoku.pipeline.settings import CommandFacts, OutputOptions
 from gpusudoku.pipeline.source import Source
 from gpusudoku.pipeline.summary import Ending, Tally, Totals
-from gpusudoku.pipeline.text_forms import AnswerRecords, AnswerWriter, verdict
+from gpusudoku.pipeline.text_forms import Writer, answer_records, verdict
 from gpusudoku.results import BadBoard, ResultBlock
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class AnswerSink:
         engine: Engine,
         checkpoint: OutputCheckpoint,
         log: Log | None,
-        writer: AnswerWriter,
+        writer: Writer,
         line: ProgressLine,
         wanted: Callable[[Any], Any] | None,
         log_details: bool,
@@ -157,7 +157,7 @@ class AnswerSink:
         self._source, self._checkpoint, self._log = source, checkpoint, log
         self.notes = checkpoint.notes
         self._writer, self._line, self._wanted = writer, line, wanted
-        self._records = AnswerRecords("jsonl", source.origin, details=log_details)
+        self._records = answer_records("jsonl", OutputOptions(), source.origin, details=log_details)
         self.tally = Tally(checkpoint.notes.get("tally"), checkpoint.seconds)
         self.totals = Totals(engine)
         self.begun = checkpoint.output.size > 0
@@ -195,7 +195,7 @@ class AnswerSink:
         else:
             text = shown.lines
             lines = len(shown)
-        logged = b"" if self._log is None else self._records.text(found)
+        logged = b"" if self._log is None else bytes(self._records.text(found))
         self._source.warn_conflicts(found.boards.chosen(found.numbers == 0))
         whole = found
         with held_interrupts():
@@ -254,7 +254,7 @@ def open_answer_sink(
     source: Source,
     engine: Engine,
     asked: OutputOptions,
-    writer: AnswerWriter,
+    writer: Writer,
     done: str,
     *,
     line: ProgressLine | None = None,
