@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +19,10 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
-from gpusudoku.iterating import with_bad_boards
 from gpusudoku.pipeline.messages import naming, note, several
 from gpusudoku.pipeline.puzzle_forms import as_word, canonical_writer, map_values
+from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions
-from gpusudoku.pipeline.sink import open_sink
 from gpusudoku.pipeline.source import Source, place_of, sole_board
 from gpusudoku.results import BadBoard
 
@@ -83,35 +81,31 @@ def canonical(
       gpusudoku canonical puzzles.txt --dedupe -o classes.txt
       gpusudoku canonical puzzles.txt --automorphisms --map --format csv
     """
-    command = command_facts()
-    asked = OutputOptions.take(given, command, errors=reading.keep_going and not dedupe)
     from gpusudoku.jobs.cores import usable_cores
     from gpusudoku.puzzles.canonical import Classes, canonical_batches
 
-    source = Source(boards, reading, asked)
-    writer = canonical_writer(
-        asked.form or "line", source, automorphisms=automorphisms, with_map=with_map
-    )
-    work, classes = partial(canonical_batches, threads=jobs or usable_cores()), Classes()
-    with (
-        open_sink(command, source, asked, writer.header) as sink,
-        closing(with_bad_boards(source.found(), work, "record")) as blocks,
-    ):
+    command = command_facts()
+    settings = OutputOptions.take(given, command, errors=reading.keep_going and not dedupe)
+    run = Run(command, boards, reading, settings)
+    form = settings.form or "line"
+    writer = canonical_writer(form, run.source, automorphisms=automorphisms, with_map=with_map)
+    work = partial(canonical_batches, threads=jobs or usable_cores())
+    classes = Classes()
+    with run.open(writer), run.blocks(work) as blocks:
         for block in blocks:
             if isinstance(block, BadBoard):
-                assert block.error.entry is not None  # whatever a command reads has one
-                sink.bad(b"" if dedupe else writer.bad(block.error.entry))
+                run.write_bad(b"" if dedupe else writer.bad(block))
                 continue
             number = len(block)
             for index, error in block.errors.items():
-                source.unanswered(f"{place_of(block.boards, index)}{error}")
+                run.source.unanswered(f"{place_of(block.boards, index)}{error}")
             if dedupe:
                 block = block.chosen(classes.new(block))
-            sink.write(writer.text(block))
-            sink.done(boards=number, found=number)
-        if dedupe and not source.single:
+            run.write(writer.text(block))
+            run.done(boards=number, count=number)
+        if dedupe and not run.single:
             found = "1 class" if len(classes) == 1 else f"{len(classes):,} classes"
-            note(f"{found} in {several(sink.boards, 'board')}")
+            note(f"{found} in {several(run.boards, 'board')}")
 
 
 @click.command()

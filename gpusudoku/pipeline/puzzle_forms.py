@@ -106,7 +106,7 @@ def minimal_writer(form: str, source: Source, *, seeded: bool) -> Writer:
         return records.rows(block.boards, columns)
 
     if records is None:
-        return Writer(text, bad=lambda entry: gap)
+        return Writer(text, bad=lambda board: gap)
     return Writer(text, records.header, bad=records.bad)
 
 
@@ -146,7 +146,7 @@ def canonical_writer(form: str, source: Source, *, automorphisms: bool, with_map
         return records.rows(block.boards, columns)
 
     if records is None:
-        return Writer(text, bad=lambda entry: gap)
+        return Writer(text, bad=lambda board: gap)
     return Writer(text, records.header, bad=records.bad)
 
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.text import DIGITS, line_buffer
-from gpusudoku.errors import BadEntry
+from gpusudoku.results import BadBoard
 
 FORMS = ("csv", "tsv", "jsonl")
 """The forms of tables."""
@@ -231,8 +231,10 @@ class RecordWriter:
         record = {"board": puzzles, "box": str(boards.geometry), **columns, **place}
         return self._table.rows(record, end)
 
-    def bad(self, entry: BadEntry) -> bytes:
+    def bad(self, board: BadBoard) -> bytes:
         """Write the record of a board that cannot be read: its error in place of all values."""
+        entry = board.error.entry
+        assert entry is not None  # whatever a command reads has one
         place = {"source": [entry.source], "line": entry.line or None}
         if not self.is_table:
             others = dict(zip(distinct(entry.columns), entry.others, strict=True))

@@ -18,19 +18,18 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import BadEntry
 from gpusudoku.pipeline.messages import naming
 from gpusudoku.pipeline.records import FORMS as RECORDS
 from gpusudoku.pipeline.records import Choices, RecordWriter, as_bytes, board_column, spread
 from gpusudoku.pipeline.settings import OutputOptions
 from gpusudoku.pipeline.source import place_of
-from gpusudoku.results import ResultBlock
+from gpusudoku.results import BadBoard, ResultBlock
 
 _ALWAYS = ("board", "box", "count", "exact", "method", "device")
 """Fields that every JSON object has, of those of ``Count.as_dict``."""
 
 
-def _nothing(entry: BadEntry) -> bytes:
+def _nothing(board: BadBoard) -> bytes:
     return b""
 
 
@@ -39,22 +38,23 @@ class Writer:
     """The functions that write the results of a command in one form, block by block.
 
     The output is ``header()``, then ``text(block)`` for each block in whole lines, with ``between``
-    between two texts that are not empty. ``bad(entry)`` takes the place of a board that cannot be
+    between two texts that are not empty. ``bad(board)`` takes the place of a board that cannot be
     read.
     """
 
     text: Callable[..., bytes | memoryview]
     header: Callable[[], bytes] = bytes
     between: bytes = b""
-    bad: Callable[[BadEntry], bytes] = _nothing
+    bad: Callable[[BadBoard], bytes] = _nothing
 
 
-def answer_records(form: str, asked: OutputOptions, origin: Origin, *, details: bool) -> Writer:
+def answer_records(form: str, settings: OutputOptions, origin: Origin, *, single: bool) -> Writer:
     """Return what writes a record for every board of ``count`` or ``solve``.
 
-    With ``details`` the JSON object of a board has all statistics, as each was counted by itself.
+    A JSON object has all statistics of a board that was counted by itself.
     """
-    names = ["count", "unique"] + ["solution"] * asked.solution + ["error"] * asked.errors
+    details = form == "jsonl" and (single or settings.stats)
+    names = ["count", "unique"] + ["solution"] * settings.solution + ["error"] * settings.errors
     records = RecordWriter(form, origin, names)
 
     def text(results: ResultBlock) -> bytes:
@@ -74,10 +74,10 @@ def answer_records(form: str, asked: OutputOptions, origin: Origin, *, details: 
             if not has_one.all():
                 boards, solutions = boards.chosen(has_one), solutions[has_one]
             columns["solution"] = spread(board_column(solutions, boards), has_one)
-        if records.is_table and asked.errors:
+        if records.is_table and settings.errors:
             columns["error"] = ""
         statistics = []
-        if details and not records.is_table:
+        if details:
             for count in results.counts():
                 facts = count.as_dict()
                 statistics.append({name: facts[name] for name in facts if name not in _ALWAYS})
@@ -87,14 +87,14 @@ def answer_records(form: str, asked: OutputOptions, origin: Origin, *, details: 
 
 
 def count_writer(
-    asked: OutputOptions, origin: Origin, *, single: bool, only_boards: bool = False
+    settings: OutputOptions, origin: Origin, *, single: bool, only_boards: bool = False
 ) -> Writer:
     """Return what writes counts: records, ``BOARD:COUNT``, or the number of a single board.
 
     With ``only_boards`` it is the boards alone.
     """
-    if asked.form is not None:
-        return answer_records(asked.form, asked, origin, details=single or asked.stats)
+    if settings.form is not None:
+        return answer_records(settings.form, settings, origin, single=single)
 
     def text(results: ResultBlock) -> bytes | memoryview:
         boards = results.boards
@@ -115,7 +115,7 @@ def count_writer(
 
 
 def solve_writer(
-    asked: OutputOptions, origin: Origin, *, single: bool, on_terminal: bool
+    settings: OutputOptions, origin: Origin, *, single: bool, on_terminal: bool
 ) -> Writer:
     """Return what writes solutions of boards: records, a text form, or words for a terminal.
 
@@ -123,9 +123,9 @@ def solve_writer(
     """
     if on_terminal:
         return Writer(_solution_on_terminal)
-    form = asked.form or ("pretty" if single else "line")
+    form = settings.form or ("pretty" if single else "line")
     if form in RECORDS:
-        return answer_records(form, asked, origin, details=single or asked.stats)
+        return answer_records(form, settings, origin, single=single)
     separator = formats.separator(form)
     gap = "" if single or separator else "\n"
 
@@ -145,7 +145,7 @@ def solve_writer(
                 texts.append(gap)
         return as_bytes(separator.join(texts))
 
-    return Writer(text, between=separator.encode(), bad=lambda entry: gap.encode())
+    return Writer(text, between=separator.encode(), bad=lambda board: gap.encode())
 
 
 def _solution_on_terminal(results: ResultBlock) -> bytes:
