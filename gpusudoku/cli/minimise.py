@@ -94,7 +94,7 @@ def minimise(
       gpusudoku minimise puzzles.csv --format csv -o minimal.csv
     """
     from gpusudoku.jobs.cores import usable_cores
-    from gpusudoku.kernels.processor import has_avx512
+    from gpusudoku.kernels.search.shape import has_avx512
 
     command = command_facts()
     # With --all there are no records but those of puzzles.

@@ -8,9 +8,9 @@ from gpusudoku import collection
 from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.cli.compile import all_kernels, usual_kernels
 from gpusudoku.kernels import cache
+from gpusudoku.kernels.kernel_store import Store
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.shape import Shape
-from gpusudoku.kernels.store import Store
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import contraction_kernels
 from gpusudoku.planning.search import search_kernels
