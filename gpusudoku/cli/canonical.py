@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.board.batch import Batch
 from gpusudoku.cli.completing import complete_boards
 from gpusudoku.cli.options import (
-    InputOptions,
-    OutputOptions,
     boards_argument,
+    command_facts,
     form_options,
     jobs_option,
     output_file,
@@ -22,22 +18,18 @@ from gpusudoku.cli.options import (
     reading,
 )
 from gpusudoku.errors import InputError
-from gpusudoku.formats import FORMATS, line_buffer
-from gpusudoku.iterating import with_bad_boards
+from gpusudoku.formats import FORMATS
 from gpusudoku.pipeline.messages import naming, note, several
-from gpusudoku.pipeline.records import FORMS as RECORDS
-from gpusudoku.pipeline.sink import open_sink
+from gpusudoku.pipeline.puzzle_forms import as_word, canonical_writer, map_values
+from gpusudoku.pipeline.run import Run
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions
 from gpusudoku.pipeline.source import Source, place_of, sole_board
-from gpusudoku.pipeline.text_forms import PuzzleLines
 from gpusudoku.results import BadBoard
 
 if TYPE_CHECKING:
-    from gpusudoku.puzzles.canonical import CanonicalBlock, Transformation
+    pass
 
 own = own_option("canonical")
-
-MAP = ("transposed", "rows", "columns", "digits")
-"""The fields of a transformation."""
 
 
 @click.command()
@@ -89,31 +81,31 @@ def canonical(
       gpusudoku canonical puzzles.txt --dedupe -o classes.txt
       gpusudoku canonical puzzles.txt --automorphisms --map --format csv
     """
-    asked = OutputOptions.take(given, errors=reading.keep_going and not dedupe)
     from gpusudoku.jobs.cores import usable_cores
     from gpusudoku.puzzles.canonical import Classes, canonical_batches
 
-    source = Source(boards, reading, asked)
-    writer = FormWriter(asked.form or "line", source, automorphisms, with_map)
-    work, classes = partial(canonical_batches, threads=jobs or usable_cores()), Classes()
-    with (
-        open_sink(source, asked, writer.header) as sink,
-        closing(with_bad_boards(source.found(), work, "record")) as blocks,
-    ):
+    command = command_facts()
+    settings = OutputOptions.take(given, command, errors=reading.keep_going and not dedupe)
+    run = Run(command, boards, reading, settings)
+    form = settings.form or "line"
+    writer = canonical_writer(form, run.source, automorphisms=automorphisms, with_map=with_map)
+    work = partial(canonical_batches, threads=jobs or usable_cores())
+    classes = Classes()
+    with run.open(writer), run.blocks(work) as blocks:
         for block in blocks:
             if isinstance(block, BadBoard):
-                sink.bad(b"" if dedupe else writer.bad(block))
+                run.write_bad(b"" if dedupe else writer.bad(block))
                 continue
             number = len(block)
             for index, error in block.errors.items():
-                source.unanswered(f"{place_of(block.boards, index)}{error}")
+                run.source.unanswered(f"{place_of(block.boards, index)}{error}")
             if dedupe:
                 block = block.chosen(classes.new(block))
-            sink.write(writer.text(block))
-            sink.done(boards=number, found=number)
-        if dedupe and not source.single:
+            run.write(writer.text(block))
+            run.done(boards=number, count=number)
+        if dedupe and not run.single:
             found = "1 class" if len(classes) == 1 else f"{len(classes):,} classes"
-            note(f"{found} in {several(sink.boards, 'board')}")
+            note(f"{found} in {several(run.boards, 'board')}")
 
 
 @click.command()
@@ -146,64 +138,5 @@ def isomorphic(board: str, other: str, reading: InputOptions, with_map: bool) ->
         with naming(place_of(batch, 0)):
             forms.append(form_of(batch[0]))
     found = forms[0].to(forms[1])
-    fields = [] if found is None or not with_map else _as_words(found)
+    fields = [] if found is None or not with_map else map(as_word, map_values(found))
     click.echo(" ".join(["no" if found is None else "yes", *fields]))
-
-
-def _as_lists(found: Transformation) -> list[Any]:
-    """Return the values of ``MAP``, with numbers from 1."""
-    rows, columns = ([i + 1 for i in lines] for lines in (found.rows, found.columns))
-    return [found.transposed, rows, columns, [*found.digits]]
-
-
-def _lists(found: Transformation) -> list[str]:
-    """Return the lists of numbers as texts."""
-    return [",".join(map(str, each)) for each in _as_lists(found)[1:]]
-
-
-def _as_texts(found: Transformation) -> list[str]:
-    """Write them for tables."""
-    return [str(found.transposed).lower(), *_lists(found)]
-
-
-def _as_words(found: Transformation) -> list[str]:
-    """Write them for lines."""
-    return ["yes" if found.transposed else "no", *_lists(found)]
-
-
-class FormWriter(PuzzleLines):
-    """Writes canonical forms; records have the board, too."""
-
-    def __init__(self, form: str, source: Source, automorphisms: bool, with_map: bool) -> None:
-        if form not in ("line", *RECORDS) and (automorphisms or with_map):
-            raise InputError(f"--format {form} has no place for --automorphisms and --map")
-        columns = ["canonical"] + ["automorphisms"] * automorphisms + [*MAP] * with_map
-        super().__init__(form, source, [*columns, *["error"] * source.gives_errors])
-        self._automorphisms = automorphisms
-        self._map: Callable[[Transformation], Sequence[Any]] | None = None
-        if with_map:
-            self._map = {"line": _as_words, "jsonl": _as_lists}.get(form, _as_texts)
-
-    def text(self, block: CanonicalBlock) -> bytes | memoryview:
-        """Write forms as whole lines; a board without one has an empty line, or no values."""
-        errors = block.errors
-        if self._form != "line":
-            return b"".join(self.texts(Batch(block.boards.geometry, block.forms[block.ties > 0])))
-        lines = line_buffer(block.forms)
-        if self._records is None and not (self._automorphisms or self._map or errors):
-            return lines
-        columns: list[list[Any]] = [bytes(lines).decode().splitlines()]
-        if self._automorphisms:
-            columns.append(block.automorphisms())
-        if self._map:
-            fields = map(self._map, block.transformations())
-            columns += map(list, zip(*fields, strict=True)) if len(block) else [[]] * len(MAP)
-        if self._records is None:
-            rows = (" ".join(map(str, row)) for row in zip(*columns, strict=True))
-            gap = self._gap.decode()
-            return "".join(gap if i in errors else f"{r}\n" for i, r in enumerate(rows)).encode()
-        for column in columns:
-            for index in errors:
-                column[index] = None
-        columns.append([str(errors.get(i, "")) for i in range(len(block))])
-        return self._records.text(block.boards, dict(zip(self._columns, columns, strict=False)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable
@@ -17,10 +16,9 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import (
     Command,
-    InputOptions,
-    OutputOptions,
     box_option,
     checkpoint,
+    command_facts,
     compose,
     form_options,
     jobs_option,
@@ -29,21 +27,21 @@ from gpusudoku.cli.options import (
     part_option,
     quiet_option,
     seed_option,
+    text_of,
 )
-from gpusudoku.cli.usage import Integer, Seconds, WhichPart
+from gpusudoku.cli.usage import Integer, Seconds
 from gpusudoku.errors import InputError, shown
-from gpusudoku.formats import FORMATS, write_lines
+from gpusudoku.formats import FORMATS
 from gpusudoku.options import MAX_NUMBER
 from gpusudoku.pipeline.messages import note, quietly
-from gpusudoku.pipeline.parts import PartWriter
+from gpusudoku.pipeline.puzzle_forms import puzzle_writer
 from gpusudoku.pipeline.records import FORMS as RECORDS
-from gpusudoku.pipeline.records import as_rows
-from gpusudoku.pipeline.sink import LineSink, open_sink
-from gpusudoku.pipeline.source import Source, text_of
-from gpusudoku.pipeline.text_forms import SolutionWriter
+from gpusudoku.pipeline.run import Run
+from gpusudoku.pipeline.settings import CommandFacts, InputOptions, OutputOptions, WhichPart
+from gpusudoku.pipeline.text_forms import Writer
 
 if TYPE_CHECKING:
-    from gpusudoku.puzzles.generate import PuzzleBlock, PuzzleOptions, Puzzles
+    from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles
 
 _COLUMNS = ("puzzle", "solution", "clues", "difficulty", "guesses", "seed", "number")
 _WEIGHTED, _MOMENTS = ("weight", "batch"), "moments"
@@ -169,14 +167,13 @@ def generate(
     """
     from gpusudoku.puzzles.generate import PuzzleOptions
 
-    asked = OutputOptions.take(given)
-    form, unbiased = asked.form or "line", given["unbiased"]
+    command = command_facts()
+    settings = OutputOptions.take(given, command)
+    form, unbiased = settings.form or "line", given["unbiased"]
     with quietly(quiet):
         if unbiased and form not in (*RECORDS, "line"):
             raise InputError(f"--format {form} has no place for the weights of --unbiased")
         options = PuzzleOptions(box, **given)
-        source = puzzle_source(options, asked, saved=part is not None)
-        numbers, piece = range(number), None
         if part is not None:
             if seed is None:
                 raise InputError("--part needs a --seed: all parts are of one run")
@@ -184,18 +181,24 @@ def generate(
                 raise InputError("--part cannot be combined with --unbiased")
             if options.is_small:
                 raise InputError("--part is for larger boards: parts of these could have the same")
-            piece = PartWriter(part, source, asked)
-            numbers = piece.take(number, "puzzles")
-        writer = PuzzleWriter(form, weighted=unbiased)
-        with open_sink(source, asked, writer.header, part=piece) as sink:
-            _write(sink, options, numbers, seed, writer, patience, jobs)
+        run = puzzle_run(command, options, settings, part)
+        numbers = run.take(number, "puzzles")
+        writer = puzzle_writer(form, weighted=unbiased)
+        with run.open(writer):
+            _write(run, options, numbers, run.seed(seed), writer, patience, jobs)
 
 
-def puzzle_source(options: PuzzleOptions, asked: OutputOptions, *, saved: bool = False) -> Source:
-    """Return what a command that makes puzzles has in place of an input: an empty board."""
+def puzzle_run(
+    command: CommandFacts,
+    options: PuzzleOptions,
+    settings: OutputOptions,
+    part: WhichPart | None = None,
+) -> Run:
+    """Return the run of a command that makes puzzles: its input is an empty board."""
     places = Places.of(Origin(""), [0])
     empty = Batch(options.geometry, Board.empty(options.geometry).cells[None], places=places)
-    return Source([empty], InputOptions(options.geometry), asked, saved=saved)
+    reading = InputOptions(options.geometry)
+    return Run(command, [empty], reading, settings, part=part)
 
 
 def note_walks(puzzles: Puzzles) -> None:
@@ -205,11 +208,11 @@ def note_walks(puzzles: Puzzles) -> None:
 
 
 def _write(
-    sink: LineSink,
+    run: Run,
     options: PuzzleOptions,
     numbers: range,
-    seed: int | None,
-    writer: PuzzleWriter,
+    seed: int,
+    writer: Writer,
     seconds: float,
     jobs: int | None,
 ) -> None:
@@ -218,14 +221,14 @@ def _write(
     from gpusudoku.puzzles.generate import Puzzles
     from gpusudoku.puzzles.weighted import ClueStatistics
 
-    sink.total = len(numbers)
-    threads, statistics = jobs or usable_cores(), ClueStatistics(sink.notes.get(_MOMENTS))
+    run.total = len(numbers)
+    threads, statistics = jobs or usable_cores(), ClueStatistics(run.notes.get(_MOMENTS))
     puzzles = Puzzles(
         numbers.stop,
         options,
-        sink.seed(seed),
+        seed,
         first=numbers.start,
-        done=sink.start.solutions,
+        done=run.start_solutions,
         batches=statistics.batches,
         seconds=seconds,
         threads=threads,
@@ -233,57 +236,14 @@ def _write(
     note_walks(puzzles)
     start, made = time.perf_counter(), 0
     with closing(puzzles.blocks()) as blocks:
-        for block in sink.line.waiting(blocks):
-            sink.tell_seed()
-            sink.write(writer.text(block, statistics.batches))
+        for block in run.line.waiting(blocks):
+            run.report_seed()
+            run.write(writer.text(block, statistics.batches))
             made += len(block)
-            sink.noun = f"puzzles, {made / (time.perf_counter() - start):,.0f} a second"
+            run.noun = f"puzzles, {made / (time.perf_counter() - start):,.0f} a second"
             if options.unbiased and block.whole:
                 statistics.add(np.count_nonzero(block.puzzles, axis=1), block.weights)
-                sink.notes[_MOMENTS] = statistics.moments.tolist()
-            sink.done(solutions=len(block), found=len(block))
+                run.notes[_MOMENTS] = statistics.moments.tolist()
+            run.done(solutions=len(block))
     if options.unbiased:
         note(statistics.summary() or "fewer than two batches of puzzles: too few for statistics")
-
-
-class PuzzleWriter:
-    """Writes random puzzles in one form; records have solution and difficulty, too.
-
-    With weights, records have columns of these and of batches, and lines a tab and the weight.
-    """
-
-    def __init__(self, form: str, *, weighted: bool = False) -> None:
-        self._weighted, self._columns = weighted, (*_COLUMNS, *_WEIGHTED * weighted)
-        self._delimiter = {"csv": ",", "tsv": "\t"}.get(form)
-        self._plain = None if form in RECORDS else SolutionWriter(form, Origin(""))
-
-    def header(self) -> bytes:
-        """Return the text before all puzzles."""
-        return as_rows([self._columns], self._delimiter) if self._delimiter else b""
-
-    def text(self, block: PuzzleBlock, batch: int = 0) -> bytes:
-        """Write puzzles, if they have weights of a batch with a number, as whole lines."""
-        weights = block.weights.tolist()
-        if self._plain is not None:
-            text = self._plain.text(Batch(block.geometry, block.puzzles), block.puzzles)
-            if self._weighted:
-                lines = zip(text.decode().splitlines(), weights, strict=True)
-                text = "".join(f"{puzzle}\t{weight}\n" for puzzle, weight in lines).encode()
-            return text
-        from gpusudoku.puzzles.difficulty import LEVELS
-
-        levels, guesses = (column.tolist() for column in block.ratings)
-        puzzles, solutions = (
-            write_lines(rows).decode().splitlines() for rows in (block.puzzles, block.solutions)
-        )
-        clues = np.count_nonzero(block.puzzles, axis=1).tolist()
-        words = [LEVELS[level] for level in levels]
-        numbers, seeds = block.numbers.tolist(), [str(block.seed)] * len(block)
-        columns = [puzzles, solutions, clues, words, guesses, seeds, numbers]
-        columns += [weights, [batch] * len(block)] * self._weighted
-        rows = zip(*columns, strict=True)
-        if self._delimiter:
-            return as_rows(rows, self._delimiter)
-        facts = (dict(zip(self._columns, row, strict=True)) for row in rows)
-        box = str(block.geometry)
-        return "".join(f"{json.dumps({**each, 'box': box})}\n" for each in facts).encode()

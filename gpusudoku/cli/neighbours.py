@@ -13,10 +13,9 @@ import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.options import (
-    InputOptions,
-    OutputOptions,
     boards_argument,
     checkpoint,
+    command_facts,
     form_options,
     jobs_option,
     output_file,
@@ -28,12 +27,13 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
 from gpusudoku.jobs.watch import duration
 from gpusudoku.pipeline.messages import note, several
-from gpusudoku.pipeline.sink import open_sink
-from gpusudoku.pipeline.source import Source, place_of
-from gpusudoku.pipeline.text_forms import PuzzleLines
+from gpusudoku.pipeline.puzzle_forms import neighbour_writer
+from gpusudoku.pipeline.run import Run
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions
+from gpusudoku.pipeline.source import place_of
 
 if TYPE_CHECKING:
-    from gpusudoku.puzzles.neighbours import Change, NeighbourBlock
+    from gpusudoku.puzzles.neighbours import Change
 
 own = own_option("neighbours")
 
@@ -94,33 +94,38 @@ def neighbours(
     for name in boards:
         if (match := re.fullmatch(r"\{?-(\d+)(?:\+(\d+))?\}?", name, re.ASCII)) is not None:
             raise InputError("{}: say --remove {} --add {}".format(name, *match.groups("0")))
-    asked, change = OutputOptions.take(given), Change(remove, add, minimal)
+    command = command_facts()
+    settings = OutputOptions.take(given, command)
+    change = Change(remove, add, minimal)
     if dedupe:
-        asked.refuse_with("--dedupe", {"--checkpoint": asked.checkpoint})
-    source, threads = Source(boards, reading, asked), jobs or usable_cores()
-    writer, classes = NeighbourWriter(asked.form or "line", source), Classes()
-    with open_sink(source, asked, writer.header) as sink:
-        done, batches = sink.start.solutions, source.batches()
-        written = done
+        settings.refuse_with("--dedupe", {"--checkpoint": settings.checkpoint})
+    run = Run(command, boards, reading, settings)
+    threads = jobs or usable_cores()
+    writer = neighbour_writer(settings.form or "line", run.source)
+    classes = Classes()
+    with run.open(writer):
+        batches = run.source.batches()
         if max(remove, add) > _QUICK and limit is None:
             batches = _announced(batches, change, threads)
+        skipped = run.start_solutions
+        has_neighbours = skipped > 0
         with closing(neighbour_blocks(batches, change, threads, limit)) as blocks:
-            for block in sink.line.waiting(blocks) if source.single else blocks:
-                if not block.ended:
-                    new = block.chosen(slice(done, None))
-                    done -= len(block) - len(new)
-                    if dedupe:
-                        forms = canonical_block(new.neighbours, threads)
-                        which = [*classes.new(forms), *forms.errors]  # those without one stay
-                        new = new.chosen(np.sort(np.array(which, np.int64)))
-                    written += len(new)
-                    if len(new):
-                        sink.write(writer.text(new), len(new) if writer.is_plain else None)
-                    sink.done(solutions=len(new), found=len(new))
+            for block in run.line.waiting(blocks) if run.single else blocks:
+                if block.ended:
+                    run.source.unsolved(block.boards, block.numbers)
+                    run.done(boards=len(block.boards), solutions=skipped, count=0)
                     continue
-                source.unsolved(block.boards, block.numbers)
-                sink.done(boards=len(block.boards), solutions=done)
-        if source.single and not written and not source.lacks_answers:
+                new = block.chosen(slice(skipped, None))
+                skipped -= len(block) - len(new)
+                if dedupe:
+                    forms = canonical_block(new.neighbours, threads)
+                    which = [*classes.new(forms), *forms.errors]  # those without one stay
+                    new = new.chosen(np.sort(np.array(which, np.int64)))
+                if len(new):
+                    has_neighbours = True
+                    run.write(writer.text(new))
+                run.done(solutions=len(new))
+        if run.single and not has_neighbours and not run.source.lacks_answers:
             note("no neighbours")
 
 
@@ -137,29 +142,3 @@ def _announced(batches: Iterator[Batch], change: Change, threads: int) -> Iterat
                 f" {taken} on {several(threads, 'thread')}"
             )
         yield batch
-
-
-class NeighbourWriter(PuzzleLines):
-    """Writes neighbours of puzzles; records have the puzzle and the changes, too."""
-
-    def __init__(self, form: str, source: Source) -> None:
-        super().__init__(form, source, ("neighbour", "removed", "added"))
-        self.is_plain = form == "line"
-        """True if each is a line."""
-
-    def text(self, block: NeighbourBlock) -> bytes:
-        """Write neighbours as whole lines."""
-        texts = b"".join(self.texts(block.neighbours))
-        if self._records is None:
-            return texts
-        before = block.boards.cells[block.index]
-        changed, values = before != block.cells, {"neighbour": texts.decode().splitlines()}
-        names = [block.boards.geometry.cell_name(cell) for cell in range(before.shape[1])]
-        for column, cells in (("removed", before), ("added", block.cells)):
-            found: list[list[str]] = [[] for _ in range(len(block))]
-            rows, places = np.nonzero(changed & (cells > 0))
-            digits = cells[rows, places].tolist()
-            for row, cell, digit in zip(rows.tolist(), places.tolist(), digits, strict=True):
-                found[row].append(f"{names[cell]}={digit}")
-            values[column] = [" ".join(each) for each in found]
-        return self._records.text(block.boards, values, block.index.tolist())

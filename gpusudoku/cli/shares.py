@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,38 +13,33 @@ import click
 
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.options import (
-    InputOptions,
-    OutputOptions,
     boards_argument,
     checkpoint,
+    command_facts,
     devices,
     form_options,
     output_file,
     own_option,
     part_option,
     reading,
-    start_engine,
 )
-from gpusudoku.cli.usage import Choice, Integer, WhichPart
+from gpusudoku.cli.usage import Choice, Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
 from gpusudoku.pipeline.messages import naming, note
 from gpusudoku.pipeline.output import Output
-from gpusudoku.pipeline.output_forms import check_part_name
-from gpusudoku.pipeline.parts import PartWriter
 from gpusudoku.pipeline.progress import ProgressLine
+from gpusudoku.pipeline.run import Run, start_engine
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.share_forms import (
-    HalvingList,
-    ShareForm,
-    ShareGrid,
-    ShareObjects,
     Shares,
     ShareTable,
-    UniqueList,
     headline,
+    share_writer,
+    unique_writer,
 )
-from gpusudoku.pipeline.sink import open_sink
-from gpusudoku.pipeline.source import Source, place_of
+from gpusudoku.pipeline.source import place_of
+from gpusudoku.pipeline.text_forms import Writer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,53 +126,51 @@ def shares(
     from gpusudoku.enumeration.share_queries import share_batches, unique_placements
     from gpusudoku.enumeration.solutions import Solutions
 
-    asked = OutputOptions.take(given, is_part=part is not None)
-    options, form = Options(**given), asked.form
+    command = command_facts()
+    settings = OutputOptions.take(given, command, is_part=part is not None)
+    options, form = Options(**given), settings.form
     if halving is not None and form not in (None, "text"):
         raise InputError(f"--halving {halving}: lists placements as a text, not as {form}")
     form = form if halving is None else "text"
     if unique:
-        asked.refuse_with("--unique", {"--halving": halving})
+        settings.refuse_with("--unique", {"--halving": halving})
     elif pairs:
         raise InputError("--pairs is for --unique: it lists pairs of placements")
-    _check_plot(plot, asked, boards)
-    table = asked if unique else replace(asked, form=None)  # that of shares has no other columns
-    source = Source(boards, reading, table, saved=part is not None)
-    if plot is not None and not source.single:
-        raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
-    if asked.checkpoint is not None and source.single:
-        raise InputError("--checkpoint is for batches here: shares of one board come all at once")
-    piece = None
     if part is not None:
-        asked.refuse_with("--part", {"--plot": plot})
-        check_part_name(asked.output, is_record=source.single)
-        if unique and source.single:
-            raise InputError("--part with --unique is for batches: one board is not divided")
-        piece = PartWriter(part, source, asked, lines=not source.single)
-        if source.board is not None:
-            with Output(asked.output, asked.force, boards) as out:
-                out.write(_part_of(source.board, piece, options))
-            return
-    writer: ShareForm
+        settings.refuse_with("--part", {"--plot": plot})
+    _check_plot(plot, settings, boards)
+    run = Run(
+        command, boards, reading, settings, part=part, has_record=True, has_columns=unique,
+        undivided="--part with --unique is for batches: one board is not divided" if unique else "",
+    )  # fmt: skip
+    if plot is not None and not run.single:
+        raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
+    if settings.checkpoint is not None and run.single:
+        raise InputError("--checkpoint is for batches here: shares of one board come all at once")
+    if part is not None and run.source.board is not None:
+        with Output(settings.output, settings.force, boards) as out:
+            out.write(_part_of(run, run.source.board, part, options))
+        return
+    writer: Writer | ShareTable
     if unique:
 
         def find(shares: Shares) -> NDArray[np.int64]:
             placements = unique_placements(shares.board, shares.counts)
             if len(placements) or not pairs:
                 return placements
-            with sink.line.working():
+            with run.line.working():
                 return Solutions(shares.board, options, engine=engine).unique_pairs()
 
-        form = form or ("text" if source.single else "jsonl")
-        writer = UniqueList(form, source.origin, source.single, pairs, find)
+        form = form or ("text" if run.single else "jsonl")
+        writer = unique_writer(form, run.source.origin, run.single, pairs, find)
     else:
-        writer = share_writer(form, halving, source.single, coloured(color, asked.output))
-    with open_sink(source, asked, writer.header, part=piece, by_boards=True) as sink:
+        writer = share_writer(form, halving, run.single, style_of(color, settings.output))
+    with run.open(writer, reports_boards=True):
         if isinstance(writer, ShareTable):
-            writer.digits = sink.notes.get(_DIGITS, 0)
+            writer.digits = run.notes.get(_DIGITS, 0)
         engine = start_engine(options)
-        with closing(share_batches(source.batches(), options, engine)) as blocks:
-            for block in sink.line.waiting(blocks) if source.single else blocks:
+        with closing(share_batches(run.source.batches(), options, engine)) as blocks:
+            for block in run.line.waiting(blocks) if run.single else blocks:
                 assert block.shares is not None
                 assert block.errors is not None
                 for index, board in enumerate(block.boards.singles()):
@@ -186,58 +179,48 @@ def shares(
                         if block.errors[index] is not None:
                             raise block.errors[index]
                         if not count:
-                            source.warn_conflicts(board)
-                        found = Shares(board, block.shares[index])
-                        sink.write(writer.text(found))
+                            run.source.warn_conflicts(board)
+                        shares_of_board = Shares(board, block.shares[index])
+                        run.write(writer.text(shares_of_board))
                         if plot is not None:
-                            _draw(found, plot, asked.force)
+                            _draw(shares_of_board, plot, settings.force)
                     except TooExpensive as error:
-                        sink.line.clear()
-                        source.unanswered(f"{place_of(board, 0)}{error}")
+                        run.line.clear()
+                        run.source.unanswered(f"{place_of(board, 0)}{error}")
                     if isinstance(writer, ShareTable):
-                        sink.notes[_DIGITS] = writer.digits
-                    sink.done(boards=1, found=count)
+                        run.notes[_DIGITS] = writer.digits
+                    run.done(boards=1, count=count)
 
 
-def _part_of(batch: Batch, piece: PartWriter, options: Options) -> bytes:
+def _part_of(run: Run, batch: Batch, part: WhichPart, options: Options) -> bytes:
     """Write the record of the shares of a part of the only board."""
     from gpusudoku.enumeration.share_queries import add_shares, divide_board
 
+    assert run.part_writer is not None
     engine = start_engine(options)
     with ProgressLine() as line, naming(place_of(batch, 0)), line.working():
-        boards = divide_board(batch[0], piece.part.parts)
-        tasks = piece.take(len(boards), "tasks")
+        boards = divide_board(batch[0], part.parts)
+        tasks = run.take(len(boards), "tasks")
         shares = add_shares(boards[tasks.start : tasks.stop], batch[0], options, engine)
-    return f"{piece.record(shares)}\n".encode()
+    return f"{run.part_writer.record(shares)}\n".encode()
 
 
-def share_writer(form: str | None, halving: int | None, single: bool, coloured: bool) -> ShareForm:
-    """Make what writes shares in the form that is asked for."""
-    if halving is not None:
-        return HalvingList(halving, single)
-    form = form or ("text" if single else "jsonl")
-    if form == "text":
-        return ShareGrid(single, coloured)
-    return ShareTable() if form == "csv" else ShareObjects()
-
-
-def coloured(color: str, output: str | None) -> bool:
-    """Tell whether there are colours; never in a file."""
-    if output not in (None, "-"):
-        return False
+def style_of(color: str, output: str | None) -> Callable[..., str] | None:
+    """Return the function that colours texts; None without colours, as always in a file."""
     terminal = sys.stdout is not None and sys.stdout.isatty()
-    return color == "always" or (color == "auto" and terminal and not os.environ.get("NO_COLOR"))
+    on = color == "always" or (color == "auto" and terminal and not os.environ.get("NO_COLOR"))
+    return click.style if on and output in (None, "-") else None
 
 
-def _check_plot(plot: str | None, asked: OutputOptions, inputs: tuple[str, ...]) -> None:
+def _check_plot(plot: str | None, settings: OutputOptions, inputs: tuple[str, ...]) -> None:
     """Complain of a figure that could not be drawn later, before anything is worked out."""
     if plot is None:
         return
     from gpusudoku.pipeline import share_plot
 
-    if asked.output is not None and Path(asked.output).absolute() == Path(plot).absolute():
+    if settings.output is not None and Path(settings.output).absolute() == Path(plot).absolute():
         raise InputError(f"{plot}: --output and --plot cannot both be written to it")
-    share_plot.check(plot, asked.force, list(inputs))
+    share_plot.check(plot, settings.force, list(inputs))
 
 
 def _draw(shares: Shares, plot: str, force: bool) -> None:

@@ -15,7 +15,7 @@ from gpusudoku.contraction.general.join import MEMORY, Join
 from gpusudoku.contraction.general.parts import BoardPart, Parts
 from gpusudoku.contraction.general.quick import JoinOrder
 from gpusudoku.contraction.nine.quick import Products, QuickOrder
-from gpusudoku.contraction.prepare import contraction_of
+from gpusudoku.planning.contraction import contraction_of
 from gpusudoku.enumeration.index import SolutionIndex
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, locked_cached_property

@@ -24,7 +24,7 @@ from gpusudoku.enumeration.solution_set import SolutionSet
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.watch import watching
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import find_solutions
 from gpusudoku.results import ResultBlock, numbers_of

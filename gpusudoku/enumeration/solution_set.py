@@ -29,8 +29,8 @@ from gpusudoku.errors import Cancelled, InputError, MismatchError, TooExpensive
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancellableLock, check_cancelled, locked_cached_property
 from gpusudoku.jobs.forks import delayed_forks
-from gpusudoku.kernels.compiling import ready
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import count_board
 from gpusudoku.planning.search import search_kernels

@@ -12,17 +12,16 @@ from math import isqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-import click
 import numpy as np
 
 from gpusudoku import collection, formats
 from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.cli.options import InputOptions, OutputOptions
 from gpusudoku.errors import BadEntry, InputError, printable, shown
 from gpusudoku.jobs.forks import cached_property
 from gpusudoku.pipeline.messages import complain, note, quietly
+from gpusudoku.pipeline.settings import InputOptions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,9 +34,6 @@ _SQUARE_CELLS = 81
 """An argument of as many characters as a board of at least so many cells has is meant for one."""
 _CERTAIN = re.compile(r"\.\.|[\n\[]|(?:-?\b[0-4][\s,;]+){4}")
 """A pattern of boards with fewer cells, but of no name: dated names have as many digits."""
-_CELL_NAME = re.compile(r"r\d+c\d+", re.IGNORECASE)
-_NO_MARK = re.compile(r"[^\W\dxo_]", re.IGNORECASE)
-"""A letter that marks no cell of a pattern."""
 _LONGEST_NAME = 200
 """Characters of a name that messages show whole."""
 _ARGUMENT = "<argument>"
@@ -63,21 +59,21 @@ class Source:
     A bad board ends the reading by an ``InputError`` after all boards before it; or, if the
     command is to keep going, it is reported on stderr at once and counted. Where progress is
     ``saved``, as for a checkpoint, an input of which nothing can be read ends the command in any
-    case. If ``one`` board is expected, a bad one always ends it. In a table all boards have the
-    same other columns; where bad boards have records, their errors are given, too.
+    case. If ``one`` board is expected, a bad one always ends it. In a table (``is_table``) all
+    boards have the same other columns; where bad boards have records, their errors are given, too
+    (``gives_errors``).
     """
 
     def __init__(
         self,
         names: Iterable[str | Batch],
         reading: InputOptions,
-        asked: OutputOptions | None = None,
         *,
+        is_table: bool = False,
+        gives_errors: bool = False,
         saved: bool = False,
         one: bool = False,
     ) -> None:
-        asked = asked or OutputOptions()
-        saved = saved or asked.checkpoint is not None
         self.unreadable = 0
         """Bad boards that were reported."""
         self.lacks_answers = False
@@ -93,7 +89,7 @@ class Source:
         self.names, self._reading, self._one = list(names), reading, one
         self.files = [name for name in self.names if is_file(name)]
         """The inputs that are files, or standard input."""
-        self._table, self.gives_errors = asked.form in ("csv", "tsv"), asked.errors
+        self._is_table, self.gives_errors = is_table, gives_errors
         self._keep_going = reading.keep_going
         self._meter = formats.Meter(self.files)
         found = chain.from_iterable(_read(name, reading, self._meter) for name in self.names)
@@ -198,7 +194,7 @@ class Source:
         """Complain if the other columns change from one input to the next."""
         assert batch.places is not None
         origin, first = batch.places.origins[0], self.origin
-        if self._table and origin.columns != first.columns:
+        if self._is_table and origin.columns != first.columns:
             raise InputError(
                 f"{origin.name}: has {_listed(origin.columns)}, but {first.name} has "
                 f"{_listed(first.columns)}: they do not fit in one table (--format jsonl "
@@ -269,7 +265,7 @@ class Source:
     def finish(self) -> None:
         """Exit with the status, if it is not 0."""
         if self.status:
-            click.get_current_context().exit(self.status)
+            sys.exit(self.status)
 
 
 def sole_board(name: str, source: Source) -> Batch:
@@ -333,25 +329,6 @@ def is_file(name: str | Batch) -> TypeGuard[str]:
         return name == formats.STDIN or Path(name).exists()
     except (OSError, ValueError):  # the name is too long, or has a NUL byte
         return False
-
-
-def text_of(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Read the text of an option, for click: of its file, if there is one."""
-    if value is None or not is_file(value):
-        if value and _is_file_name(value):
-            raise click.BadParameter(f"{shown(value)}: no such file, and no pattern of cells")
-        return value
-    try:
-        return Path(value).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise click.BadParameter(f"{shown(value)}: cannot be read: {error.strerror}") from None
-
-
-def _is_file_name(text: str) -> bool:
-    """Tell whether a text that is meant for cells has letters which no pattern of cells has."""
-    if len(text) >= _LONGEST_NAME or "\n" in text or looks_like_board(text):
-        return False
-    return _NO_MARK.search(_CELL_NAME.sub("", text)) is not None
 
 
 def _read(

@@ -20,14 +20,12 @@ import pytest
 
 from gpusudoku.counting import count
 from gpusudoku.engines import cpu
-from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.engines.cpu_search import SharedSearch
+from gpusudoku.engines.cpu import CpuEngine, SharedSearch
 from gpusudoku.jobs.cancel import Deadline
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import pool
 from gpusudoku.kernels.search.arguments import BELOW, TOP, CpuPool, Stack
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from gpusudoku.search.frontier import Frontier
 from tests.boards import as_it_is, puzzle
 
