@@ -154,7 +154,7 @@ def show_rate(runs: list[Run], described: dict[str, Any]) -> None:
 def show_code() -> None:
     """Count the vector multiplications in the compiled sum of 16-bit integers."""
     from gpusudoku.contraction.nine.sum import stages
-    from gpusudoku.kernels.jit import compiled
+    from gpusudoku.kernels.compile_cpu import compiled
 
     kernel = stages().sum_narrow  # compiled here: what is kept has no text
     dispatcher: Any = compiled(kernel.python, kernel.types)

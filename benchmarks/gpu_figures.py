@@ -29,8 +29,7 @@ from gpusudoku.engines.cuda.search import DeviceSearch
 from gpusudoku.errors import GpusudokuError
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search.arguments import BUSY, NODES
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import shape_of
+from gpusudoku.kernels.search.shape import SearchSettings, shape_of
 from gpusudoku.search.frontier import Frontier, node_seconds
 
 ROOT = Path(__file__).resolve().parents[1]

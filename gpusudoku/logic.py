@@ -61,8 +61,7 @@ class Simplified:
 def simplify_kernels(geometry: Geometry, techniques: str = "all") -> list[Kernel]:
     """List the kernels that simplify boards by techniques: all together, each alone, and none."""
     from gpusudoku.kernels.search import cpu  # imported lazily: explaining needs no Numba
-    from gpusudoku.kernels.search.settings import SearchSettings
-    from gpusudoku.kernels.search.shape import shape_of
+    from gpusudoku.kernels.search.shape import SearchSettings, shape_of
 
     shape = shape_of(geometry.box_rows, geometry.box_columns)
     bits = parse_techniques(techniques)
@@ -95,7 +94,7 @@ def simplify(
     InputError
         If the board cannot be read, or a technique is unknown.
     """
-    from gpusudoku.kernels.search.settings import SearchSettings  # imported lazily: Numba
+    from gpusudoku.kernels.search.shape import SearchSettings  # imported lazily: Numba
     from gpusudoku.search.frontier import Frontier
 
     board, settings = board_of(board, box), SearchSettings(parse_techniques(techniques))

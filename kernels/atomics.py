@@ -17,7 +17,7 @@ import threading
 import time
 from typing import Any
 
-from gpusudoku.kernels.parts import when_compiling
+from gpusudoku.kernels.kernel import when_compiling
 
 _lock = threading.Lock()
 
@@ -76,7 +76,7 @@ def _register_cpu() -> None:
     from numba.core import cgutils
     from numba.extending import intrinsic, overload
 
-    from gpusudoku.kernels.jit import INLINED
+    from gpusudoku.kernels.compile_cpu import INLINED
 
     alignment = 8
     int32, nothing = ir.IntType(32), ir.VoidType()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpusudoku.kernels.parts import when_compiling
+from gpusudoku.kernels.kernel import when_compiling
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -39,7 +39,7 @@ def _register_cpu() -> None:
     from llvmlite import ir
     from numba.extending import intrinsic, overload
 
-    from gpusudoku.kernels.jit import INLINED
+    from gpusudoku.kernels.compile_cpu import INLINED
 
     @intrinsic
     def ctpop(typing_context, x):

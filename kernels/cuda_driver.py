@@ -1,7 +1,7 @@
 """Kernels for CUDA, loaded and launched through NVIDIA's driver: all that running them takes.
 
 Numba takes longer to import than all else that a process does before its first launch, and its
-launches convert all their arguments again. So it is only needed to compile, in ``cuda_jit``.
+launches convert all their arguments again. So it is only needed to compile, in ``compile_cuda``.
 
 A kernel that is kept depends on the GPU's compute capability and on the version of Numba's part for
 CUDA, besides what the store depends on anyway.
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from cuda.bindings import driver
 
-from gpusudoku.kernels import cache as disk
+from gpusudoku.kernels import kernel_store
 
 
 class Code(NamedTuple):
@@ -125,18 +125,19 @@ def load(module: str, function: str, *key: Any) -> Kernel:
     name = f"{module.removeprefix('gpusudoku.kernels.')}-sm{major}{minor}-{digest}"
     with _LOADING:
         if name not in _loaded:
-            store = disk.store()
+            store = kernel_store.user_store()
             content = None if store is None else store.read(name)
             if content is not None:
                 # A driver refuses what was compiled for a newer one: then it is compiled again.
                 with suppress(Exception):
                     _loaded[name] = Kernel(Code(*pickle.loads(content)))
         if name not in _loaded:
-            import_module("gpusudoku.kernels.cuda_jit")  # which must be the first to ask Numba
+            import_module("gpusudoku.kernels.compile_cuda")  # which must be the first to ask Numba
             code = getattr(import_module(module), function)(*key)()
             _loaded[name] = Kernel(code)
             if store is not None:
-                store.write(name, pickle.dumps(tuple(code)))
+                with suppress(OSError):
+                    store.write(name, pickle.dumps(tuple(code)))
         return _loaded[name]
 
 

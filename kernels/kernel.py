@@ -1,34 +1,52 @@
 """Kernels: functions that are compiled, or loaded from disk, when they are first called.
 
-Everything that is compiled for the CPU is a ``Kernel``. Functions that need no template, because
-nothing in them depends on the shape of the board, are made kernels by a decorator.
+Everything that is compiled for the CPU is a ``Kernel``. A function that needs no template, because
+nothing in it depends on the shape of the board, becomes a kernel by the decorator ``kernel``.
+
+Compiled code takes the address of a *block* of 64-bit words, whatever the function takes. So
+neither Python nor other kernels need Numba's types to call it. The first words are HEAD: the
+result, and two words that compiled code uses. The words of all arguments follow: the value of a
+number; the address and the shape of an array; the address of a ``Group``; all items of a tuple.
+
+Running a kernel needs llvmlite only. Numba takes longer to import than many a search takes to run,
+so it is imported to compile, and functions that it has to know are *registered* until then.
 """
 
 from __future__ import annotations
 
+import struct
 import time
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from ctypes import CFUNCTYPE, c_int32, c_void_p
+from dataclasses import dataclass
+from functools import cache, partial
 from importlib import import_module
+from operator import index
 from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias
+
+import llvmlite.binding as llvm
+import numpy as np
 
 from gpusudoku.jobs.forks import cached_property, delayed_forks
 from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
 from gpusudoku.jobs.watch import current_watch, duration
-from gpusudoku.kernels import cache
-from gpusudoku.kernels.machine_code import Loaded
-from gpusudoku.kernels.signature import Kind, Number, block_of, result_of
-from gpusudoku.kernels.store import not_kept, short_path
+from gpusudoku.kernels import kernel_store
+from gpusudoku.kernels.kernel_store import obstacle, short_path
 
 KERNELS = __name__.removesuffix("kernel")
+HEAD = 3
+"""Words of a block before those of the arguments."""
 SECONDS = 0.8
-"""The seconds that compiling a kernel takes if nothing else is said."""
+"""The default price of a kernel: seconds to compile it."""
 PACE = "pace"
 """The file in which the pace of this machine is kept."""
 MEASURED_SECONDS = 2.0
 """Work of a lower price is too short to measure the pace."""
+PYTHON_BOARDS = 16
+"""Boards for which plain Python is quicker than compiling, see ``Kernel.for_boards``."""
 SUBJECTS = {
     "contraction.nine.": "the contraction of 9x9 boards",
     "contraction.general.": "the contraction of boards of any shape",
@@ -36,6 +54,162 @@ SUBJECTS = {
     "text.": "reading",
 }
 """What functions of the kernels' folders do, in messages."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number, as ``int64``. ``int64[:, ::1]`` is the type of arrays of it, as Numba writes it."""
+
+    name: str
+    """The name of its dtype."""
+
+    def __getitem__(self, axes: slice | tuple[slice, ...]) -> Any:
+        return Array(np.dtype(self.name), len(axes) if isinstance(axes, tuple) else 1)
+
+    def put(self, value: Any, words: list[int]) -> None:
+        """Append the word of a number; an OverflowError follows if 64 bits are too few."""
+        if self.name == "float64":
+            words += struct.unpack("Q", struct.pack("d", value))
+        else:
+            number = index(value)
+            words.append(number + (1 << 64) if number < 0 else number)
+
+
+@dataclass(frozen=True)
+class Array:
+    """C-contiguous arrays with a dtype and a number of dimensions."""
+
+    dtype: np.dtype[Any]
+    dimensions: int
+
+    def put(self, value: Any, words: list[int]) -> None:
+        """Append the words of an array; a TypeError if it is of another type."""
+        if value.dtype != self.dtype or value.ndim != self.dimensions:
+            raise TypeError(f"{value.dtype} of {value.ndim} dimensions, expected {self}")
+        if not (value.flags.c_contiguous and value.flags.aligned):
+            raise TypeError("an array that is not contiguous, or not aligned")
+        words.append(value.__array_interface__["data"][0])
+        words += value.shape
+
+
+# Any: they stand for arrays and numbers in the fields of NamedTuples, too.
+int32: Any = Number("int32")
+int64: Any = Number("int64")
+uint8: Any = Number("uint8")
+uint64: Any = Number("uint64")
+float64: Any = Number("float64")
+boolean: Any = Number("bool")
+
+Kind: TypeAlias = Any
+"""A ``Number``, an ``Array``, a ``groups.Layout``, or a tuple of kinds for a tuple."""
+
+_RESULTS: dict[Number | None, Callable[[int], Any]] = {
+    None: lambda word: None,
+    boolean: bool,
+    int64: lambda word: word - (word >> 63 << 64),
+    float64: lambda word: struct.unpack("d", struct.pack("Q", word))[0],
+}
+
+
+def kind_of(value: Any) -> Kind:
+    """Return the kind of an argument that is an array, a group or a tuple of these."""
+    if isinstance(value, tuple):
+        kinds = map(kind_of, value)
+        return type(value)(*kinds) if hasattr(value, "_fields") else tuple(kinds)
+    return Array(value.dtype, value.ndim) if isinstance(value, np.ndarray) else value.layout
+
+
+def _put(kind: Kind, value: Any, words: list[int]) -> None:
+    """Append the words of an argument."""
+    if isinstance(kind, tuple):
+        for item_kind, item in zip(kind, value, strict=True):
+            _put(item_kind, item, words)
+    else:
+        kind.put(value, words)
+
+
+def block_of(signature: tuple[Kind, ...], arguments: tuple[Any, ...]) -> array[int]:
+    """Make the block of a call. The arguments must outlive it."""
+    words = [0] * HEAD
+    _put(signature, arguments, words)
+    return array("Q", words)
+
+
+def result_of(block: array[int], returns: Number | None) -> Any:
+    """Return the result that a call has left in its block."""
+    return _RESULTS[returns](block[0])
+
+
+Jit = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""A compiler's decorator for functions that kernels call."""
+
+registrations: list[Callable[[], None]] = []
+"""Functions that tell Numba about what kernels call. ``compile_cpu.register_all`` calls each once,
+before it compiles. Without them, all that they register is plain Python."""
+
+
+def jitable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a function that kernels call: it is compiled as a part of each kernel."""
+    registrations.append(partial(_register, function, False))
+    return function
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a function that is too short to be worth a call."""
+    registrations.append(partial(_register, function, True))
+    return function
+
+
+def when_compiling(register: Callable[[], None]) -> None:
+    """Decorate a function that registers something with Numba, and imports Numba itself."""
+    registrations.append(register)
+
+
+def _register(function: Callable[..., Any], inline: bool) -> None:
+    from gpusudoku.kernels.compile_cpu import register_part  # imported lazily: Numba
+
+    register_part(function, inline)
+
+
+class Loaded:
+    """A compiled function in the memory of this process, for as long as this object lives.
+
+    Parameters
+    ----------
+    name
+        The name of the function in the object file.
+    code
+        The content of an object file, which must be trusted.
+    """
+
+    _TYPE = CFUNCTYPE(c_int32, c_void_p, c_void_p, c_void_p)
+    """How Numba calls a function of one pointer: with addresses for the result and for an error,
+    which are words 1 and 2 of the block. It returns 0 unless there was an error."""
+
+    def __init__(self, name: str, code: bytes) -> None:
+        _initialise_llvm()
+        # An engine for each: names in the code of several processes may be the same. It owns its
+        # target machine.
+        target = llvm.Target.from_default_triple().create_target_machine()
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+        self.address: int = self._engine.get_function_address(name)
+        if not self.address:
+            raise ValueError(f"no function {name}")
+        self._function = self._TYPE(self.address)
+
+    def __call__(self, block: array[int]) -> None:
+        """Call it, without holding Python's lock."""
+        start, _ = block.buffer_info()
+        if self._function(start + 8, start + 16, start):
+            raise RuntimeError("compiled code has failed: this is a bug")
+
+
+@cache
+def _initialise_llvm() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
 
 
 class Kernel:
@@ -47,7 +221,7 @@ class Kernel:
         Unlike that of any other kernel; it names the file in which the kernel is kept. None if it
         is not to be kept, because its source is not among the kernels.
     signature
-        The types of its arguments, see ``signature``.
+        The kinds of its arguments.
     build
         Makes the function as it is written.
     again
@@ -58,6 +232,8 @@ class Kernel:
         The price: the seconds that compiling takes on the reference core, see ``pace``.
     subject
         What it does, in messages: ``the search of 9x9 boards``, for example.
+    python_boards
+        The boards for which ``for_boards`` compiles nothing.
     """
 
     def __init__(
@@ -70,13 +246,15 @@ class Kernel:
         returns: Number | None = None,
         seconds: float = SECONDS,
         subject: str = "",
+        python_boards: int = PYTHON_BOARDS,
     ) -> None:
         self.name, self.signature, self.returns = name, signature, returns
         self.seconds, self.subject = seconds, subject
         self._build, self._again = build, again
+        self._python_boards = python_boards
         self._loaded: Loaded | None = None
         self._refused = False
-        """True if what is on disk, if anything is, turned out to be no good."""
+        """True if the file on disk, if there is one, is not usable."""
         self._lock = Lock()
 
     def __repr__(self) -> str:
@@ -94,7 +272,7 @@ class Kernel:
     @property
     def kept(self) -> bool:
         """True if nothing needs compiling: it is loaded, or seems to be on disk."""
-        store = cache.store()
+        store = kernel_store.user_store()
         on_disk = self.name is not None and store is not None and store.has(self.name)
         return self._loaded is not None or (on_disk and not self._refused)
 
@@ -111,7 +289,7 @@ class Kernel:
         """Load from disk, if possible; return True if the kernel is loaded."""
         if self._loaded is None:
             with delayed_forks(), self._lock:
-                store, content = cache.store(), None
+                store, content = kernel_store.user_store(), None
                 if self._loaded is None and store is not None and self.name is not None:
                     content = store.read(self.name)
                 if content is not None:
@@ -120,21 +298,23 @@ class Kernel:
         return self._loaded is not None
 
     def compile(self) -> None:
-        """Compile, if it is not loaded, and keep what comes out."""
-        # Of two threads that want it at the same time one waits for the other.
+        """Compile, if it is not loaded, and keep the machine code."""
+        # If two threads want it at the same time, one waits for the other.
         with delayed_forks(), self._lock:
             if self._loaded is not None:
                 return
-            from gpusudoku.kernels import jit  # imported lazily: Numba
+            from gpusudoku.kernels import compile_cpu  # imported lazily: Numba
 
-            name, code = jit.compiled(self.python, self.signature, self.returns)
+            name, code = compile_cpu.compiled(self.python, self.signature, self.returns)
             self._loaded = Loaded(name, code)
-            store = cache.store()
+            store = kernel_store.user_store()
             if store is None or self.name is None:
                 return
-            hopeful = store.writable()
-            if not store.write(self.name, name.encode() + b"\0" + code) and hopeful:
-                current_watch().not_kept(store.trouble or "")
+            try:
+                store.write(self.name, name.encode() + b"\0" + code)
+            except OSError as error:
+                if obstacle(store) is None:  # else it was announced before
+                    current_watch().not_kept(f"{store.folder}: {error.strerror or error}")
 
     def _take(self, content: bytes) -> None:
         """Load what was kept. Ctrl-C waits: in the middle of LLVM, it would crash the process."""
@@ -149,15 +329,27 @@ class Kernel:
         return result_of(block, self.returns)
 
     def call(self, block: array[int]) -> None:
-        """Call it with a block that ``signature.block_of`` made, again and again."""
+        """Call it with a block that ``block_of`` made, which may be used many times."""
         if self._loaded is None:
             self.load()
         assert self._loaded is not None
         self._loaded(block)
 
+    def for_boards(self, count: int) -> Callable[..., Any]:
+        """Return the function to call for some boards: the kernel, or plain Python.
+
+        Where a board takes Python a few milliseconds, compiling pays from some thousand boards on.
+        So the first few boards in a process are left to Python if the kernel is not kept.
+        """
+        self._python_boards -= count
+        if self._python_boards < 0 or self.fetch():
+            return self
+        # Python warns of numbers that pass 64 bits, which kernels do on purpose.
+        return np.errstate(over="ignore")(self.python)
+
     @property
     def address(self) -> int:
-        """The address in the memory of this process, for kernels that call it: see ``jit``."""
+        """The address in the memory of this process, for ``compile_cpu.caller``."""
         self.load()
         assert self._loaded is not None
         return self._loaded.address
@@ -169,16 +361,16 @@ def pace(price: float) -> float:
     Before the first work of a high ``price``, a kernel is compiled to measure it. That work and
     later work correct it.
     """
-    store = cache.store()
+    store = kernel_store.user_store()
     content = None if store is None else store.read(PACE)
     if content is not None:
         return float(content)
     if price < MEASURED_SECONDS:
         return 1.0
     # Imported lazily, and before the time is taken: Numba may have to be read from a slow disk.
-    import_module("gpusudoku.kernels.jit")
+    import_module("gpusudoku.kernels.compile_cpu")
     trial: Kernel = import_module("gpusudoku.kernels.contraction.general.lists").list_paths
-    if trial.fetch():  # nothing to measure: the file of the pace was lost alone
+    if trial.fetch():  # nothing to measure: only the file of the pace was lost
         return 1.0
     start = time.perf_counter()
     interruptibly(trial.compile)
@@ -189,26 +381,28 @@ def pace(price: float) -> float:
 
 def keep_pace(measured: float) -> None:
     """Keep the pace for later processes, if that is possible."""
-    store = cache.store()
+    store = kernel_store.user_store()
     if store is not None:
-        store.write(PACE, str(measured).encode())
+        with suppress(OSError):
+            store.write(PACE, str(measured).encode())
 
 
 def announce(kernels: Sequence[Kernel], price: float, total: float = 0.0) -> None:
-    """Tell the watch what is about to be compiled, and what that takes.
+    """Tell the watch what is about to be compiled, and how long that takes.
 
     ``price`` is the price of what is compiled now, and ``total`` that of all the kernels, of which
     some may not be needed.
     """
     factor = pace(price)
-    store = cache.store()
-    if store is None or not store.writable():
-        kept = f" ({not_kept(store)})"
+    store = kernel_store.user_store()
+    why = obstacle(store)
+    if store is None or why is not None:
+        kept = f" ({why})"
     else:
         kept = f", once (kept in {short_path(store.folder.parent)})"
     if total > price:
-        whole = duration(factor * total).removeprefix("about ")
-        kept = f", or {whole} if all of it is needed{kept}"
+        total_time = duration(factor * total).removeprefix("about ")
+        kept = f", or {total_time} if all of it is needed{kept}"
     current_watch().compiling(kernels, factor * price, kept)
 
 
@@ -218,20 +412,20 @@ def kernel(
     seconds: float = SECONDS,
     place: str | None = None,
 ) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a function a ``Kernel``; the types of its arguments stand above it.
+    """Make a function a ``Kernel``; its decorator has the kinds of its arguments.
 
     ``place`` is where the function is found, with its module, if not by its own name.
     """
 
     def make(function: Callable[..., Any]) -> Kernel:
-        found = place or f"{function.__module__}.{function.__qualname__}"
-        name = found.removeprefix(KERNELS) if found.startswith(KERNELS) else None
+        path = place or f"{function.__module__}.{function.__qualname__}"
+        name = path.removeprefix(KERNELS) if path.startswith(KERNELS) else None
         subjects = (text for start, text in SUBJECTS.items() if name and name.startswith(start))
         return Kernel(
             name,
             signature,
             lambda: function,
-            (_again, (found, signature, returns, seconds)),
+            (_again, (path, signature, returns, seconds)),
             returns=returns,
             seconds=seconds,
             subject=next(subjects, ""),
@@ -243,9 +437,9 @@ def kernel(
 def _again(
     place: str, signature: tuple[Kind, ...], returns: Number | None, seconds: float
 ) -> Kernel:
-    """The kernel that is found at a place, or the one made of the function there."""
+    """Return the kernel at a place, or the kernel made of the function there."""
     module, _, name = place.rpartition(".")
-    found = getattr(import_module(module), name)
-    if isinstance(found, Kernel):
-        return found
-    return kernel(*signature, returns=returns, seconds=seconds, place=place)(found)
+    attribute = getattr(import_module(module), name)
+    if isinstance(attribute, Kernel):
+        return attribute
+    return kernel(*signature, returns=returns, seconds=seconds, place=place)(attribute)

@@ -25,9 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpusudoku.kernels.kernel import kernel
-from gpusudoku.kernels.parts import inlined, jitable
-from gpusudoku.kernels.signature import Array, int64, uint8, uint64
+from gpusudoku.kernels.kernel import Array, inlined, int64, jitable, kernel, uint8, uint64
 
 HALF = 32
 LOW = np.uint64((1 << HALF) - 1)

@@ -21,14 +21,12 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.engine import Engine
 from gpusudoku.enumeration.stream import Stream
-from gpusudoku.kernels.few import Warming
-from gpusudoku.kernels.search import cpu, few
+from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.lanes import build_expand, build_run
 from gpusudoku.kernels.search.minimise import build_minimise
-from gpusudoku.kernels.search.pack import build_pack
+from gpusudoku.kernels.search.moves import build_pack
 from gpusudoku.kernels.search.placements import build_placements
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from gpusudoku.options import Options
 from gpusudoku.planning import batch
 from gpusudoku.planning.plan import Outcome
@@ -144,12 +142,14 @@ class Uncompiled:
         """Say that it is loaded."""
         return True
 
+    def for_boards(self, count: int) -> Uncompiled:
+        """Say that it is loaded, whatever the number of boards."""
+        return self
+
 
 def run_uncompiled(patch: pytest.MonkeyPatch) -> None:
     """Let every search run on kernels that are the plain Python functions they are written as."""
     patch.setattr(cpu, "pack", cache(lambda shape: Uncompiled(build_pack(shape, as_it_is))))
-    # The function itself keeps the kernels of earlier tests.
-    patch.setattr(few, "pack", lambda shape: Warming(cpu.pack(shape)))
     patch.setattr(cpu, "expand", cache(_uncompiled_expand))
     patch.setattr(cpu, "run", _uncompiled_run)
     patch.setattr(cpu, "minimise", cache(_uncompiled_minimise))

@@ -83,7 +83,7 @@ def pytest_sessionfinish() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def compiling_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Let each kernel be compiled by one of the processes that share the tests."""
-    from gpusudoku.kernels import compiling
+    from gpusudoku.kernels import compile_many
     from gpusudoku.kernels.kernel import Kernel
 
     shared.keep_in(tmp_path_factory)
@@ -96,7 +96,7 @@ def compiling_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
     with (
         patch.object(Kernel, "compile", compile_once),
-        patch.object(compiling, "MOST_PROCESSES", 1),  # the processes of the run are enough
+        patch.object(compile_many, "MAX_PROCESSES", 1),  # the processes of the run are enough
     ):
         yield
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pkgutil import walk_packages
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import click
@@ -60,19 +59,17 @@ def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> 
       gpusudoku compile --box 4x4
       gpusudoku compile --all -j 8
     """
-    from gpusudoku.kernels import cache
-    from gpusudoku.kernels.store import not_kept, short_path
+    from gpusudoku.kernels import kernel_store
+    from gpusudoku.kernels.kernel_store import obstacle, short_path
 
     with quietly(quiet):
         kernels = all_kernels(box) if everything else usual_kernels(box)
         missing = [kernel for kernel in kernels if not kernel.fetch()]
-        store = cache.store()
-        if missing and (store is None or not store.writable()):
-            raise GpusudokuError(not_kept(store))
+        store = kernel_store.user_store()
         if missing:
+            if (why := obstacle(store)) is not None:
+                raise GpusudokuError(why)
             _compile(missing, jobs)
-        if store is not None and store.trouble:
-            raise GpusudokuError(not_kept(store))
         where = "" if store is None else f", in {short_path(store.folder.parent)}"
         kept = len(kernels) - len(missing)
         note(f"compiled {_number(len(missing))}; {kept} were kept already{where}")
@@ -80,21 +77,20 @@ def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> 
 
 def _compile(missing: list[Kernel], jobs: int | None) -> None:
     """Compile kernels, with progress shown."""
-    from gpusudoku.kernels import compiling
+    from gpusudoku.kernels import compile_many
 
-    start, lock, done = time.perf_counter(), Lock(), list[float]()
+    start, done = time.perf_counter(), list[float]()
     whole = sum(kernel.seconds for kernel in missing)
 
     with _Compiling() as line:
 
         def compiled(kernel: Kernel) -> None:
-            with lock:
-                done.append(kernel.seconds)
-                share, seconds = sum(done) / whole, time.perf_counter() - start
-                left = duration(seconds * (1 - share) / share)
-                line.share(share, f"{len(done)} of {len(missing)}  {seconds:.0f} s, {left} left")
+            done.append(kernel.seconds)
+            share, seconds = sum(done) / whole, time.perf_counter() - start
+            left = duration(seconds * (1 - share) / share)
+            line.share(share, f"{len(done)} of {len(missing)}  {seconds:.0f} s, {left} left")
 
-        compiling.ready(missing, jobs, compiled)
+        compile_many.ready(missing, jobs, compiled)
 
 
 class _Compiling(ProgressLine):
@@ -105,7 +101,10 @@ class _Compiling(ProgressLine):
         note(f"compiling {_number(len(kernels))}, {duration(max(1.0, round(seconds)))}")
 
     def not_kept(self, why: str) -> None:
-        """See ``Watch``."""
+        """Raise the error of a command that keeps nothing."""
+        from gpusudoku.kernels.kernel_store import NOT_KEPT
+
+        raise GpusudokuError(f"{NOT_KEPT}: {why}")
 
 
 def _number(kernels: int) -> str:

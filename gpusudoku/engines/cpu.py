@@ -39,7 +39,7 @@ from gpusudoku.kernels.search.arguments import (
     Found,
     limit_of,
 )
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Forecast, Frontier, node_seconds
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.errors import DeviceError
 from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
 

@@ -21,8 +21,8 @@ from gpusudoku.engines.engine import BegunSearch, WorkCounters
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.watch import Progress, current_watch
-from gpusudoku.kernels.kernel import Kernel
-from gpusudoku.kernels.search import cpu, few
+from gpusudoku.kernels.kernel import Kernel, block_of
+from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
     BELOW,
     DEEPEST,
@@ -35,9 +35,7 @@ from gpusudoku.kernels.search.arguments import (
     Stack,
     limit_of,
 )
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import Shape, shape_of
-from gpusudoku.kernels.signature import block_of
+from gpusudoku.kernels.search.shape import SearchSettings, Shape, shape_of
 from gpusudoku.search.frontier import Frontier, node_seconds
 
 QUICK_SECONDS = 0.0003
@@ -164,7 +162,7 @@ class _QuickMemory(SearchMemory):
     def _pack(self, board: Batch) -> None:
         """Make a board the next to be searched."""
         self._cells[:] = board.cells
-        pack = few.pack(self.shape).of(1)
+        pack = cpu.pack(self.shape).for_boards(1)
         if isinstance(pack, Kernel):
             pack.call(self._packing)
         else:

@@ -20,7 +20,7 @@ from gpusudoku.enumeration.shares import check_shares
 from gpusudoku.enumeration.solution_set import Orders
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.watch import watching
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import find_solutions
 from gpusudoku.results import ResultBlock, numbers_of

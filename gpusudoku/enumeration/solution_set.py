@@ -38,8 +38,8 @@ from gpusudoku.enumeration.shares import check_shares, shares_of_many
 from gpusudoku.errors import Cancelled, InputError, TooExpensive
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
-from gpusudoku.kernels.compiling import ready
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import count_board
 from gpusudoku.planning.contraction import contraction_of

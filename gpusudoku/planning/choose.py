@@ -13,7 +13,7 @@ from gpusudoku.engines.engine import BegunSearch, Engine
 from gpusudoku.errors import Cancelled, TooExpensive
 from gpusudoku.jobs.cancel import Deadline, any_cancelled, cancelling
 from gpusudoku.jobs.forks import delayed_forks
-from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Plan

@@ -24,8 +24,7 @@ from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, part_of
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import shape_of
+from gpusudoku.kernels.search.shape import SearchSettings, shape_of
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import (
     Outcome,

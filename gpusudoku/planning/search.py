@@ -17,11 +17,10 @@ from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import Deadline
 from gpusudoku.jobs.forks import cached_property
 from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
-from gpusudoku.kernels.search.shape import shape_of
+from gpusudoku.kernels.search.shape import FIRST, MIN, SearchSettings, shape_of
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Outcome, Portion, StepResult, check_part, found_of
 from gpusudoku.results import Estimates, SearchStats

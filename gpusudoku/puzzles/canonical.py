@@ -40,7 +40,7 @@ from gpusudoku.kernels.canonical.grids import (
     canonical_grids,
 )
 from gpusudoku.kernels.canonical.puzzles import NONE, Forms, Layout, Search, canonical_puzzles
-from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.options import Options
 from gpusudoku.results import BadBoard

@@ -18,8 +18,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import shape_of
+from gpusudoku.kernels.search.shape import SearchSettings, shape_of
 from gpusudoku.search.frontier import CALL_BYTES, Frontier
 from gpusudoku.search.techniques import parse_techniques
 from gpusudoku.solving import only_solution

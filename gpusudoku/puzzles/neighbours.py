@@ -32,8 +32,7 @@ from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.placements import PlacementArrays, Searches
-from gpusudoku.kernels.search.settings import LOCKED_CANDIDATES, SearchSettings
-from gpusudoku.kernels.search.shape import Shape, shape_of
+from gpusudoku.kernels.search.shape import LOCKED_CANDIDATES, SearchSettings, Shape, shape_of
 from gpusudoku.options import Options, is_integer
 from gpusudoku.planning.batch import search_block
 from gpusudoku.puzzles.remove_clues import CALL_SECONDS, order_seeds, reduced

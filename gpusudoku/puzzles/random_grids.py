@@ -19,7 +19,7 @@ from gpusudoku.enumeration.index import SolutionIndex
 from gpusudoku.enumeration.sampling import KEYS, Ints, Uniform, Words, checked_seed, random_words
 from gpusudoku.enumeration.solution_set import Orders
 from gpusudoku.jobs.cancel import check_cancelled
-from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.shuffling import shuffle, shuffle_latin
 from gpusudoku.options import Options
 

@@ -13,8 +13,7 @@ from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.choose import MOST_PLAIN
 from gpusudoku.kernels.search.minimise import PuzzleArrays, Trials
-from gpusudoku.kernels.search.settings import LOCKED_CANDIDATES, SearchSettings
-from gpusudoku.kernels.search.shape import shape_of
+from gpusudoku.kernels.search.shape import LOCKED_CANDIDATES, SearchSettings, shape_of
 from gpusudoku.search.frontier import node_seconds
 
 CALL_SECONDS = 0.01

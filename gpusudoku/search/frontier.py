@@ -30,10 +30,9 @@ from gpusudoku.errors import Cancelled
 from gpusudoku.jobs.cancel import cancelling, check_cancelled
 from gpusudoku.jobs.forks import delayed_forks
 from gpusudoku.jobs.job import Job, Task
-from gpusudoku.kernels.search import cpu, few
+from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import Children
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import Shape, shape_of
+from gpusudoku.kernels.search.shape import SearchSettings, Shape, shape_of
 
 FRONTIER_BYTES = 1 << 28
 """A frontier is not expanded past this many bytes of packed boards. Making it takes four times as
@@ -113,7 +112,7 @@ class Frontier:
         batch = Batch.of(roots)
         shape = shape_of(batch.geometry.box_rows, batch.geometry.box_columns)
         boards = np.empty((len(batch), shape.words), shape.word)
-        pack, memory = few.pack(shape).of(len(boards)), shape.memory(shape.lanes)
+        pack, memory = cpu.pack(shape).for_boards(len(boards)), shape.memory(shape.lanes)
         pack(batch.cells, *shape.places, boards, memory)
         if batch.candidates is not None:
             boards &= shape.rows_of(batch.candidates)
@@ -174,7 +173,7 @@ class Frontier:
 
     def simplified(self, settings: SearchSettings) -> Frontier:
         """Return the boards that are not seen to be dead, simplified, not split."""
-        expand = few.expand(self.shape, settings).of(len(self))
+        expand = cpu.expand(self.shape, settings).for_boards(len(self))
         return self._split(expand, inf, None)[0]
 
     def _split(

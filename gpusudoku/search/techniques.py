@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from gpusudoku.errors import InputError, described, shown
-from gpusudoku.kernels.search.settings import (
+from gpusudoku.kernels.search.shape import (
     HIDDEN_PAIR,
     HIDDEN_SINGLE,
     LOCKED_CANDIDATES,

@@ -21,7 +21,7 @@ from gpusudoku.enumeration.solutions import Solutions
 from gpusudoku.errors import Cancelled, GpusudokuError, InputError, TooExpensive, printable
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling
 from gpusudoku.jobs.watch import Progress
-from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.compile_many import ready
 from gpusudoku.logic import explain
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Plan

@@ -24,7 +24,7 @@ from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.jobs.interrupts import WAIT_SECONDS
 from gpusudoku.jobs.threads import start_thread
-from gpusudoku.kernels import compiling
+from gpusudoku.kernels import compile_many
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.web.answers import Answerer
 from gpusudoku.web.app import Complain, Permissions, in_address, make_app
@@ -194,7 +194,7 @@ class Server:
     def warm_up(self, engine: Engine) -> bool:
         """Compile and load the kernels of usual questions; return whether questions had to wait."""
         waiting = not self._queue.is_open
-        compiling.ready(self._kernels)
+        compile_many.ready(self._kernels)
         answerer = Answerer(engine)
         for kind, board in _WARMING:
             answerer.answer(question_of(kind, {"board": board}), lambda _: None, CancelToken())

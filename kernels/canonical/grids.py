@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import ZERO
 from gpusudoku.kernels.canonical.puzzles import Forms, build_clash
-from gpusudoku.kernels.kernel import Kernel
-from gpusudoku.kernels.parts import Jit, inlined
-from gpusudoku.kernels.signature import kind_of, uint8
+from gpusudoku.kernels.kernel import Jit, Kernel, inlined, kind_of, uint8
 
 SECONDS = 2.7
 """What compiling takes."""

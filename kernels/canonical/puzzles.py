@@ -26,9 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index
-from gpusudoku.kernels.kernel import Kernel
-from gpusudoku.kernels.parts import Jit, inlined
-from gpusudoku.kernels.signature import int64, kind_of, uint8
+from gpusudoku.kernels.kernel import Jit, Kernel, inlined, int64, kind_of, uint8
 
 SECONDS = 5.0
 """What compiling takes."""

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from gpusudoku.kernels.bits import ONE, ZERO, ones, popcount
-from gpusudoku.kernels.parts import Jit
+from gpusudoku.kernels.kernel import Jit
 from gpusudoku.kernels.search.machine import Machine
-from gpusudoku.kernels.search.settings import FIRST, SearchSettings
-from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.shape import FIRST, SearchSettings, Shape
 from gpusudoku.kernels.search.units import Units
 
 MOST_PLAIN = 10

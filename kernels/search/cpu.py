@@ -8,38 +8,46 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from gpusudoku.kernels.kernel import Kernel
-from gpusudoku.kernels.parts import inlined
-from gpusudoku.kernels.search.arguments import Children, CpuPool, Found, Lanes, Stack
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import Shape
-from gpusudoku.kernels.signature import (
+from gpusudoku.kernels.kernel import (
+    PYTHON_BOARDS,
     Array,
+    Kernel,
     Kind,
     Number,
     boolean,
     float64,
+    inlined,
     int64,
     kind_of,
     uint8,
     uint64,
 )
+from gpusudoku.kernels.search.arguments import Children, CpuPool, Found, Lanes, Stack
+from gpusudoku.kernels.search.shape import SearchSettings, Shape
 
-PACK_SECONDS, EXPAND_SECONDS, RUN_SECONDS = 0.6, 2.6, 3.5
-MINIMISE_SECONDS, PLACEMENTS_SECONDS = 6.5, 3.2
-"""What compiling each takes."""
+TEMPLATES = {
+    "pack": ("moves", 0.6),
+    "expand": ("lanes", 2.6),
+    "run": ("lanes", 3.5),
+    "minimise": ("minimise", 6.5),
+    "placements": ("placements", 3.2),
+}
+"""The module of each kernel's template, and the kernel's price."""
+MAX_PYTHON_WORDS = 64
+"""Words of the largest boards that Python simplifies, those of 16x16: larger ones take it long."""
 
 
 @cache
 def pack(shape: Shape) -> Kernel:
-    """The kernel of ``pack.build_pack``: it packs boards."""
+    """The kernel of ``moves.build_pack``: it packs boards."""
     boards = memory = Array(np.dtype(shape.word), 2)
     signature = uint8[:, ::1], *map(kind_of, shape.places), boards, memory
-    return _kernel(pack, signature, _build_pack, shape, seconds=PACK_SECONDS)
+    return _kernel(pack, signature, shape)
 
 
 @cache
@@ -47,8 +55,7 @@ def expand(shape: Shape, settings: SearchSettings) -> Kernel:
     """The kernel of ``lanes.build_expand``: it splits boards in two."""
     children, memory = kind_of(Children.empty(0, shape)), Array(np.dtype(shape.word), 2)
     signature = children.boards, float64, boolean, children, memory
-    build, seconds = _build_expand, EXPAND_SECONDS
-    return _kernel(expand, signature, build, shape, settings, seconds=seconds, returns=int64)
+    return _kernel(expand, signature, shape, settings, returns=int64)
 
 
 @cache
@@ -59,8 +66,7 @@ def run(shape: Shape, settings: SearchSettings) -> Kernel:
     groups = pool, Stack.empty(0, shape), Found.empty(0, 0, shape.n**2)
     lanes = kind_of(Lanes.empty(shape))
     signature = *map(kind_of, groups), int64[::1], int64, int64, uint64, lanes
-    build, seconds = _build_run, RUN_SECONDS
-    return _kernel(run, signature, build, shape, settings, seconds=seconds, returns=boolean)
+    return _kernel(run, signature, shape, settings, returns=boolean)
 
 
 @cache
@@ -69,8 +75,7 @@ def minimise(shape: Shape, settings: SearchSettings) -> Kernel:
     from gpusudoku.kernels.search.minimise import PuzzleArrays, Trials
 
     signature = kind_of(PuzzleArrays.empty(shape)), kind_of(Trials.empty(shape, 0)), *[int64] * 3
-    build, seconds = _build_minimise, MINIMISE_SECONDS
-    return _kernel(minimise, signature, build, shape, settings, seconds=seconds, returns=boolean)
+    return _kernel(minimise, signature, shape, settings, returns=boolean)
 
 
 @cache
@@ -79,61 +84,33 @@ def placements(shape: Shape, settings: SearchSettings) -> Kernel:
     from gpusudoku.kernels.search.placements import PlacementArrays, Searches
 
     signature = kind_of(PlacementArrays.empty(shape)), kind_of(Searches.empty(shape)), int64
-    build, seconds = _build_placements, PLACEMENTS_SECONDS
-    return _kernel(placements, signature, build, shape, settings, seconds=seconds, returns=boolean)
+    return _kernel(placements, signature, shape, settings, returns=boolean)
 
 
 def _kernel(
     maker: Callable[..., Kernel],
     signature: tuple[Kind, ...],
-    build: Callable[..., Callable[..., Any]],
     shape: Shape,
     *settings: SearchSettings,
-    seconds: float,
     returns: Number | None = None,
 ) -> Kernel:
-    words = [f"search.{maker.__name__}", f"{shape.box_rows}x{shape.box_columns}"]
-    words += [f"t{s.techniques}-s{s.strategy}" for s in settings]
+    module, seconds = TEMPLATES[maker.__name__]
+    parts = [f"search.{maker.__name__}", f"{shape.box_rows}x{shape.box_columns}"]
+    parts += [f"t{s.techniques}-s{s.strategy}" for s in settings]
     arguments = shape, *settings
     return Kernel(
-        "-".join(words),
+        "-".join(parts),
         signature,
-        partial(build, *arguments),
+        partial(_build, module, maker.__name__, *arguments),
         (maker, arguments),
         returns=returns,
         seconds=seconds,
         subject=f"the search of {shape.n}x{shape.n} boards",
+        python_boards=PYTHON_BOARDS if shape.words <= MAX_PYTHON_WORDS else 0,
     )
 
 
-# Imported lazily: most processes find all kernels on disk.
-
-
-def _build_pack(shape: Shape) -> Callable[..., Any]:
-    from gpusudoku.kernels.search.pack import build_pack
-
-    return build_pack(shape, inlined)
-
-
-def _build_expand(shape: Shape, settings: SearchSettings) -> Callable[..., Any]:
-    from gpusudoku.kernels.search.lanes import build_expand
-
-    return build_expand(shape, settings, inlined)
-
-
-def _build_run(shape: Shape, settings: SearchSettings) -> Callable[..., Any]:
-    from gpusudoku.kernels.search.lanes import build_run
-
-    return build_run(shape, settings, inlined)
-
-
-def _build_minimise(shape: Shape, settings: SearchSettings) -> Callable[..., Any]:
-    from gpusudoku.kernels.search.minimise import build_minimise
-
-    return build_minimise(shape, settings, inlined)
-
-
-def _build_placements(shape: Shape, settings: SearchSettings) -> Callable[..., Any]:
-    from gpusudoku.kernels.search.placements import build_placements
-
-    return build_placements(shape, settings, inlined)
+def _build(module: str, name: str, *arguments: Any) -> Callable[..., Any]:
+    """Build a kernel's function. Its module is imported lazily: most processes need none."""
+    build = getattr(import_module(f"gpusudoku.kernels.search.{module}"), f"build_{name}")
+    return build(*arguments, inlined)  # type: ignore[no-any-return]

@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 from numba import config, cuda, typeof, types
 
-from gpusudoku.kernels import bits, cuda_jit
+from gpusudoku.kernels import bits, compile_cuda
 from gpusudoku.kernels.search import rows, thread
 from gpusudoku.kernels.search.arguments import POOL_STATES, STATES, TALLIES, Found, Pool, Stack
 from gpusudoku.kernels.search.launch import WARP, LaunchSettings
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.shape import SearchSettings, Shape
 
 if not config.ENABLE_CUDASIM:
     bits.register_cuda()
@@ -102,7 +101,7 @@ def build_kernel(
 
 @cache
 def kernel(shape: Shape, settings: SearchSettings, launch: LaunchSettings) -> Any:
-    """Return what compiles the kernel; see ``cuda_jit.kernel``."""
+    """Return what compiles the kernel; see ``compile_cuda.kernel``."""
     options = {} if launch.registers is None else {"max_registers": launch.registers}
     function = build_kernel(shape, settings, launch)
-    return cuda_jit.kernel(function, signature(shape), **options)
+    return compile_cuda.kernel(function, signature(shape), **options)

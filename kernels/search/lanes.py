@@ -20,7 +20,7 @@ import numpy as np
 
 from gpusudoku.kernels.atomics import add, load_relaxed, store_relaxed
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
-from gpusudoku.kernels.parts import Jit
+from gpusudoku.kernels.kernel import Jit
 from gpusudoku.kernels.search.arguments import (
     BELOW,
     DEEPEST,
@@ -35,8 +35,7 @@ from gpusudoku.kernels.search.choose import build_choose, narrows
 from gpusudoku.kernels.search.moves import build_moves
 from gpusudoku.kernels.search.paired import build_paired
 from gpusudoku.kernels.search.pool import NONE_LEFT, build_sharing
-from gpusudoku.kernels.search.settings import HIDDEN_SINGLE, PAIRS, SearchSettings
-from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.shape import HIDDEN_SINGLE, PAIRS, SearchSettings, Shape
 from gpusudoku.kernels.search.step import build_steps, overlooks
 
 UNREPORTED_SHARE = np.uint64(1000)

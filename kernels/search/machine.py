@@ -23,7 +23,7 @@ import numpy as np
 from llvmlite import ir
 from numpy.typing import NDArray
 
-from gpusudoku.kernels.parts import when_compiling
+from gpusudoku.kernels.kernel import when_compiling
 from gpusudoku.kernels.search.shape import CACHE_LINE, Shape
 
 _I32, _I64 = ir.IntType(32), ir.IntType(64)
@@ -557,7 +557,7 @@ def traced(
         def register() -> None:
             from numba.extending import intrinsic, overload
 
-            from gpusudoku.kernels.jit import INLINED
+            from gpusudoku.kernels.compile_cpu import INLINED
 
             made = compiled(intrinsic, lambda b, array: LlvmMachine(shape, lanes, b, array.data))
             overload(run, target="cpu", jit_options=INLINED)(made)

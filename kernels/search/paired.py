@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
-from gpusudoku.kernels.parts import Jit
+from gpusudoku.kernels.kernel import Jit
 from gpusudoku.kernels.search.shape import Shape
 
 MAX_OPEN_CELLS = 7

@@ -19,12 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index
-from gpusudoku.kernels.parts import Jit
+from gpusudoku.kernels.kernel import Jit
 from gpusudoku.kernels.search.choose import narrows
 from gpusudoku.kernels.search.machine import Machine, traced
 from gpusudoku.kernels.search.moves import build_moves
-from gpusudoku.kernels.search.settings import LOCKED_CANDIDATES, SearchSettings
-from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.shape import LOCKED_CANDIDATES, SearchSettings, Shape
 from gpusudoku.kernels.search.step import build_steps
 
 # Words of Searches.state

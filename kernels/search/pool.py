@@ -19,7 +19,7 @@ from gpusudoku.kernels.atomics import (
     sleep,
     store,
 )
-from gpusudoku.kernels.parts import Jit
+from gpusudoku.kernels.kernel import Jit
 from gpusudoku.kernels.search.arguments import (
     BOARDS_PER_PLACE,
     FILLED,

@@ -1,4 +1,4 @@
-"""How a board is packed into words, and where a search keeps what it works with.
+"""The constants that kernels of the search are built for: the shape of boards, and the settings.
 
 Boxes have R rows and C columns. For every digit there is a *plane*: one bit per cell, set while the
 digit is still possible there. A plane has K words. Word (k, g) has row k of some bands: the bands
@@ -31,15 +31,16 @@ of each stands in row w of a *memory*, (rows, lanes), one board a column; see ``
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite.binding import get_host_cpu_features
 from numpy.typing import NDArray
 
-from gpusudoku.jobs.forks import cached_property
-from gpusudoku.kernels.processor import has_avx512
+from gpusudoku.jobs.forks import cached_property, delayed_forks
 
 SUBWORDS = (8, 16, 32, 64)
 """Bits of the numbers that a processor takes side by side."""
@@ -52,6 +53,46 @@ CACHE_LINE = 64
 """Bytes."""
 CACHE = 1 << 15
 """Bytes of a core's first cache."""
+
+
+NAKED_SINGLE = 1
+HIDDEN_SINGLE = 2
+NAKED_PAIR = 4
+HIDDEN_PAIR = 8
+LOCKED_CANDIDATES = 16
+
+FIRST = 0
+MIN = 1
+
+PAIRS, PLACES = NAKED_PAIR | HIDDEN_PAIR, HIDDEN_SINGLE | LOCKED_CANDIDATES
+"""The techniques of pairs, and those that see where a digit has no place in a unit."""
+
+
+class SearchSettings(NamedTuple):
+    """What a search does at every node.
+
+    ``techniques`` is a sum of the constants above, 0 for none. ``strategy`` chooses the cell to
+    guess: FIRST in reading order, or one with the fewest candidates (MIN).
+    """
+
+    techniques: int = NAKED_SINGLE | HIDDEN_SINGLE
+    strategy: int = MIN
+
+
+@cache
+def has_avx512() -> bool:
+    """Return whether Numba compiles for vectors of 512 bits.
+
+    Numba's settings in the environment decide, as they do in Numba. Its configuration file is not
+    read: a wrong answer costs time, but changes no result.
+    """
+    features = os.environ.get("NUMBA_CPU_FEATURES")
+    if features is None:
+        is_generic = os.environ.get("NUMBA_CPU_NAME", "").lower() == "generic"
+        has_no_avx = os.environ.get("NUMBA_ENABLE_AVX") == "0"
+        with delayed_forks():  # a child would wait for llvmlite's lock forever
+            features = "" if is_generic or has_no_avx else get_host_cpu_features().flatten()
+    return "+avx512f" in features.split(",")
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,13 @@ from typing import Any, NamedTuple
 
 from gpusudoku.kernels.search.choose import lasting, narrow
 from gpusudoku.kernels.search.machine import Machine, traced
-from gpusudoku.kernels.search.settings import HIDDEN_SINGLE, LOCKED_CANDIDATES, PLACES
-from gpusudoku.kernels.search.shape import UNROLLED_WORDS, Shape
+from gpusudoku.kernels.search.shape import (
+    HIDDEN_SINGLE,
+    LOCKED_CANDIDATES,
+    PLACES,
+    UNROLLED_WORDS,
+    Shape,
+)
 from gpusudoku.kernels.search.techniques import conflicts, keep_locked, pairs
 from gpusudoku.kernels.search.units import Units, total
 

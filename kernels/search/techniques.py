@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpusudoku.kernels.search.machine import Machine
-from gpusudoku.kernels.search.settings import HIDDEN_PAIR, NAKED_PAIR
-from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.shape import HIDDEN_PAIR, NAKED_PAIR, Shape
 from gpusudoku.kernels.search.units import Levels, Units, added, any_of, folded, total
 
 

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpusudoku.kernels.bits import ONE, ZERO, popcount
-from gpusudoku.kernels.parts import Jit
+from gpusudoku.kernels.kernel import Jit
 from gpusudoku.kernels.search.arguments import (
     BUSY,
     DEEPEST,
@@ -48,8 +48,7 @@ from gpusudoku.kernels.search.choose import build_choose, narrows
 from gpusudoku.kernels.search.moves import build_moves
 from gpusudoku.kernels.search.paired import MAX_OPEN_CELLS, build_paired
 from gpusudoku.kernels.search.rows import build_row_moves
-from gpusudoku.kernels.search.settings import FIRST, HIDDEN_SINGLE, PAIRS, SearchSettings
-from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.shape import FIRST, HIDDEN_SINGLE, PAIRS, SearchSettings, Shape
 from gpusudoku.kernels.search.step import build_steps, overlooks
 
 FEW_DEAD = 8

@@ -11,7 +11,7 @@ import pytest
 from gpusudoku import Board, collection, count, count_many, parse, solve
 from gpusudoku.board.batch import Batch
 from gpusudoku.engines import quick_search
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.planning import batch
 from gpusudoku.search.frontier import Frontier
 from tests import naive

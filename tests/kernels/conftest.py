@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gpusudoku.jobs.watch import Watch, watching
-from gpusudoku.kernels import cache, kernel
+from gpusudoku.kernels import kernel, kernel_store
 from gpusudoku.kernels.kernel import Kernel
-from gpusudoku.kernels.store import Store
+from gpusudoku.kernels.kernel_store import Store
 
 
 @pytest.fixture
@@ -18,9 +18,9 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """Give this process, and those that it starts, an empty store."""
     monkeypatch.setenv("GPUSUDOKU_CACHE_DIR", str(tmp_path / "kept"))
     monkeypatch.setattr(kernel, "pace", lambda price: 1.0)  # nothing is compiled to measure it
-    clear = cache.store.cache_clear
+    clear = kernel_store.user_store.cache_clear
     clear()
-    found = cache.store()
+    found = kernel_store.user_store()
     assert found is not None
     yield found
     clear()

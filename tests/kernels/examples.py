@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gpusudoku.kernels.kernel import Kernel
-from gpusudoku.kernels.signature import int64
+from gpusudoku.kernels.kernel import Kernel, int64
 
 
 def times(factor: int, seconds: float = 3.0) -> Kernel:

@@ -10,14 +10,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import lowest_index, ones, popcount
+from gpusudoku.kernels.compile_cpu import caller, register_all
 from gpusudoku.kernels.groups import Group
-from gpusudoku.kernels.jit import caller, learn
-from gpusudoku.kernels.kernel import kernel
-from gpusudoku.kernels.signature import float64, int64
+from gpusudoku.kernels.kernel import float64, int64, kernel
 
 ALL = 2**64 - 1
 
-learn()
+register_all()
 
 
 @njit

@@ -10,9 +10,9 @@ from typing import Any
 import llvmlite
 import pytest
 
-from gpusudoku.kernels import cache
+from gpusudoku.kernels import kernel_store
 
-KERNELS = Path(cache.__file__).parent
+KERNELS = Path(kernel_store.__file__).parent
 
 
 @pytest.fixture
@@ -20,16 +20,16 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Take a copy of the kernels for those whose folder is asked for."""
     copy = tmp_path / "kernels"
     shutil.copytree(KERNELS, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(cache, "__file__", str(copy / "cache.py"))
+    monkeypatch.setattr(kernel_store, "__file__", str(copy / "kernel_store.py"))
     monkeypatch.setenv("GPUSUDOKU_CACHE_DIR", str(tmp_path / "cache"))
     yield copy
-    cache.store.cache_clear()
+    kernel_store.user_store.cache_clear()
 
 
 def folder() -> Path:
     """Find the folder as a process that starts now does."""
-    cache.store.cache_clear()
-    found = cache.store()
+    kernel_store.user_store.cache_clear()
+    found = kernel_store.user_store()
     assert found is not None
     return found.folder
 
@@ -53,14 +53,14 @@ def test_a_user_without_a_home_has_no_folder(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delenv("GPUSUDOKU_CACHE_DIR")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", homeless)
-    cache.store.cache_clear()
-    assert cache.store() is None
+    kernel_store.user_store.cache_clear()
+    assert kernel_store.user_store() is None
 
 
 def test_an_edit_in_any_file_makes_another(sources: Path) -> None:
     """Also in subfolders, and new files: Numba itself would see neither. Prose makes no other."""
     before = folder()
-    for path in sources / "jit.py", sources / "search" / "lanes.py":
+    for path in sources / "compile_cpu.py", sources / "search" / "lanes.py":
         text = path.read_text()
         path.write_text(text + "\n# edited\n")
         assert folder() != before
@@ -78,10 +78,10 @@ def test_an_edit_in_any_file_makes_another(sources: Path) -> None:
 @pytest.mark.parametrize(
     ("where", "name", "value"),
     [
-        (cache, "get_host_cpu_name", lambda: "abacus"),
-        (cache, "_numba_version", lambda: "0.0"),
+        (kernel_store, "get_host_cpu_name", lambda: "abacus"),
+        (kernel_store, "_numba_version", lambda: "0.0"),
         (llvmlite, "__version__", "0.0"),
-        (cache.sys, "version", "4.0"),
+        (kernel_store.sys, "version", "4.0"),
     ],
     ids=["processor", "Numba", "llvmlite", "Python"],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import pickle
@@ -20,15 +21,11 @@ import gpusudoku.kernels
 from gpusudoku.contraction.nine.sum import stages
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.watch import Announcer, watching
-from gpusudoku.kernels import cache, jit
-from gpusudoku.kernels.kernel import Kernel
-from gpusudoku.kernels.machine_code import Loaded
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels import compile_cpu, kernel_store
+from gpusudoku.kernels.kernel import Kernel, Loaded, block_of, int64, jitable, result_of
+from gpusudoku.kernels.kernel_store import Store
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import Shape
-from gpusudoku.kernels.signature import block_of, int64, result_of
-from gpusudoku.kernels.store import Store
+from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from tests.kernels.examples import times
 
 
@@ -75,6 +72,10 @@ def test_what_is_no_good_is_made_anew_in_silence(
     assert capfd.readouterr() == ("", "")
 
 
+def no_space(*_: Any) -> None:
+    raise OSError(errno.ENOSPC, "no space")
+
+
 def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -87,9 +88,9 @@ def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(
             said.append(text)
 
     watch, full = Said(), Store(tmp_path / "kept", b"state")
-    monkeypatch.setattr(full, "write", lambda *_: False)
+    monkeypatch.setattr(full, "write", no_space)
     for nowhere in None, Store(tmp_path / "file" / "kept", b"state"), full, full:
-        monkeypatch.setattr(cache, "store", lambda: nowhere)  # noqa: B023
+        monkeypatch.setattr(kernel_store, "user_store", lambda: nowhere)  # noqa: B023
         function = times(2)
         with watching(watch):
             assert (function.kept, function(3)) == (False, 6)
@@ -144,10 +145,10 @@ def template(factor: int) -> Any:
 COMPILES = """
 import pickle
 import sys
-from gpusudoku.kernels import jit
-from gpusudoku.kernels.signature import block_of, int64, result_of
+from gpusudoku.kernels import compile_cpu
+from gpusudoku.kernels.kernel import block_of, int64, result_of
 from tests.kernels.test_kernel import template
-print(pickle.dumps(jit.compiled(template(int(sys.argv[1])), (int64,), int64)).hex())
+print(pickle.dumps(compile_cpu.compiled(template(int(sys.argv[1])), (int64,), int64)).hex())
 """
 
 
@@ -167,4 +168,4 @@ def test_code_of_two_processes_is_kept_apart_in_a_third() -> None:
 def test_numba_told_not_to_compile_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
     with pytest.raises(InputError, match="NUMBA_DISABLE_JIT is set"):
-        jit.compiled(lambda x: x, (int64,), int64)
+        compile_cpu.compiled(lambda x: x, (int64,), int64)

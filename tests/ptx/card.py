@@ -15,8 +15,7 @@ from gpusudoku.engines.cuda import device
 from gpusudoku.kernels.contraction.nine import cuda as nine
 from gpusudoku.kernels.search import cuda as search
 from gpusudoku.kernels.search.launch import LaunchSettings
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from tests.ptx import compiled
 from tests.ptx.launch import Kernel
 

@@ -35,7 +35,7 @@ dispatcher.get_current_device = lambda: Device
 from gpusudoku.kernels.contraction.nine import cuda as nine_cuda
 from gpusudoku.kernels.search.cuda import build_kernel, signature
 from gpusudoku.kernels.search.launch import launch_settings
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.kernels.search.shape import Shape
 
 # Most of the time goes into device functions, which are the same for all GPUs.

@@ -243,7 +243,7 @@ vars(numpy).pop("row_stack", None)
 """
 """What NumPy 2.5 lacks, and numba-cuda asks for."""
 AFTERWARDS = """
-import gpusudoku.kernels.cuda_jit
+import gpusudoku.kernels.compile_cuda
 
 print(json.dumps(hasattr(numpy, "row_stack")))
 """

@@ -17,7 +17,7 @@ from gpusudoku.engines.cuda.device import Gpu
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.search import DeviceSearch
 from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.search.frontier import Frontier
 from tests import naive

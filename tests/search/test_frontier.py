@@ -13,7 +13,7 @@ from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.formats import parse
 from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.search.settings import FIRST, MIN, SearchSettings
+from gpusudoku.kernels.search.shape import FIRST, MIN, SearchSettings
 from gpusudoku.search import frontier as frontier_module
 from gpusudoku.search.frontier import Cutoff, Frontier
 from tests import naive

@@ -15,7 +15,7 @@ import pytest
 
 from gpusudoku.board.geometry import NINE
 from gpusudoku.cli.compile import usual_kernels
-from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.compile_many import ready
 from tests.waiting import until
 
 pytest.importorskip("starlette", reason="the server needs the extra web")

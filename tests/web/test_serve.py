@@ -18,14 +18,14 @@ LARGE = "".join("0123456789ABCDEFG"[digit] for digit in collection.load("16x16-t
 ZEROS = LINE_4X4.replace(".", "0")
 COMPILING = """
 import os, time
-from gpusudoku.kernels import compiling, kernel
+from gpusudoku.kernels import compile_many, kernel
 
-def ready(kernels, real=compiling.ready, **options):
+def ready(kernels, real=compile_many.ready, **options):
     while not os.path.exists({done!r}):
         time.sleep(0.005)
     real(kernels, **options)
 
-compiling.ready = ready
+compile_many.ready = ready
 kernel.Kernel.kept = False
 kernel.Kernel.fetch = lambda self, real=kernel.Kernel.fetch: os.path.exists({done!r}) and real(self)
 """

@@ -22,7 +22,7 @@ from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.protocol import UNBOUNDED, Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.forks import cached_property
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
 PART_SECONDS = 1.0

@@ -30,7 +30,7 @@ from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
 from gpusudoku.jobs.forks import cached_property
 from gpusudoku.jobs.job import pieces, spread
-from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.numbers import (
     MISSED,

@@ -23,7 +23,7 @@ from gpusudoku.contraction.general.words import Kinds, line_words
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import pieces, spread
-from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.shares import Backward, Namings, sweep
 

@@ -9,11 +9,11 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.contraction.nine.sum import SLABS_BYTES, WORKSPACE_BYTES, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import spread
-from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.nine.arrays import Workspace, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import FACTOR, LEFT, RESULTS, STATUS
 from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, Slabs, make_slabs
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
 TASK_BOARDS = 8

@@ -20,7 +20,7 @@ from gpusudoku.contraction.nine.sum import Nine, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import pieces, spread
 from gpusudoku.jobs.ordered import ordered_map
-from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.nine.boxes import make_boxes
 from gpusudoku.kernels.contraction.nine.products import SPARE
 from gpusudoku.kernels.contraction.nine.slabs import Slabs

@@ -23,7 +23,7 @@ from gpusudoku.contraction.nine.sum import Nine, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, pieces, spread
 from gpusudoku.jobs.watch import watching
-from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.nine.arrays import P, Symmetries, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu_shares import ShareStages
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.jobs.job import called, pieces
-from gpusudoku.kernels.compiling import ready
+from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.nine import gpu_arrays
 from gpusudoku.kernels.contraction.nine.arrays import (
     PARTITIONS,
@@ -138,13 +138,14 @@ class Nine:
         self.wide = wide
         self._symmetric, self._prepared = symmetric, False
         work = self.workspace
-        stages().allowing.of(1)(candidates, tables(), work.lists)
+        allow_permutations = stages().allow_permutations.for_boards(1)
+        allow_permutations(candidates, tables(), work.lists)
         self.solvable = stages().survey(tables(), work.scratch, work.lists, work.numbering)
         """False if the lists show that there is no solution."""
         self.seconds = 0.0
         if self.solvable:
-            choose = stages().choosing.of(1)
-            self.seconds = choose(work.lists, work.numbering, work.roles) / 1e9
+            choose_roles = stages().choose_roles.for_boards(1)
+            self.seconds = choose_roles(work.lists, work.numbering, work.roles) / 1e9
         self.listing_seconds = time.perf_counter() - start
 
     @property

@@ -87,7 +87,7 @@ class Gpu:
         """Run a kernel of a line, to fail here and now if the GPU cannot be used."""
         with self.current():
             numbers = self.xp.zeros(1, np.int64)
-            self.configured(self.kernel("cuda_jit", "trial", TRIAL), 1, 1, numbers)()
+            self.configured(self.kernel("compile_cuda", "trial", TRIAL), 1, 1, numbers)()
             if int(numbers[0]) != TRIAL:
                 raise DeviceError(f"GPU {self.number} cannot be used: it computes nothing")
 

@@ -22,7 +22,7 @@ from gpusudoku.engines.engine import Engine, Priced, Sums, WorkCounters, warn_of
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, pieces
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
 SUM_TASKS = 32

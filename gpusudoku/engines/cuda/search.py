@@ -39,8 +39,7 @@ from gpusudoku.kernels.search.arguments import (
     Stack,
     limit_of,
 )
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from gpusudoku.search.frontier import Frontier
 
 ROOM_BYTES = 64 << 20

@@ -22,7 +22,7 @@ from gpusudoku.engines.cuda.search import DeviceSearch
 from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import DeviceError
 from gpusudoku.jobs.job import Job, Task, Worker
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Forecast
 
 Lose = Callable[[Gpu, DeviceError], None]

@@ -23,9 +23,7 @@ import numpy as np
 
 from gpusudoku.kernels.bits import ONE, ZERO, popcount
 from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS, WALK
-from gpusudoku.kernels.kernel import kernel
-from gpusudoku.kernels.parts import inlined
-from gpusudoku.kernels.signature import float64, int64, uint64
+from gpusudoku.kernels.kernel import float64, inlined, int64, kernel, uint64
 
 SET_STEPS = 8
 """Looking at a bit set takes as long as looking at this number of words, in addition to its own."""

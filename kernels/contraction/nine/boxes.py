@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gpusudoku.kernels.contraction.nine.arrays import MOST_MAPS, ORTHOGONAL, PARTITIONS, P
 from gpusudoku.kernels.contraction.nine.symmetries import compose
 from gpusudoku.kernels.groups import Group
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 NUMBERS = 6 * PARTITIONS
 """Codes whose sets have three digits each."""

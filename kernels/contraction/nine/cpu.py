@@ -35,15 +35,16 @@ from gpusudoku.kernels.contraction.nine.words import (
     make_words,
     mark_fitting,
 )
-from gpusudoku.kernels.few import Warming
-from gpusudoku.kernels.kernel import KERNELS, Kernel, kernel
-from gpusudoku.kernels.parts import jitable
-from gpusudoku.kernels.signature import (
+from gpusudoku.kernels.kernel import (
+    KERNELS,
+    Kernel,
     Kind,
     boolean,
     float64,
     int32,
     int64,
+    jitable,
+    kernel,
     kind_of,
     uint8,
     uint64,
@@ -85,7 +86,7 @@ def arrange(symmetric, tables, lists, numbering, roles, operands, symmetries, or
 
 def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
     """Make ``count_boards``; ``callees`` are those of ``NineStages``."""
-    from gpusudoku.kernels.jit import caller  # imported lazily: Numba
+    from gpusudoku.kernels.compile_cpu import caller  # imported lazily: Numba
 
     callers = [
         caller(callee.python, callee.signature, callee.returns, place)
@@ -230,15 +231,11 @@ class NineStages:
             seconds=0.7,
             subject=self.survey.subject,
         )
-        self.allowing = Warming(self.allow_permutations)
-        """``allow_permutations`` for one board at a time."""
-        self.choosing = Warming(self.choose_roles)
-        """``choose_roles`` for one board at a time."""
 
     def of_one_board(self) -> list[Kernel]:
         """What counting one board takes, except the wide sum, which few boards need."""
-        warming = self.allow_permutations, self.choose_roles
-        return [kernel for kernel in self._called() if kernel not in warming]
+        in_python = self.allow_permutations, self.choose_roles  # by ``Kernel.for_boards``
+        return [kernel for kernel in self.callees if kernel not in in_python]
 
     def of_quick_order(self) -> list[Kernel]:
         """What finding solutions by number takes besides, except the wide search for cells."""
@@ -251,10 +248,7 @@ class NineStages:
 
     def of_many_boards(self) -> list[Kernel]:
         """What counting many boards on a thread each takes."""
-        return [*self._called(), self.count_boards]
-
-    def _called(self) -> list[Kernel]:
-        return self.callees
+        return [*self.callees, self.count_boards]
 
     @cached_property
     def addresses(self) -> NDArray[np.int64]:

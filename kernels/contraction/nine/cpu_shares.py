@@ -14,8 +14,7 @@ from gpusudoku.kernels.contraction.nine.slabs import make_slabs
 from gpusudoku.kernels.contraction.nine.symmetries import find_symmetries
 from gpusudoku.kernels.contraction.nine.turns import Known, make_turn, make_turn_arrays
 from gpusudoku.kernels.contraction.nine.words import make_words
-from gpusudoku.kernels.kernel import Kernel, kernel
-from gpusudoku.kernels.signature import Kind, float64, int64, kind_of
+from gpusudoku.kernels.kernel import Kernel, Kind, float64, int64, kernel, kind_of
 
 
 class ShareStages:

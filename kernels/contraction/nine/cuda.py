@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from numba import config, cuda, int16, int32, int64, types, uint32, uint64
 
-from gpusudoku.kernels import cuda_jit
+from gpusudoku.kernels import compile_cuda
 from gpusudoku.kernels.contraction.nine.arrays import (
     MULTIPLICITY,
     PARTITIONS,
@@ -219,5 +219,5 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
 
 @cache
 def kernel(wide: bool) -> Any:
-    """Return what compiles the kernel; see ``cuda_jit.kernel``."""
-    return cuda_jit.kernel(build_kernel(wide), SIGNATURE, max_registers=MOST_REGISTERS)
+    """Return what compiles the kernel; see ``compile_cuda.kernel``."""
+    return compile_cuda.kernel(build_kernel(wide), SIGNATURE, max_registers=MOST_REGISTERS)

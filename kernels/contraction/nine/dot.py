@@ -29,7 +29,7 @@ import numpy as np
 
 from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, A, B, C, P, Q, R
 from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LEFT, LOW, PACK, RIGHT, TILE
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 
 @jitable

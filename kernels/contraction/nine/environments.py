@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.kernels.contraction.nine.arrays import C, P
 from gpusudoku.kernels.groups import Group
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 LIMB = 28
 """Bits of the low limb."""

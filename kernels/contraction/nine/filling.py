@@ -26,7 +26,7 @@ from gpusudoku.kernels.contraction.nine.strips import (
 )
 from gpusudoku.kernels.contraction.nine.unite import unite_three
 from gpusudoku.kernels.contraction.nine.words import WORD
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 
 @jitable

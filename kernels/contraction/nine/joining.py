@@ -9,7 +9,7 @@ import numpy as np
 
 from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, PARTITIONS, A, B, C, P
 from gpusudoku.kernels.contraction.nine.turns import KINDS
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 
 @jitable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 BITS = 9
 """Bits of a partition in a key: 280 partitions need nine."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpusudoku.kernels.contraction.nine.keys import FIELDS, pack, partition_at
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 GUARD = sum(4 << 3 * field for field in range(9))
 """The highest bits of nine counters of three bits: set in one that has passed 3."""

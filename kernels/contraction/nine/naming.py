@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gpusudoku.kernels.contraction.nine.arrays import MOST_ENTRIES, PARTITIONS
 from gpusudoku.kernels.contraction.nine.keys import partition_at
 from gpusudoku.kernels.groups import Group
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 BITS = 4
 """Bits of the number of an entry's words that give a set a name: twelve at most."""

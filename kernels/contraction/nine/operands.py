@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, PARTITIONS, C, P, Q
 from gpusudoku.kernels.contraction.nine.keys import number_at
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 
 @jitable

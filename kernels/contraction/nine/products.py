@@ -38,7 +38,7 @@ from gpusudoku.kernels.contraction.nine.strips import (
 from gpusudoku.kernels.contraction.nine.unite import WIDE, unite
 from gpusudoku.kernels.contraction.nine.unrank import REMAINDER
 from gpusudoku.kernels.contraction.nine.words import WORD
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 SPARE = STRIP - CELLS
 """Bytes that are written behind the last solution, at most."""

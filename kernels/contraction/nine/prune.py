@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpusudoku.kernels.contraction.nine.keys import partition_at
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 
 @jitable

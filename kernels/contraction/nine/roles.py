@@ -10,7 +10,7 @@ from math import inf
 
 from gpusudoku.kernels.contraction.nine.arrays import ORTHOGONAL, PARTITIONS, A, B, C, P, Q, R
 from gpusudoku.kernels.contraction.nine.keys import partition_at
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 PLANS = 36
 """Ways to give the lines roles that differ in price: stacks or bands are summed, one of three is

@@ -47,7 +47,7 @@ from gpusudoku.kernels.contraction.nine.ledger import (
 )
 from gpusudoku.kernels.contraction.nine.slabs import LEFT, RIGHT, TILE
 from gpusudoku.kernels.contraction.nine.turns import Turn
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 
 @jitable

@@ -29,7 +29,7 @@ from gpusudoku.kernels.contraction.nine.unite import WIDE
 from gpusudoku.kernels.contraction.nine.unrank import Relabelling
 from gpusudoku.kernels.contraction.nine.words import Fitting, Words
 from gpusudoku.kernels.groups import Group
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 MOST_FITTING = 1_728
 """Words of a crossing line that fit three entries, at most: see ``tensors``."""

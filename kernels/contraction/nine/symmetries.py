@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpusudoku.kernels.contraction.nine.arrays import MOST_SYMMETRIES, A, B, P
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 
 @jitable

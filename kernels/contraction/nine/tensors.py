@@ -21,7 +21,7 @@ import numpy as np
 
 from gpusudoku.kernels.contraction.nine.arrays import ORTHOGONAL, A, B, C
 from gpusudoku.kernels.contraction.nine.keys import number_at
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 SEGMENT = 1024
 """Entries of a row that are added up at a time: they stay in a first-level cache."""

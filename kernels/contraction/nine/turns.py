@@ -40,7 +40,7 @@ from gpusudoku.kernels.contraction.nine.naming import Naming
 from gpusudoku.kernels.contraction.nine.symmetries import walk_orbits, write_images
 from gpusudoku.kernels.contraction.nine.tensors import list_numbers
 from gpusudoku.kernels.groups import Group
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 KINDS = 4
 """The columns of ``Pivot.entries`` from here on are kinds; those before numbers, MULTIPLICITY."""

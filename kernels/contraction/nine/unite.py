@@ -10,7 +10,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from gpusudoku.kernels.parts import when_compiling
+from gpusudoku.kernels.kernel import when_compiling
 
 WIDE = 32
 """How many bytes are united together: two registers at most of any processor."""
@@ -41,7 +41,7 @@ def _register() -> None:
     from numba import types
     from numba.extending import intrinsic, overload
 
-    from gpusudoku.kernels.jit import INLINED
+    from gpusudoku.kernels.compile_cpu import INLINED
 
     @intrinsic
     def three(typing_context, data, place, byte, out, at):

@@ -30,7 +30,7 @@ from gpusudoku.kernels.contraction.nine.slabs import LEFT, LENGTH, RIGHT, TERMS
 from gpusudoku.kernels.contraction.nine.symmetries import compose
 from gpusudoku.kernels.contraction.nine.words import WORD
 from gpusudoku.kernels.groups import Group
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 REMAINDER = 3
 """The column of ``find_cells``'s cells after A, B and C."""

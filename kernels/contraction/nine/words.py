@@ -23,7 +23,7 @@ from gpusudoku.kernels.contraction.nine.arrays import (
 from gpusudoku.kernels.contraction.nine.keys import find_key, partition_at
 from gpusudoku.kernels.contraction.nine.maps import code_at, key_of, list_maps
 from gpusudoku.kernels.groups import Group
-from gpusudoku.kernels.parts import jitable
+from gpusudoku.kernels.kernel import jitable
 
 WORD = 64
 """Entries in one integer of a bit set."""

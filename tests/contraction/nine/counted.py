@@ -14,7 +14,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.contraction.nine.arrays import A, B
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier
 from tests.boards import puzzle
 

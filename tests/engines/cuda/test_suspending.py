@@ -15,7 +15,7 @@ from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import Cancelled, DeviceError
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.search.frontier import Frontier

@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.kernels.jit import learn
+from gpusudoku.kernels.compile_cpu import register_all
 from gpusudoku.kernels.search.choose import narrow
 from gpusudoku.kernels.search.machine import traced
 from gpusudoku.kernels.search.shape import Shape
@@ -47,7 +47,7 @@ def test_vectors_do_what_numpy_does(name: str, techniques: int) -> None:
         traced(narrow, 1, shape, shape.lanes),
     ]
     advance, find_conflicts, find_pairs, keep_best = made
-    learn()
+    register_all()
 
     @njit
     def compiled(memory: Any) -> Any:

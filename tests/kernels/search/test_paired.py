@@ -11,7 +11,7 @@ import pytest
 
 from gpusudoku.kernels.search.moves import build_moves
 from gpusudoku.kernels.search.paired import MAX_OPEN_CELLS, build_paired
-from gpusudoku.kernels.search.settings import SearchSettings
+from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.kernels.search.step import build_steps
 from gpusudoku.search.frontier import Frontier
 from tests import naive

@@ -25,8 +25,7 @@ from gpusudoku.jobs.cancel import Deadline
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import pool
 from gpusudoku.kernels.search.arguments import BELOW, TOP, CpuPool, Stack
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from gpusudoku.search.frontier import Frontier
 from tests.boards import as_it_is, puzzle
 

@@ -7,11 +7,10 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.kernels.processor import has_avx512
-from gpusudoku.kernels.search import few
+from gpusudoku.kernels.kernel import PYTHON_BOARDS
+from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search import shape as shape_module
-from gpusudoku.kernels.search.settings import SearchSettings
-from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.shape import SearchSettings, Shape, has_avx512
 from gpusudoku.search.frontier import Frontier
 from tests.boards import puzzle, spoilt, unpacked
 from tests.techniques import given_clues
@@ -116,10 +115,10 @@ def test_a_few_boards_come_out_as_many_do(shape: str) -> None:
     boards = [puzzle(shape, clues, clues) for clues in (0, 9, 20, 30)]
     boards += [spoilt(boards[-1], 1), Board([1, 1, *boards[0].cells[2:]], boards[0].geometry)]
     for name in "pack", "expand":
-        getattr(few, name).cache_clear()
+        getattr(cpu, name).cache_clear()
     roots = Frontier.of(boards)
     found = roots.simplified(settings)
-    many = Frontier.of(boards * few.FEW)
+    many = Frontier.of(boards * PYTHON_BOARDS)
     assert (many.boards[: len(boards)] == roots.boards).all()
     again = many.simplified(settings)
     assert 4 <= len(found) < len(boards)

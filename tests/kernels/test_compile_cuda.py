@@ -20,7 +20,7 @@ from numba import cuda, int64
 from numba.cuda import dispatcher
 from numba.cuda.cudadrv import devices
 
-from gpusudoku.kernels import cache, cuda_driver, cuda_jit
+from gpusudoku.kernels import compile_cuda, cuda_driver, kernel_store
 
 capability = tuple(map(int, sys.argv[1].split(".")))
 device = SimpleNamespace(compute_capability=capability)
@@ -49,13 +49,14 @@ def double(numbers):
 
 
 def kernel(registers):
-    return cuda_jit.kernel(double, (int64[::1],), max_registers=registers)
+    return compile_cuda.kernel(double, (int64[::1],), max_registers=registers)
 
 
 code = cuda_driver.load("__main__", "kernel", int(sys.argv[2])).code
 assert code.binary.startswith(b"\\x7fELF")
 assert code.entry in code.ptx
-print(json.dumps({"compiled": compiled, "ptx": code.ptx, "folder": str(cache.store().folder)}))
+folder = str(kernel_store.user_store().folder)
+print(json.dumps({"compiled": compiled, "ptx": code.ptx, "folder": folder}))
 """
 
 

@@ -1,7 +1,7 @@
-"""Numba's side of compiling for the CPU. It is imported only where something is compiled.
+"""Compiling for the CPU with Numba. This module is imported only where something is compiled.
 
-Of every kernel an *entry* is compiled: a function that takes the address of a block of words, see
-``signature``, makes the kernel's arguments of them, and leaves its result there.
+What is compiled for a kernel is its *entry*: a function that takes the address of a block of words,
+see ``kernel``, makes the kernel's arguments of them, and leaves the result there.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from numba.extending import intrinsic, register_jitable
 from numba.np.arrayobj import populate_array
 
 from gpusudoku.errors import InputError
-from gpusudoku.kernels import parts
 from gpusudoku.kernels.groups import Layout
-from gpusudoku.kernels.signature import HEAD, Kind, Number
+from gpusudoku.kernels.kernel import HEAD, Kind, Number, inlined, registrations
 
 _WORD = ir.IntType(64)
 _BLOCK = types.CPointer(types.uint64)
@@ -84,19 +83,20 @@ _known: set[Callable[..., Any]] = set()
 """The functions that kernels can call."""
 
 
-def learn() -> None:
-    """Teach Numba all that is marked; see ``parts``."""
+def register_part(function: Callable[..., Any], inline: bool) -> None:
+    """Let kernels call a function."""
+    if function not in _known:
+        register_jitable(**(INLINED if inline else PART))(function)
+        _known.add(function)
+
+
+def register_all() -> None:
+    """Call the ``registrations``. One that is interrupted is called again the next time."""
     with global_compiler_lock:
-        while parts.marked:
-            function, inline = parts.marked[-1]
-            if function not in _known:
-                register_jitable(**(INLINED if inline else PART))(function)
-                _known.add(function)
-            parts.marked.remove((function, inline))
-        while parts.lessons:
-            teach = parts.lessons[-1]
-            teach()
-            parts.lessons.remove(teach)
+        while registrations:
+            register = registrations[-1]
+            register()
+            registrations.remove(register)
 
 
 def compiled(
@@ -112,8 +112,8 @@ def compiled(
     if numba.config.DISABLE_JIT:
         raise InputError("NUMBA_DISABLE_JIT is set, but this needs compiling: unset it")
     with global_compiler_lock, _without_garbage():
-        parts.inlined(function)
-        learn()
+        inlined(function)
+        register_all()
         dispatcher = njit(error_model="numpy", **_ENTRY)(_entry(function, signature, returns))
         dispatcher.compile((_BLOCK,))
         [result] = dispatcher.overloads.values()

@@ -1,6 +1,6 @@
-"""Numba's side of compiling for CUDA. It is imported only where something is compiled.
+"""Compiling for CUDA with Numba. This module is imported only where something is compiled.
 
-What comes out is machine code, which ``cuda_driver`` keeps, loads and launches.
+The result is machine code, which ``cuda_driver`` keeps, loads and launches.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import config, cuda, int64
 
-from gpusudoku.kernels import jit
+from gpusudoku.kernels.compile_cpu import register_all
 
 if not (config.ENABLE_CUDASIM or hasattr(np, "row_stack")):
     # numba-cuda asks for row_stack where it is imported, and NumPy 2.5 no longer has it.
@@ -41,7 +41,7 @@ def kernel(function: Callable[..., Any], signature: tuple[Any, ...], **options: 
     """
     if config.ENABLE_CUDASIM:
         return cuda.jit(function)
-    jit.learn()
+    register_all()
     return partial(_compile, cuda.jit(function, **options), signature)
 
 

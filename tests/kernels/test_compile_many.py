@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from gpusudoku.jobs.watch import Announcer, watching
-from gpusudoku.kernels import cache, compiling, kernel
-from gpusudoku.kernels.kernel import Kernel
-from gpusudoku.kernels.signature import int64
-from gpusudoku.kernels.store import Store
+from gpusudoku.kernels import compile_many, kernel, kernel_store
+from gpusudoku.kernels.kernel import Kernel, int64
+from gpusudoku.kernels.kernel_store import Store
 from tests.kernels.examples import times
 from tests.waiting import until
 
@@ -56,18 +55,18 @@ def test_two_processes_share_the_work(
     compile_ = Kernel.compile
 
     def after_another(self: Kernel) -> None:
-        until(lambda: bool(done))  # until the other process has compiled one
+        until(lambda: any(one.fetch() for one in kernels))  # the other process has compiled one
         compile_(self)
 
     monkeypatch.setattr(Kernel, "compile", after_another)
     kernels = some()
-    compiling.ready(kernels, 2, done.append)
+    compile_many.ready(kernels, 2, done.append)
     [together] = announced
     assert {one.name for one in together} == {one.name for one in done} == files(store)
     assert 1 <= len(here) < len(kernels)
     assert [one(10) for one in kernels] == [20, 30, 50, 70]
     assert capfd.readouterr() == ("", "")
-    compiling.ready(some(), 2, done.append)
+    compile_many.ready(some(), 2, done.append)
     assert len(announced) == 1
     assert len(done) == len(kernels)
 
@@ -81,14 +80,14 @@ def test_what_no_other_process_compiles_is_compiled_here(
 ) -> None:
     begin, killed = subprocess.Popen, [sys.executable, "-c", KILLED]
     if trouble == "no store":
-        monkeypatch.setattr(cache, "store", lambda: None)
+        monkeypatch.setattr(kernel_store, "user_store", lambda: None)
     elif trouble == "is killed":
         monkeypatch.setattr(subprocess, "Popen", lambda _, **options: begin(killed, **options))
     else:
         names = {"no Python": "/opt/app/app", "fails": "/no/python"}
         monkeypatch.setattr(sys, "executable", names[trouble])
     kernels = some()
-    compiling.ready(kernels, 3)
+    compile_many.ready(kernels, 3)
     assert sorted(map(str, here)) == sorted(str(one.name) for one in kernels)
     assert all(one(1) for one in kernels)
 
@@ -96,19 +95,19 @@ def test_what_no_other_process_compiles_is_compiled_here(
 def test_what_cannot_be_kept_is_compiled_here(store: Store) -> None:
     """The source of others is not among those that the folder is named after."""
     unnamed = kernel.kernel(int64, returns=int64)(lambda x: x + 1)
-    compiling.ready([unnamed, times(2)], 2)
+    compile_many.ready([unnamed, times(2)], 2)
     assert (unnamed.name, unnamed(1)) == (None, 2)
     assert files(store) == {times(2).name}
 
 
 def test_prices(store: Store) -> None:
     kernels = [times(n, n) for n in (4, 1, 2)] + [times(9, 1)]
-    assert compiling.seconds(kernels, 1) == 8
-    assert compiling.seconds(kernels, 2) == compiling.seconds(kernels, 8) == 4
-    assert compiling.seconds(kernels[1:], 2) == 2
+    assert compile_many.seconds(kernels, 1) == 8
+    assert compile_many.seconds(kernels, 2) == compile_many.seconds(kernels, 8) == 4
+    assert compile_many.seconds(kernels[1:], 2) == 2
     kernels[0].load()
-    assert compiling.seconds([times(4, 4), *kernels[1:]], 1) == 4
-    assert compiling.seconds([], 2) == 0
+    assert compile_many.seconds([times(4, 4), *kernels[1:]], 1) == 4
+    assert compile_many.seconds([], 2) == 0
 
 
 class Said(Announcer):
@@ -134,8 +133,8 @@ def test_the_time_of_a_command_is_said_once(store: Store, monkeypatch: pytest.Mo
     search, total = of("the search", 2, 3), of("the sum", 3, 10)
     said = Said()
     with watching(said):
-        compiling.ready([search], 1, later=[search, total])
-        compiling.ready([total], 1)
+        compile_many.ready([search], 1, later=[search, total])
+        compile_many.ready([total], 1)
     kept = f"once (kept in {store.folder.parent})"
     seconds = "about 6 s, or 26 s if all of it is needed"
     assert said.texts == [f"compiling the search and the sum, {seconds}, {kept}"]
@@ -152,8 +151,8 @@ def test_the_pace_of_the_machine_is_measured_and_kept(
     monkeypatch.setattr(Kernel, "compile", lambda self: None)
     said = Said()
     with watching(said):
-        compiling.ready([of("the search", 2, 3)], 1)
-        compiling.ready([of("the sum", 3, 1)], 1)
+        compile_many.ready([of("the search", 2, 3)], 1)
+        compile_many.ready([of("the sum", 3, 1)], 1)
     assert said.texts == [
         f"compiling the search, about 6 s, once (kept in {store.folder.parent})",
         "compiling the sum, about 5 s",
@@ -164,19 +163,19 @@ def test_the_pace_of_the_machine_is_measured_and_kept(
 def test_only_python_itself_is_started(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "python", "python3.13t", "pythonw.exe", "Python":
         monkeypatch.setattr(sys, "executable", f"/a/folder/{name}")
-        assert compiling.seconds(some(), 2) == 6
+        assert compile_many.seconds(some(), 2) == 6
     for name in "pypy3", "python-app", "blender", "":
         monkeypatch.setattr(sys, "executable", name and f"/a/folder/{name}")
-        assert compiling.seconds(some(), 2) == 12
+        assert compile_many.seconds(some(), 2) == 12
 
 
 COMPILES = """
 import sys
-from gpusudoku.kernels import compiling
-from tests.kernels.test_compiling import some
+from gpusudoku.kernels import compile_many
+from tests.kernels.test_compile_many import some
 kernels = some()
 print("begun", flush=True)
-compiling.ready(kernels, int(sys.argv[1]))
+compile_many.ready(kernels, int(sys.argv[1]))
 assert all(kernel.fetch() for kernel in kernels)
 """
 
