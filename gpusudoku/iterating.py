@@ -7,13 +7,13 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, Generic, Protocol, Self, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.arrays import NUMPY, Destination
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, RowBlock
 from gpusudoku.errors import Cancelled, InputError, TooExpensive, described
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
 from gpusudoku.results import BadBoard, ResultBlock
@@ -21,16 +21,7 @@ from gpusudoku.results import BadBoard, ResultBlock
 Row = TypeVar("Row", covariant=True)
 
 
-class Columns(Protocol):
-    """Results of boards that were worked on together."""
-
-    def __len__(self) -> int: ...
-
-    def part(self, start: int, end: int) -> Self:
-        """Return those of the boards from start to before end."""
-
-
-Block = TypeVar("Block", bound=Columns)
+Block = TypeVar("Block", bound=RowBlock)
 
 _CONSUMED = ", consumed"
 ON_ERROR = ("raise", "record")

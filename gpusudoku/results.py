@@ -11,13 +11,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.arrays import host_array
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, RowBlock
 from gpusudoku.board.board import Board
 from gpusudoku.board.text import draw
 from gpusudoku.errors import InputError, described
@@ -337,12 +337,13 @@ def is_unique(count: int, limit: int | None) -> bool | None:
 
 
 @dataclass(frozen=True)
-class ResultBlock:
+class ResultBlock(RowBlock):
     """Results of boards that were worked on together, in columns of B rows.
 
     Iterating gives a ``Solution`` for each board if there are solutions, else a ``Count``.
     """
 
+    COLUMNS = ("numbers", "solutions", "shares", "errors")  # and boards, in main memory
     boards: Batch
     numbers: NDArray[Any]
     """int64 (B), or object, Python's integers, where one exceeds that: solutions found of each
@@ -381,9 +382,6 @@ class ResultBlock:
         work = f"by {self.stats.method} on {self.device}"
         return f"<ResultBlock: {self.boards.describe()}, {work}>"
 
-    def __len__(self) -> int:
-        return len(self.numbers)
-
     def __iter__(self) -> Iterator[Any]:
         return iter(self.counts()) if self.solutions is None else self._solutions()
 
@@ -404,24 +402,10 @@ class ResultBlock:
             solution = Board.of_digits(cells.copy(), board.geometry) if n else None
             yield Solution(board, solution, self.is_unique(n), self.stats)
 
-    def part(self, start: int, end: int) -> ResultBlock:
-        """Return the results of the boards from start to before end."""
-        return self._with(self.boards.part(start, end), slice(start, end))
-
-    def chosen(self, mask: NDArray[np.bool_]) -> ResultBlock:
-        """Return the results for which the mask, bool (B), is true."""
-        return self._with(self.boards.chosen(host_array(mask)), mask)
-
-    def _with(self, boards: Batch, which: slice | NDArray[np.bool_]) -> ResultBlock:
-        solutions, shares, errors = (
-            None if column is None else column[which]
-            for column in (self.solutions, self.shares, self.errors)
-        )
-        numbers = self.numbers[which]
-        return replace(
-            self, boards=boards, numbers=numbers, solutions=solutions, shares=shares,
-            errors=errors, lines=None,
-        )  # fmt: skip
+    def chosen(self, which: Any) -> Self:
+        """Return the results of a slice, of a mask, bool (B), or of indices, int64 (k)."""
+        boards = self.boards.chosen(host_array(which))
+        return replace(super().chosen(which), boards=boards, lines=None)
 
     def is_exact(self, count: int) -> bool:
         """Tell whether one of the counts is exact."""

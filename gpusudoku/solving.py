@@ -201,6 +201,6 @@ def _solve(
     numbers = np.minimum(np.bincount(roots, minlength=len(block)), options.limit or 0)
     workers, stats = engine.workers, outcome.stats
     solved = ResultBlock(
-        block, numbers, options.limit, engine.name, workers, stats, solutions=solutions
+        block, numbers, options.limit, engine.kind, workers, stats, solutions=solutions
     )
     return solved, outcome.unfinished

@@ -9,12 +9,12 @@ import pytest
 
 from gpusudoku import checking, collection
 from gpusudoku.checking import cross_check
-from gpusudoku.contraction import prepare
 from gpusudoku.counting import count
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.errors import DeviceError, MismatchError, TooExpensive
 from gpusudoku.formats import parse
+from gpusudoku.planning import contraction
 from tests import naive
 from tests.boards import puzzle
 
@@ -26,7 +26,7 @@ def without_contraction(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise TooExpensive("too expensive")
 
-    monkeypatch.setattr(prepare, "contraction_of", refuse)
+    monkeypatch.setattr(contraction, "contraction_of", refuse)
 
 
 def test_by_the_other_method() -> None:

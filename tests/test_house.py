@@ -109,6 +109,18 @@ def test_no_import_runs_upward() -> None:
     assert upward == []
 
 
+def test_only_the_command_line_calls_click() -> None:
+    importers = {
+        module
+        for module, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in [node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name]
+        if name.split(".")[0] == "click" and room(module) != "cli"
+    }
+    assert importers == set()
+
+
 def test_no_imports_make_a_circle() -> None:
     """Modules that import nothing are taken away, again and again; what is left goes round."""
     left = {module: set(others) for module, others in edges().items()}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,35 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import escaped
+
+
+class RowBlock:
+    """Base of frozen dataclasses with several columns of as many rows, such as a row per board.
+
+    ``COLUMNS`` names the fields with rows: arrays, other blocks, or None for a column that is
+    absent. The other fields describe all rows.
+    """
+
+    COLUMNS: ClassVar[tuple[str, ...]]
+
+    def __len__(self) -> int:
+        return len(getattr(self, self.COLUMNS[0]))
+
+    def part(self, start: int, end: int) -> Self:
+        """Return the rows from start to before end."""
+        return self.chosen(slice(start, end))
+
+    def chosen(self, which: Any) -> Self:
+        """Return the rows of a slice, of a mask, bool (rows), or of indices, int64 (k)."""
+        columns = {name: _rows(getattr(self, name), which) for name in self.COLUMNS}
+        return replace(self, **columns)  # type: ignore[type-var]  # subclasses are dataclasses
+
+
+def _rows(column: Any, which: Any) -> Any:
+    """Return some rows of a column."""
+    if column is None:
+        return None
+    return column.chosen(which) if isinstance(column, RowBlock) else column[which]
 
 
 class Origin(NamedTuple):
@@ -35,9 +64,10 @@ def _no_texts(boards: int) -> NDArray[np.object_]:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class Places(RowBlock):
     """The place of every board of a batch."""
 
+    COLUMNS = ("origin_of", "lines", "others", "texts")
     origins: tuple[Origin, ...]
     """Every origin, once."""
     origin_of: NDArray[np.intp]
@@ -78,11 +108,6 @@ class Places:
             others = np.concatenate([each.others for each in places])
         return cls(origins, origin_of, lines, others, np.concatenate([p.texts for p in places]))
 
-    def only(self, which: Any) -> Places:
-        """Return the places of some boards: a slice, or a mask, bool (B)."""
-        columns = [self.origin_of, self.lines, self.others, self.texts]
-        return Places(self.origins, *[column[which] for column in columns])
-
     def origin(self, index: int) -> Origin:
         """Return the origin of a board."""
         return self.origins[int(self.origin_of[index])]
@@ -99,7 +124,7 @@ class Places:
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class Batch(RowBlock):
     """Boards of one geometry, in order.
 
     ``cells`` is uint8 (B, n * n), C-contiguous, one board a row: 0 for an empty cell, else a
@@ -108,6 +133,7 @@ class Batch:
     boards were read, if they were.
     """
 
+    COLUMNS = ("cells", "candidates", "places")
     geometry: Geometry
     cells: NDArray[np.uint8]
     candidates: NDArray[np.uint64] | None = None
@@ -152,9 +178,6 @@ class Batch:
         places = [batch.places for batch in batches if batch.places is not None]
         cells = np.concatenate([batch.cells for batch in batches])
         return cls(geometry, cells, candidates, Places.joined(places) if places else None)
-
-    def __len__(self) -> int:
-        return len(self.cells)
 
     def __getitem__(self, index: int) -> Board:
         if self.candidates is None or (self.candidates[index] == self.geometry.all_digits).all():
@@ -204,16 +227,6 @@ class Batch:
             masks = np.where(self.cells > 0, self.geometry.all_digits, masks)
             masks = np.broadcast_to(masks, cells.shape)
         return Batch(self.geometry, cells, masks)
-
-    def part(self, start: int, end: int) -> Batch:
-        """Return the boards from start to before end."""
-        return self.chosen(slice(start, end))
-
-    def chosen(self, which: slice | NDArray[np.bool_] | NDArray[np.int64]) -> Batch:
-        """Return the boards of a slice, of a mask, bool (B), or of indices, int64 (k)."""
-        candidates = None if self.candidates is None else self.candidates[which]
-        places = None if self.places is None else self.places.only(which)
-        return Batch(self.geometry, self.cells[which], candidates, places)
 
 
 def sort_keys(rows: NDArray[np.uint8]) -> NDArray[np.bytes_]:

@@ -17,7 +17,7 @@ import click
 from click.core import ParameterSource
 
 from gpusudoku import collection
-from gpusudoku.cli.options import Command, InputOptions, force, own_option, reading
+from gpusudoku.cli.options import Command, force, own_option, reading
 from gpusudoku.cli.usage import Choice, Integer, Number, Seconds
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import InputError, MismatchError
@@ -26,6 +26,7 @@ from gpusudoku.jobs.watch import duration
 from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES, Options
 from gpusudoku.pipeline.messages import is_quiet, note
 from gpusudoku.pipeline.output import Output, refuse, show
+from gpusudoku.pipeline.settings import InputOptions
 from gpusudoku.pipeline.source import Source
 from gpusudoku.plot_style import require_matplotlib
 from gpusudoku.search.techniques import DEFAULT

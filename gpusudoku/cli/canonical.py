@@ -12,9 +12,8 @@ import click
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.completing import complete_boards
 from gpusudoku.cli.options import (
-    InputOptions,
-    OutputOptions,
     boards_argument,
+    command_facts,
     form_options,
     jobs_option,
     output_file,
@@ -26,6 +25,7 @@ from gpusudoku.formats import FORMATS, line_buffer
 from gpusudoku.iterating import with_bad_boards
 from gpusudoku.pipeline.messages import naming, note, several
 from gpusudoku.pipeline.records import FORMS as RECORDS
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions
 from gpusudoku.pipeline.sink import open_sink
 from gpusudoku.pipeline.source import Source, place_of, sole_board
 from gpusudoku.pipeline.text_forms import PuzzleLines
@@ -89,7 +89,8 @@ def canonical(
       gpusudoku canonical puzzles.txt --dedupe -o classes.txt
       gpusudoku canonical puzzles.txt --automorphisms --map --format csv
     """
-    asked = OutputOptions.take(given, errors=reading.keep_going and not dedupe)
+    command = command_facts()
+    asked = OutputOptions.take(given, command, errors=reading.keep_going and not dedupe)
     from gpusudoku.jobs.cores import usable_cores
     from gpusudoku.puzzles.canonical import Classes, canonical_batches
 
@@ -97,7 +98,7 @@ def canonical(
     writer = FormWriter(asked.form or "line", source, automorphisms, with_map)
     work, classes = partial(canonical_batches, threads=jobs or usable_cores()), Classes()
     with (
-        open_sink(source, asked, writer.header) as sink,
+        open_sink(command, source, asked, writer.header) as sink,
         closing(with_bad_boards(source.found(), work, "record")) as blocks,
     ):
         for block in blocks:

@@ -15,11 +15,10 @@ import click
 import numpy as np
 
 from gpusudoku.cli.options import (
-    InputOptions,
-    OutputOptions,
     answer_options,
     boards_argument,
     cluster_option,
+    command_facts,
     counting,
     machine_of,
     own_option,
@@ -29,7 +28,7 @@ from gpusudoku.cli.options import (
     seconds_option,
     warn_of_device,
 )
-from gpusudoku.cli.usage import Choice, Integer, Sectioned, WhichPart
+from gpusudoku.cli.usage import Choice, Integer, Sectioned
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.iterating import with_bad_boards
 from gpusudoku.options import Options
@@ -37,9 +36,15 @@ from gpusudoku.pipeline.checkpoint import refuse_output, refuse_same
 from gpusudoku.pipeline.identity import place_facts, setup_of_command
 from gpusudoku.pipeline.messages import naming, note
 from gpusudoku.pipeline.output import Output, refuse
-from gpusudoku.pipeline.output_forms import check_part_name
 from gpusudoku.pipeline.progress import CountLine
 from gpusudoku.pipeline.records import FORMS
+from gpusudoku.pipeline.settings import (
+    CommandFacts,
+    InputOptions,
+    OutputOptions,
+    WhichPart,
+    check_part_name,
+)
 from gpusudoku.pipeline.sink import open_answer_sink
 from gpusudoku.pipeline.source import Source
 from gpusudoku.pipeline.summary import show_stats
@@ -119,7 +124,8 @@ def count(
       gpusudoku count board.txt --checkpoint run.sqlite
       gpusudoku count puzzle.txt --exit-code && echo "a proper puzzle"
     """
-    asked = OutputOptions.take(given, is_part=part is not None)
+    command = command_facts()
+    asked = OutputOptions.take(given, command, is_part=part is not None)
     if asked.form is not None or asked.log is not None:  # else there are no records
         asked = replace(asked, errors=reading.keep_going and only is None)
     options = Options(**given, limit=_limit(limit, only, asked))
@@ -141,7 +147,7 @@ def count(
         others |= {"--cross-check": cross_check and bool(part or cluster)}
         name = "--part" if part else "--cluster" if cluster else "--checkpoint"
         asked.refuse_with(f"{name} of one board", others)
-        _count_in_tasks(source, options, asked, part, cluster, check)
+        _count_in_tasks(command, source, options, asked, part, cluster, check)
         return
     if cluster is not None:
         details = {"--stats with --format jsonl or --log": asked.in_detail}
@@ -150,7 +156,7 @@ def count(
     if part is not None:
         from gpusudoku.pipeline.parts import PartWriter
 
-        piece = PartWriter(part, source, asked)
+        piece = PartWriter(command, part, source, asked)
     wanted = None if only is None else WANTED[only]
     with machine_of(cluster, options) as machine:
         line = CountLine(source, options, machine, asked.stats)
@@ -164,7 +170,7 @@ def count(
             work = partial(work, lines_of=writer.text)
         with (
             open_answer_sink(
-                source, machine, asked, writer, "counted",
+                command, source, machine, asked, writer, "counted",
                 line=line, wanted=wanted, part=piece,
             ) as sink,
             closing(with_bad_boards(source.found(), work, "record")) as found,
@@ -249,6 +255,7 @@ class CrossCheck:
 
 
 def _count_in_tasks(
+    command: CommandFacts,
     source: Source,
     options: Options,
     asked: OutputOptions,
@@ -278,7 +285,7 @@ def _count_in_tasks(
         with line, line.working_on(board):
             count, record = count_in_tasks(
                 *(board[0], options, machine, store), part=part or (1, 1),
-                setup=setup_of_command(source), facts=facts, place=place_facts(board),
+                setup=setup_of_command(command, source), facts=facts, place=place_facts(board),
             )  # fmt: skip
         results = ResultBlock.of(board, count, None)
         if part is None:

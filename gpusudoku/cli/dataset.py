@@ -20,8 +20,8 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.cli.generate import note_walks, puzzle_options, puzzle_source
 from gpusudoku.cli.options import (
-    OutputOptions,
     checkpoint,
+    command_facts,
     form_options,
     jobs_option,
     output_file,
@@ -36,6 +36,7 @@ from gpusudoku.pipeline.identity import digest_of_file, identity_of_command
 from gpusudoku.pipeline.messages import note, quietly
 from gpusudoku.pipeline.output import WriteError, refuse
 from gpusudoku.pipeline.records import as_rows
+from gpusudoku.pipeline.settings import CommandFacts, OutputOptions
 from gpusudoku.pipeline.sink import LineSink, open_sink
 
 if TYPE_CHECKING:
@@ -120,7 +121,8 @@ def dataset(
     from gpusudoku.puzzles.dataset import PuzzleDataset
     from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles
 
-    asked = OutputOptions.take(given, has_text=False)
+    command = command_facts()
+    asked = OutputOptions.take(given, command, has_text=False)
     with quietly(quiet):
         options = PuzzleOptions(box, **given)
         rows = PuzzleDataset(options, shares)
@@ -131,11 +133,11 @@ def dataset(
             _check_parquet(path, asked)
             force = asked.force
             asked = replace(asked, output=f"{path}.csv", force=False)
-            if _is_made(path, asked, source, force):
+            if _is_made(command, path, asked, source, force):
                 return
         writer, gave_up = RowWriter(form, options.geometry.n), None
         try:
-            with open_sink(source, asked, writer.header) as sink:
+            with open_sink(command, source, asked, writer.header) as sink:
                 note_walks(Puzzles(0, options, 0))
                 _write(sink, rows, number, seed, writer, patience, jobs)
         except GaveUp as error:
@@ -167,7 +169,9 @@ def _check_parquet(path: str, asked: OutputOptions) -> None:
         raise InputError(f"{path}: is no ordinary file, and parquet needs one")
 
 
-def _is_made(path: str, asked: OutputOptions, source: Source, force: bool) -> bool:
+def _is_made(
+    command: CommandFacts, path: str, asked: OutputOptions, source: Source, force: bool
+) -> bool:
     """Tell whether a run that is resumed has made its Parquet file, which has no rows beside it.
 
     An InputError if another file has its name, unless ``force`` overwrites it.
@@ -178,7 +182,7 @@ def _is_made(path: str, asked: OutputOptions, source: Source, force: bool) -> bo
 
     assert asked.checkpoint is not None
     with RunStore(asked.checkpoint) as store:
-        store.check(identity_of_command(source, asked))
+        store.check(identity_of_command(command, source, asked))
         is_own = digest_of_file(path) == store.written("parquet")
         if not (is_own or force):
             raise InputError(f"{path}: {_EXISTS}")

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.cli.options import (
-    InputOptions,
-    OutputOptions,
     boards_argument,
     checkpoint,
+    command_facts,
     method,
     output_file,
     own_option,
@@ -31,7 +30,7 @@ from gpusudoku.cli.options import (
     start_engine,
     statistics,
 )
-from gpusudoku.cli.usage import Integer, WhichPart, number_of
+from gpusudoku.cli.usage import Integer, number_of
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
 from gpusudoku.pipeline.messages import naming, note
@@ -44,6 +43,7 @@ from gpusudoku.pipeline.progress import (
     expect_listing,
     expect_solutions,
 )
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.sink import LineSink, open_sink
 from gpusudoku.pipeline.source import Source, place_of
 from gpusudoku.pipeline.summary import Totals, show_listing, show_search
@@ -126,7 +126,8 @@ def enumerate_(
       gpusudoku enumerate @2f --part 3/100 -o part3.txt
       gpusudoku enumerate @2f -o solutions.txt --checkpoint list.run
     """
-    asked = OutputOptions.take(given)
+    command = command_facts()
+    asked = OutputOptions.take(given, command)
     options, form, saved = Options(**given), asked.form or "line", asked.checkpoint is not None
     source = Source(boards, reading, asked, saved=part is not None)
     writer = SolutionWriter(form, source.origin)
@@ -136,9 +137,9 @@ def enumerate_(
     steps = _search_in_steps(source.board, options, selection) if saved else None
     piece = None
     if part is not None:
-        piece = PartWriter(part, source, asked)
+        piece = PartWriter(command, part, source, asked)
     with open_sink(
-        source, asked, writer.header,
+        command, source, asked, writer.header,
         facts={"listed": "by search" if searches(options) else "by number"},
         portion=steps and steps[1], part=piece,
     ) as sink:  # fmt: skip

@@ -17,10 +17,9 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import (
     Command,
-    InputOptions,
-    OutputOptions,
     box_option,
     checkpoint,
+    command_facts,
     compose,
     form_options,
     jobs_option,
@@ -29,8 +28,9 @@ from gpusudoku.cli.options import (
     part_option,
     quiet_option,
     seed_option,
+    text_of,
 )
-from gpusudoku.cli.usage import Integer, Seconds, WhichPart
+from gpusudoku.cli.usage import Integer, Seconds
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats import FORMATS, write_lines
 from gpusudoku.options import MAX_NUMBER
@@ -38,8 +38,9 @@ from gpusudoku.pipeline.messages import note, quietly
 from gpusudoku.pipeline.parts import PartWriter
 from gpusudoku.pipeline.records import FORMS as RECORDS
 from gpusudoku.pipeline.records import as_rows
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.sink import LineSink, open_sink
-from gpusudoku.pipeline.source import Source, text_of
+from gpusudoku.pipeline.source import Source
 from gpusudoku.pipeline.text_forms import SolutionWriter
 
 if TYPE_CHECKING:
@@ -169,7 +170,8 @@ def generate(
     """
     from gpusudoku.puzzles.generate import PuzzleOptions
 
-    asked = OutputOptions.take(given)
+    command = command_facts()
+    asked = OutputOptions.take(given, command)
     form, unbiased = asked.form or "line", given["unbiased"]
     with quietly(quiet):
         if unbiased and form not in (*RECORDS, "line"):
@@ -184,10 +186,10 @@ def generate(
                 raise InputError("--part cannot be combined with --unbiased")
             if options.is_small:
                 raise InputError("--part is for larger boards: parts of these could have the same")
-            piece = PartWriter(part, source, asked)
+            piece = PartWriter(command, part, source, asked)
             numbers = piece.take(number, "puzzles")
         writer = PuzzleWriter(form, weighted=unbiased)
-        with open_sink(source, asked, writer.header, part=piece) as sink:
+        with open_sink(command, source, asked, writer.header, part=piece) as sink:
             _write(sink, options, numbers, seed, writer, patience, jobs)
 
 

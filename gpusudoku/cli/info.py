@@ -12,20 +12,14 @@ import numpy as np
 
 from gpusudoku import collection, formats
 from gpusudoku.board.board import Board
-from gpusudoku.cli.options import (
-    InputOptions,
-    OutputOptions,
-    boards_argument,
-    output_file,
-    own_option,
-    reading,
-)
+from gpusudoku.cli.options import boards_argument, command_facts, output_file, own_option, reading
 from gpusudoku.cli.usage import Choice
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import import_packages
 from gpusudoku.errors import DeviceError, InputError
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.pipeline.output import Output, refuse_stdout, show
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions
 from gpusudoku.pipeline.source import Source, place_of
 from gpusudoku.pipeline.summary import power_of_ten
 from gpusudoku.results import decimal_digits
@@ -123,7 +117,8 @@ def _candidate_lists(board: Board) -> list[list[int]]:
 @reading
 def convert(boards: tuple[str, ...], reading: InputOptions, **given: Any) -> None:
     """Write every BOARD in another form."""
-    asked = OutputOptions.take(given)
+    command = command_facts()
+    asked = OutputOptions.take(given, command)
     form = asked.form or "line"
     source = Source(boards, reading)
     between = formats.separator(form).encode()

@@ -8,12 +8,12 @@ import click
 import numpy as np
 
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.options import OutputOptions, output_file, quiet_option
+from gpusudoku.cli.options import output_file, quiet_option
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.pipeline.identity import placed
 from gpusudoku.pipeline.messages import quietly
 from gpusudoku.pipeline.output import Output
-from gpusudoku.pipeline.output_forms import form_of_output
+from gpusudoku.pipeline.settings import OutputOptions, form_of_output
 from gpusudoku.pipeline.summary import Ending
 from gpusudoku.runs.records import DAMAGED, LinesFile, PartFile, in_order, read_parts
 
@@ -121,7 +121,7 @@ def _text(parts: list[PartFile], output: str | None) -> bytes:
                 writer = AnswerRecords.of(asked, boards.places.origin(0), single=True)
             count = merged([part.record for part in parts])
             return writer.header() + writer.text(ResultBlock.of(boards, count, None))
-        from gpusudoku.cli.shares import coloured, share_writer
+        from gpusudoku.cli.shares import share_writer, style_of
         from gpusudoku.enumeration.shares import check_shares
         from gpusudoku.pipeline.share_forms import Shares
 
@@ -134,7 +134,7 @@ def _text(parts: list[PartFile], output: str | None) -> bytes:
             shares += found
         check_shares(shares, board.geometry, int(shares[0].sum()))
         form = share_writer(
-            options["format"], options["halving"], single=True, coloured=coloured("auto", output)
+            options["format"], options["halving"], single=True, style=style_of("auto", output)
         )
         return form.text(Shares(boards, shares))
     except (GpusudokuError, *DAMAGED) as error:

@@ -11,10 +11,9 @@ import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.options import (
-    InputOptions,
-    OutputOptions,
     boards_argument,
     checkpoint,
+    command_facts,
     form_options,
     jobs_option,
     output_file,
@@ -22,14 +21,16 @@ from gpusudoku.cli.options import (
     part_option,
     reading,
     seed_option,
+    text_of,
 )
-from gpusudoku.cli.usage import Integer, WhichPart
+from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS, write_lines
 from gpusudoku.iterating import with_bad_boards
 from gpusudoku.pipeline.parts import PartWriter
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.sink import LineSink, open_sink
-from gpusudoku.pipeline.source import Source, conflict_in, place_of, text_of
+from gpusudoku.pipeline.source import Source, conflict_in, place_of
 from gpusudoku.pipeline.text_forms import PuzzleLines
 from gpusudoku.results import BadBoard
 
@@ -96,7 +97,8 @@ def minimise(
       gpusudoku minimise puzzles.csv --format csv -o minimal.csv
     """
     # With --all there are no records but those of puzzles.
-    asked = OutputOptions.take(given, errors=reading.keep_going and not everything)
+    command = command_facts()
+    asked = OutputOptions.take(given, command, errors=reading.keep_going and not everything)
     if everything and seed is not None:
         raise InputError("--seed cannot be combined with --all, which tries all orders")
     if limit is not None and not everything:
@@ -108,7 +110,7 @@ def minimise(
             raise InputError("--part is for batches here: one board is not divided")
         if seed is None and not everything:
             raise InputError("--part needs a --seed: all parts are of one run")
-        piece = PartWriter(part, source, asked)
+        piece = PartWriter(command, part, source, asked)
     writer = MinimalWriter(asked.form or "line", source, seeded=not everything)
     from gpusudoku.jobs.cores import usable_cores
     from gpusudoku.kernels.search.shape import has_avx512
@@ -116,7 +118,7 @@ def minimise(
     threads = jobs or usable_cores()
     # A run that is resumed skips the puzzles that are listed, so their order must be the same.
     facts = {"AVX-512": has_avx512()} if everything else None
-    with open_sink(source, asked, writer.header, facts=facts, part=piece) as sink:
+    with open_sink(command, source, asked, writer.header, facts=facts, part=piece) as sink:
         if everything:
             _list_all(source, sink, writer, keep, limit, threads)
         else:

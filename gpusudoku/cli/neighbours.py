@@ -13,10 +13,9 @@ import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.options import (
-    InputOptions,
-    OutputOptions,
     boards_argument,
     checkpoint,
+    command_facts,
     form_options,
     jobs_option,
     output_file,
@@ -28,6 +27,7 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
 from gpusudoku.jobs.watch import duration
 from gpusudoku.pipeline.messages import note, several
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions
 from gpusudoku.pipeline.sink import open_sink
 from gpusudoku.pipeline.source import Source, place_of
 from gpusudoku.pipeline.text_forms import PuzzleLines
@@ -94,12 +94,13 @@ def neighbours(
     for name in boards:
         if (match := re.fullmatch(r"\{?-(\d+)(?:\+(\d+))?\}?", name, re.ASCII)) is not None:
             raise InputError("{}: say --remove {} --add {}".format(name, *match.groups("0")))
-    asked, change = OutputOptions.take(given), Change(remove, add, minimal)
+    command = command_facts()
+    asked, change = OutputOptions.take(given, command), Change(remove, add, minimal)
     if dedupe:
         asked.refuse_with("--dedupe", {"--checkpoint": asked.checkpoint})
     source, threads = Source(boards, reading, asked), jobs or usable_cores()
     writer, classes = NeighbourWriter(asked.form or "line", source), Classes()
-    with open_sink(source, asked, writer.header) as sink:
+    with open_sink(command, source, asked, writer.header) as sink:
         done, batches = sink.start.solutions, source.batches()
         written = done
         if max(remove, add) > _QUICK and limit is None:

@@ -9,15 +9,16 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
 from functools import partial, wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from gpusudoku.board.geometry import Geometry
+from gpusudoku.cli.commands import ARGUMENTS
 from gpusudoku.cli.completing import (
     complete_boards,
     complete_boxes,
@@ -38,17 +39,36 @@ from gpusudoku.options import (
     Options,
 )
 from gpusudoku.pipeline.messages import note, quietly, several
-from gpusudoku.pipeline.output_forms import form_of_output
+from gpusudoku.pipeline.settings import CommandFacts, InputOptions
+from gpusudoku.pipeline.source import is_file, looks_like_board
 from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
 
 if TYPE_CHECKING:
-    from gpusudoku.engines.cuda.engine import CudaEngine
     from gpusudoku.engines.engine import Engine
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 PATIENCE_SECONDS = 5.0
 """Time after Ctrl-C until all connections are closed."""
+_LONGEST_NAME = 200
+"""Characters of the longest text that may be meant for the name of a file."""
+_CELL_NAME = re.compile(r"r\d+c\d+", re.IGNORECASE)
+_NO_MARK = re.compile(r"[^\W\dxo_]", re.IGNORECASE)
+"""A letter that marks no cell of a pattern."""
+
+
+def command_facts() -> CommandFacts:
+    """Return the facts of the command that click runs now."""
+    context = click.get_current_context()
+    params = [param for param in context.command.params if param.name in context.params]
+    form = {param.name: param.type for param in params}.get("form")
+    return CommandFacts(
+        name=context.info_name or "",
+        params=context.params,
+        option_names={str(param.name): max(param.opts, key=len).lstrip("-") for param in params},
+        forms=form.choices if isinstance(form, click.Choice) else (),
+        arguments=context.meta[ARGUMENTS],
+    )
 
 
 def option(
@@ -87,6 +107,25 @@ def _gpus(ctx: click.Context, param: click.Parameter, value: str | None) -> tupl
         raise click.BadParameter(f"{shown(value)}: expected numbers, such as 0,1") from None
 
 
+def text_of(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Read the text of an option, for click: of its file, if there is one."""
+    if value is None or not is_file(value):
+        if value and _is_file_name(value):
+            raise click.BadParameter(f"{shown(value)}: no such file, and no pattern of cells")
+        return value
+    try:
+        return Path(value).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise click.BadParameter(f"{shown(value)}: cannot be read: {error.strerror}") from None
+
+
+def _is_file_name(text: str) -> bool:
+    """Tell whether a text that is meant for cells has letters which no pattern of cells has."""
+    if len(text) >= _LONGEST_NAME or "\n" in text or looks_like_board(text):
+        return False
+    return _NO_MARK.search(_CELL_NAME.sub("", text)) is not None
+
+
 def compose(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Join decorators, in the order in which their options are shown."""
 
@@ -116,15 +155,6 @@ def _or_stdin(
 boards_argument = click.argument(
     "boards", nargs=-1, metavar="[BOARD...]", callback=_or_stdin, shell_complete=complete_boards
 )
-
-
-@dataclass(frozen=True)
-class InputOptions:
-    """The options that say how boards are read."""
-
-    box: Geometry | None = None
-    keep_going: bool = False
-    column: str | None = None
 
 
 quiet_option = option("-q", "--quiet", is_flag=True, help="Print only errors on stderr.")
@@ -377,61 +407,6 @@ def answer_options(command: str, forms: Sequence[str], plain: str) -> Callable[[
     )
 
 
-@dataclass(frozen=True)
-class OutputOptions:
-    """The options that say how results are written; commands lack some of them."""
-
-    form: str | None = None
-    """The form by name; None for the default of the command."""
-    output: str | None = None
-    """The file of the results; None or ``-`` for stdout."""
-    force: bool = False
-    checkpoint: str | None = None
-    stats: bool = False
-    log: str | None = None
-    """The file to which a JSON object for every board is appended."""
-    exit_code: bool = False
-    solution: bool = False
-    """True if records have a solution."""
-    errors: bool = False
-    """True if there is a record, with its error, for each bad board."""
-
-    @classmethod
-    def take(
-        cls, given: dict[str, Any], *, is_part: bool = False, has_text: bool = True, **known: Any
-    ) -> OutputOptions:
-        """Take them out of the parameters of a command; others are ``known``.
-
-        The record of a part, if it ``is_part``, may be named ``.json``; see ``form_of_output``.
-        """
-        form = given.get("form")
-        if given.pop("as_json", False):
-            if form not in (None, "jsonl"):
-                raise InputError(f"--json is --format jsonl, but --format {form} is given, too")
-            given["form"] = "jsonl"
-        output = given.get("output")
-        if not (is_part and str(output).endswith(".json")):
-            given["form"] = form_of_output(output, given.get("form"), has_text=has_text)
-        names = [each.name for each in fields(cls) if each.name in given]
-        return cls(**{name: given.pop(name) for name in names}, **known)
-
-    @property
-    def in_detail(self) -> bool:
-        """True if records show the statistics of each board, which is then worked on by itself."""
-        return self.stats and (self.form == "jsonl" or self.log is not None)
-
-    @property
-    def to_stdout(self) -> bool:
-        """True if results go to stdout."""
-        return self.output in (None, "-")
-
-    def refuse_with(self, option: str, others: Mapping[str, object]) -> None:
-        """Complain about the first of other options, by name, that is given besides one."""
-        for name, value in others.items():
-            if value not in (None, False):
-                raise InputError(f"{name} cannot be combined with {option}")
-
-
 @contextmanager
 def machine_of(cluster: str | None, options: Options) -> Iterator[Engine]:
     """Make the engine of this machine, or connect to a cluster, which has the same properties."""
@@ -452,9 +427,8 @@ def start_engine(options: Options) -> Engine:
     engine = engine_for(options, fallback=warn_of_device)
     if options.device != "auto":
         return engine
-    if engine.name == "cuda":  # by --gpu
-        gpus = cast("CudaEngine", engine).gpus
-        note(f"device cuda ({', '.join(gpu.card.name for gpu in gpus)})")
+    if engine.has_gpu:  # by --gpu
+        note(f"device cuda ({', '.join(engine.gpu_names)})")
     else:
         from gpusudoku.engines.cuda import availability
 

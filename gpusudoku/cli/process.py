@@ -86,6 +86,8 @@ def main() -> NoReturn:
         status = _say(str(error), interrupt_status())
     except GpusudokuError as error:
         status = _say(str(error), error.exit_status)
+    except SystemExit as end:  # of a command that says so, after all messages
+        status = int(end.code or 0)
     except BrokenPipeError:  # the reader of our output has seen enough
         status = 1  # as click does where it meets the closed pipe itself
     except OSError as error:

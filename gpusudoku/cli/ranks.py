@@ -13,8 +13,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.cli.completing import complete_boards, complete_files
 from gpusudoku.cli.options import (
-    InputOptions,
-    OutputOptions,
+    command_facts,
     devices,
     output_file,
     reading,
@@ -27,8 +26,8 @@ from gpusudoku.formats.symbols import values_in
 from gpusudoku.options import Options
 from gpusudoku.pipeline.messages import naming
 from gpusudoku.pipeline.output import Output
-from gpusudoku.pipeline.output_forms import form_of_output
 from gpusudoku.pipeline.progress import ProgressLine
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, form_of_output
 from gpusudoku.pipeline.source import Source, place_of, sole_board, with_blanks
 from gpusudoku.pipeline.text_forms import SolutionWriter
 
@@ -72,7 +71,8 @@ def nth(board: str, numbers: tuple[int, ...], reading: InputOptions, **given: An
       gpusudoku nth board.txt 999999      the millionth
       gpusudoku nth @empty 3335451876010536468480
     """
-    asked = OutputOptions.take(given)
+    command = command_facts()
+    asked = OutputOptions.take(given, command)
     form = asked.form or "line"
     with Output(asked.output, asked.force, [board]) as out, ProgressLine() as line:
         source = Source([board], reading, one=True)

@@ -13,9 +13,9 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.commands import ARGUMENTS, cli
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.options import cluster_option, devices, quiet_option
-from gpusudoku.cli.usage import WhichPart
 from gpusudoku.errors import InputError, printable
 from gpusudoku.pipeline.identity import placed
+from gpusudoku.pipeline.settings import WhichPart
 
 
 @click.command()

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.cli.options import (
-    InputOptions,
-    OutputOptions,
     boards_argument,
     checkpoint,
+    command_facts,
     devices,
     output_file,
     own_option,
@@ -21,12 +20,13 @@ from gpusudoku.cli.options import (
     solution_form,
     start_engine,
 )
-from gpusudoku.cli.usage import Integer, WhichPart
+from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import MAX_NUMBER, Options
 from gpusudoku.pipeline.messages import naming
 from gpusudoku.pipeline.parts import PartWriter
 from gpusudoku.pipeline.progress import DRAWN_PER_SECOND, expect_solutions
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.sink import LineSink, open_sink
 from gpusudoku.pipeline.source import Source, conflict_in, place_of
 from gpusudoku.pipeline.text_forms import SolutionWriter
@@ -89,19 +89,20 @@ def sample(
       gpusudoku sample board.txt -n 1000000 --seed 7 --part 3/8 -o part3.txt
       gpusudoku sample board.txt -n 1000000000 -o all.txt --checkpoint all.run
     """
-    asked = OutputOptions.take(given)
+    command = command_facts()
+    asked = OutputOptions.take(given, command)
     options, form = Options(**given), asked.form or "line"
     source = Source(boards, reading, asked, saved=part is not None)
     numbers, piece = range(number), None
     if part is not None:
         if seed is None:
             raise InputError("--part needs a --seed: all parts are of one sample")
-        piece = PartWriter(part, source, asked)
+        piece = PartWriter(command, part, source, asked)
         if source.single:
             asked.refuse_with("--part", {"--distinct": distinct})
             numbers = piece.take(number, "draws")
     writer = SolutionWriter(form, source.origin, ("seed", "draw"))
-    with open_sink(source, asked, writer.header, part=piece) as sink:
+    with open_sink(command, source, asked, writer.header, part=piece) as sink:
         seed = sink.seed(seed)
         engine, done = start_engine(options), sink.start.solutions
         if source.single:

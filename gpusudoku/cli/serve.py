@@ -12,7 +12,6 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.compile import usual_kernels
 from gpusudoku.cli.completing import complete_boards, complete_boxes
 from gpusudoku.cli.options import (
-    InputOptions,
     box_of,
     devices,
     method,
@@ -27,6 +26,7 @@ from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.options import Options
 from gpusudoku.pipeline.messages import complain, note, quietly
 from gpusudoku.pipeline.output import show
+from gpusudoku.pipeline.settings import InputOptions
 from gpusudoku.pipeline.source import Source
 
 own = own_option("serve")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +14,9 @@ import click
 
 from gpusudoku.cli.completing import complete_files
 from gpusudoku.cli.options import (
-    InputOptions,
-    OutputOptions,
     boards_argument,
     checkpoint,
+    command_facts,
     devices,
     form_options,
     output_file,
@@ -25,14 +25,14 @@ from gpusudoku.cli.options import (
     reading,
     start_engine,
 )
-from gpusudoku.cli.usage import Choice, Integer, WhichPart
+from gpusudoku.cli.usage import Choice, Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
 from gpusudoku.pipeline.messages import naming, note
 from gpusudoku.pipeline.output import Output
-from gpusudoku.pipeline.output_forms import check_part_name
 from gpusudoku.pipeline.parts import PartWriter
 from gpusudoku.pipeline.progress import ProgressLine
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, check_part_name
 from gpusudoku.pipeline.share_forms import (
     HalvingList,
     ShareForm,
@@ -132,7 +132,8 @@ def shares(
     from gpusudoku.enumeration.solutions import Solutions
     from gpusudoku.enumeration.unique import unique_placements
 
-    asked = OutputOptions.take(given, is_part=part is not None)
+    command = command_facts()
+    asked = OutputOptions.take(given, command, is_part=part is not None)
     options, form = Options(**given), asked.form
     if halving is not None and form not in (None, "text"):
         raise InputError(f"--halving {halving}: lists placements as a text, not as {form}")
@@ -154,7 +155,7 @@ def shares(
         check_part_name(asked.output, is_record=source.single)
         if unique and source.single:
             raise InputError("--part with --unique is for batches: one board is not divided")
-        piece = PartWriter(part, source, asked, lines=not source.single)
+        piece = PartWriter(command, part, source, asked, lines=not source.single)
         if source.board is not None:
             with Output(asked.output, asked.force, boards) as out:
                 out.write(_part_of(source.board, piece, options))
@@ -172,8 +173,8 @@ def shares(
         form = form or ("text" if source.single else "jsonl")
         writer = UniqueList(form, source.origin, source.single, pairs, find)
     else:
-        writer = share_writer(form, halving, source.single, coloured(color, asked.output))
-    with open_sink(source, asked, writer.header, part=piece, by_boards=True) as sink:
+        writer = share_writer(form, halving, source.single, style_of(color, asked.output))
+    with open_sink(command, source, asked, writer.header, part=piece, by_boards=True) as sink:
         if isinstance(writer, ShareTable):
             writer.digits = sink.notes.get(_DIGITS, 0)
         engine = start_engine(options)
@@ -212,22 +213,23 @@ def _part_of(batch: Batch, piece: PartWriter, options: Options) -> bytes:
     return f"{piece.record(shares)}\n".encode()
 
 
-def share_writer(form: str | None, halving: int | None, single: bool, coloured: bool) -> ShareForm:
+def share_writer(
+    form: str | None, halving: int | None, single: bool, style: Callable[..., str] | None
+) -> ShareForm:
     """Make what writes shares in the form that is asked for."""
     if halving is not None:
         return HalvingList(halving, single)
     form = form or ("text" if single else "jsonl")
     if form == "text":
-        return ShareGrid(single, coloured)
+        return ShareGrid(single, style)
     return ShareTable() if form == "csv" else ShareObjects()
 
 
-def coloured(color: str, output: str | None) -> bool:
-    """Tell whether there are colours; never in a file."""
-    if output not in (None, "-"):
-        return False
+def style_of(color: str, output: str | None) -> Callable[..., str] | None:
+    """Return the function that colours texts; None without colours, as always in a file."""
     terminal = sys.stdout is not None and sys.stdout.isatty()
-    return color == "always" or (color == "auto" and terminal and not os.environ.get("NO_COLOR"))
+    on = color == "always" or (color == "auto" and terminal and not os.environ.get("NO_COLOR"))
+    return click.style if on and output in (None, "-") else None
 
 
 def _check_plot(plot: str | None, asked: OutputOptions, inputs: tuple[str, ...]) -> None:

@@ -13,9 +13,10 @@ import numpy as np
 from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.completing import complete_techniques
-from gpusudoku.cli.options import InputOptions, boards_argument, own_option, reading
+from gpusudoku.cli.options import boards_argument, own_option, reading
 from gpusudoku.pipeline.messages import note, tell
 from gpusudoku.pipeline.output import refuse_stdout, show
+from gpusudoku.pipeline.settings import InputOptions
 from gpusudoku.pipeline.source import Source
 from gpusudoku.search.techniques import GROUPS, TECHNIQUES, parse_techniques, technique_names
 

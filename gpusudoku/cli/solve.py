@@ -12,11 +12,10 @@ import click
 
 from gpusudoku import formats
 from gpusudoku.cli.options import (
-    InputOptions,
-    OutputOptions,
     answer_options,
     boards_argument,
     cluster_option,
+    command_facts,
     machine_of,
     own_option,
     part_option,
@@ -24,13 +23,13 @@ from gpusudoku.cli.options import (
     searching,
     seconds_option,
 )
-from gpusudoku.cli.usage import WhichPart
 from gpusudoku.errors import InputError
 from gpusudoku.iterating import with_bad_boards
 from gpusudoku.options import Options
 from gpusudoku.pipeline.checkpoint import refuse_output
 from gpusudoku.pipeline.messages import note
 from gpusudoku.pipeline.records import FORMS
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.sink import open_answer_sink
 from gpusudoku.pipeline.source import Source
 from gpusudoku.pipeline.summary import show_search
@@ -89,7 +88,8 @@ def solve(
     """
     from gpusudoku.solving import solve_batches, solve_batches_on, solve_each
 
-    asked = OutputOptions.take(given, solution=True, errors=reading.keep_going)
+    command = command_facts()
+    asked = OutputOptions.take(given, command, solution=True, errors=reading.keep_going)
     if first_only and asked.exit_code:
         raise InputError("--exit-code needs to know whether there is another solution: no --first")
     options = Options(**given, limit=1 if first_only else 2)
@@ -106,7 +106,7 @@ def solve(
     if part is not None:
         from gpusudoku.pipeline.parts import PartWriter
 
-        piece = PartWriter(part, source, asked)
+        piece = PartWriter(command, part, source, asked)
     is_read = asked.to_stdout and sys.stdout is not None and sys.stdout.isatty()
     on_terminal = source.single and asked.form is None and is_read
     each = source.single or asked.in_detail
@@ -122,7 +122,7 @@ def solve(
         writer = SolvedBoards(form, source.single)
     with (
         machine_of(cluster, options) as machine,
-        open_answer_sink(source, machine, asked, writer, "solved", part=piece) as sink,
+        open_answer_sink(command, source, machine, asked, writer, "solved", part=piece) as sink,
         closing(
             with_bad_boards(
                 source.found(), partial(solve_some, options=options, engine=machine), "record"

@@ -6,13 +6,14 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from gpusudoku.errors import shown
 from gpusudoku.options import MOST_PARTS
+from gpusudoku.pipeline.settings import WhichPart
 
 
 class _Worded(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.5
@@ -94,17 +95,6 @@ def numbers_of(
 ) -> tuple[int | None, ...]:
     """Parse several numbers."""
     return tuple(number_of(ctx, param, value) for value in values)
-
-
-class WhichPart(NamedTuple):
-    """One of several parts of a whole, whose sizes differ by one at most."""
-
-    number: int
-    """From 1 on."""
-    parts: int
-
-    def __str__(self) -> str:
-        return f"{self.number}/{self.parts}"
 
 
 def parsed_part(ctx: click.Context, param: click.Parameter, value: str | None) -> WhichPart | None:

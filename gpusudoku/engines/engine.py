@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from warnings import warn
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.errors import DeviceError
@@ -62,6 +66,26 @@ class WorkCounters:
         }
 
 
+class BegunSearch(NamedTuple):
+    """A search that has begun: what remains of it, and what it found and took."""
+
+    roots: Frontier
+    """The boards that are searched, packed; none if it is finished."""
+    remaining: Frontier
+    """The boards that remain, with the nodes and guesses so far; none if it is finished."""
+    number: int
+    """The number of solutions so far, at most the limit."""
+    counters: WorkCounters
+    seconds: float
+    solutions: NDArray[np.uint8]
+    """uint8 (number, n * n): the solutions in the order in which they were found, if listed."""
+
+    @property
+    def is_finished(self) -> bool:
+        """True if no boards remain, or the limit is reached."""
+        return not len(self.remaining)
+
+
 Sums = list[tuple[range, int]]
 """Runs of a contraction's tasks, and the sum of each."""
 
@@ -86,8 +110,10 @@ class Priced(Protocol):
 class Engine(Protocol):
     """A device that searches and contracts."""
 
-    name: str
+    kind: str
     """What works unless ``best`` says otherwise: ``cpu`` or ``cuda``."""
+    has_gpu: bool
+    """True if that is ``cuda``."""
     device: str
     """The device that it was made for, of those of the options; ``auto`` for an ``AutoEngine``."""
     threads: int
@@ -102,14 +128,40 @@ class Engine(Protocol):
         """The number of workers that run at once: GPUs may be lost."""
 
     @property
+    def gpu_names(self) -> Sequence[str]:
+        """The names of the GPUs that work; none if the CPU does."""
+
+    @property
     def for_block(self) -> Engine:
         """The engine that searches one of the blocks that are worked on at a time."""
 
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         """Return the expected seconds of work that takes one core of 2024 so many."""
 
+    def gpu_seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
+        """Return the expected seconds on GPUs, starting them included; inf if they cannot do it."""
+
     def best(self, work: Priced, geometry: Geometry, share: float = 1.0) -> Engine:
         """Return the engine for a share of some work: this one, unless it stands for several."""
+
+    def for_long_work(self) -> Engine:
+        """Return the engine for work that takes long: that of the GPUs, if they can be used."""
+
+    def quick_search(
+        self,
+        board: Batch,
+        settings: SearchSettings,
+        limit: int | None,
+        *,
+        listed: bool = False,
+        compile_search: Callable[[], None] = lambda: None,
+    ) -> BegunSearch | None:
+        """Search the board of a batch of one briefly, and list its solutions if asked to.
+
+        ``compile_search`` is called if the search is not compiled, and may compile it. None if the
+        board is to be planned from the start: on a GPU, if the search is still not compiled, or if
+        many solutions may be listed.
+        """
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         """Compile, so that ``explore`` only explores; return the boards that keep it busy."""

@@ -21,7 +21,6 @@ from gpusudoku.contraction.general.join import MEMORY, Join
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.contraction.nine.shares import nine_shares
 from gpusudoku.contraction.nine.sum import stages
-from gpusudoku.contraction.prepare import contraction_of
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import engine_for
@@ -43,6 +42,7 @@ from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.planning.batch import count_board
+from gpusudoku.planning.contraction import contraction_of
 from gpusudoku.planning.search import search_kernels
 from gpusudoku.search.frontier import Frontier
 

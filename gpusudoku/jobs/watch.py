@@ -58,13 +58,8 @@ class Watch:
         """Tell whether it does anything with progress; a job that nobody sees may be quicker."""
         return type(self).progress is not Watch.progress
 
-    @property
-    def sees_plans(self) -> bool:
-        """Tell whether it does anything with plans."""
-        return type(self).planned is not Watch.planned
-
     def planned(self, plan: Any, board: Any) -> None:
-        """Take the ``Plan`` that was chosen for a ``Board``, before it is run."""
+        """Take the ``Plan`` for a ``Board`` before it is run, or a ``FinishedPlan``."""
 
     def estimating(self, seconds: float) -> None:
         """Learn that the estimate of a contraction takes a while; a search should take seconds."""
@@ -102,10 +97,6 @@ class _Calls(Watch):
         if self._progress is not None:
             with watching(self.around):
                 self._progress(progress)
-
-    @property
-    def sees_plans(self) -> bool:
-        return self._planned is not None
 
     def planned(self, plan: Any, board: Any) -> None:
         if self._planned is not None:

@@ -16,12 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gpusudoku.cli.options import OutputOptions
 from gpusudoku.errors import GpusudokuError, InputError, SaveError, printable
 from gpusudoku.jobs.interrupts import held_interrupts, patient_interrupts
 from gpusudoku.pipeline.identity import identity_of_command, setup_of_command
 from gpusudoku.pipeline.messages import note, several
 from gpusudoku.pipeline.output import Output, end_of_file, is_same_file, refuse
+from gpusudoku.pipeline.settings import CommandFacts, OutputOptions
 
 if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
@@ -164,6 +164,7 @@ class OutputCheckpoint:
 
 @contextmanager
 def open_output(
+    command: CommandFacts,
     asked: OutputOptions,
     source: Source,
     options: Mapping[str, Any] | None = None,
@@ -185,7 +186,7 @@ def open_output(
     refuse_same(path, asked.checkpoint)
     if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
         raise InputError(f"{path}: is no file, and --checkpoint needs one to go on with")
-    identity = identity_of_command(source, asked, options)
+    identity = identity_of_command(command, source, asked, options)
     from gpusudoku.runs.counting import PATIENCE_SECONDS  # lazily: SQLite takes a moment to load
     from gpusudoku.runs.store import Position, RunStore
 
@@ -197,7 +198,7 @@ def open_output(
             patient_interrupts(PATIENCE_SECONDS),
             Output(path, force, inputs, _size_before(store, path)) as out,
         ):
-            store.begin(identity, setup_of_command(source), portion, Position())
+            store.begin(identity, setup_of_command(command, source), portion, Position())
             if store.state.finished:
                 note(f"{store.path}: finished before")
             elif store.snapshot is not None:

@@ -7,14 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from gpusudoku import formats
 from gpusudoku.board.batch import Batch, Origin
-from gpusudoku.cli.commands import ARGUMENTS
-from gpusudoku.cli.options import OutputOptions
 from gpusudoku.errors import InputError, printable
 from gpusudoku.formats.source import single
+from gpusudoku.pipeline.settings import CommandFacts, OutputOptions
 from gpusudoku.runs.identity import Identity, board_of_identity, identity_of_board
 
 if TYPE_CHECKING:
@@ -29,28 +26,31 @@ INDIFFERENT = frozenset(
 """Parameters of commands on which files do not depend; boards are looked into."""
 
 
-def command_facts(asked: OutputOptions) -> dict[str, Any]:
-    """Return the options of this command on which its lines depend, by name, as JSON."""
-    ctx = click.get_current_context()
+def facts_of_lines(command: CommandFacts, asked: OutputOptions) -> dict[str, Any]:
+    """Return the options of a command on which its lines depend, by name, as JSON."""
     facts = {
-        max(param.opts, key=len).lstrip("-"): ctx.params[param.name]
-        for param in ctx.command.params
-        if param.name in ctx.params and param.name not in INDIFFERENT
+        option: command.params[name]
+        for name, option in command.option_names.items()
+        if name not in INDIFFERENT
     }
     part = facts.pop("part", None)  # all parts are of one run
     simple = (bool, int, float, type(None))
-    facts = {name: v if isinstance(v, simple) else str(v) for name, v in facts.items()}
+    facts = {
+        name: value if isinstance(value, simple) else str(value) for name, value in facts.items()
+    }
     facts |= {"format": asked.form, "details": asked.in_detail}
     return facts if part is None else {**facts, "parts": part.parts}
 
 
 def identity_of_command(
-    source: Source, asked: OutputOptions, options: Mapping[str, Any] | None = None
+    command: CommandFacts,
+    source: Source,
+    asked: OutputOptions,
+    options: Mapping[str, Any] | None = None,
 ) -> Identity:
-    """Return all that the lines of this command depend on; ``options`` are more of that."""
-    ctx = click.get_current_context()
-    facts = {**command_facts(asked), **(options or {})}
-    if (part := ctx.params.get("part")) is not None:
+    """Return all that the lines of a command depend on; ``options`` are more of that."""
+    facts = {**facts_of_lines(command, asked), **(options or {})}
+    if (part := command.params.get("part")) is not None:
         facts["part"] = part.number
     if source.board is not None:
         boards = identity_of_board(source.board[0])
@@ -63,7 +63,7 @@ def identity_of_command(
             [name, digest_of_file(name) if name in source.files else None] for name in source.names
         ]
         boards = {"inputs": digests}
-    return Identity(ctx.info_name or "", boards, facts)
+    return Identity(command.name, boards, facts)
 
 
 def digest_of_file(name: str) -> str:
@@ -78,12 +78,12 @@ def digest_of_file(name: str) -> str:
         raise InputError(f"{name}: cannot be read: {error.strerror}") from None
 
 
-def setup_of_command(source: Source) -> dict[str, Any]:
-    """Describe this command as JSON, for ``resume``."""
-    ctx = click.get_current_context()
+def setup_of_command(command: CommandFacts, source: Source) -> dict[str, Any]:
+    """Describe a command as JSON, for ``resume``."""
+    box = command.params["box"]
     return {
-        "params": {**ctx.params, "box": ctx.params["box"] and str(ctx.params["box"])},
-        "arguments": ctx.meta[ARGUMENTS],
+        "params": {**command.params, "box": box and str(box)},
+        "arguments": command.arguments,
         "folder": str(Path.cwd()),
         "place": None if source.board is None else place_facts(source.board),
     }

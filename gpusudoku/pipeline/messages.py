@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-import click
-
 from gpusudoku.errors import InputError, MismatchError, TooExpensive, printable
 from gpusudoku.jobs.watch import Announcer
 
@@ -40,7 +38,14 @@ def tell(text: str) -> None:
     """Say something that a user may want to know."""
     if not _quiet:
         # A line of progress may stand there, as what a thread has to say comes at any time.
-        click.echo(f"{CLEAR}{text}" if sys.stderr.isatty() else text, err=True)
+        _write(f"{CLEAR}{text}" if sys.stderr is not None and sys.stderr.isatty() else text)
+
+
+def _write(text: str) -> None:
+    """Write a line at once: threads may write at the same time."""
+    if sys.stderr is not None:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
 
 
 def several(number: int, noun: str) -> str:
@@ -55,7 +60,7 @@ def note(text: str) -> None:
 
 def complain(text: str) -> None:
     """Say what is wrong, on one line that begins with the program's name."""
-    click.echo(f"gpusudoku: {printable(text)}", err=True)
+    _write(f"gpusudoku: {printable(text)}")
 
 
 class Console(Announcer):

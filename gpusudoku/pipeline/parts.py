@@ -6,16 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from gpusudoku.cli.options import OutputOptions
-from gpusudoku.cli.usage import WhichPart
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.job import part_of
 from gpusudoku.pipeline.checkpoint import is_resumed, refuse_same
-from gpusudoku.pipeline.identity import command_facts, place_facts
+from gpusudoku.pipeline.identity import facts_of_lines, place_facts
 from gpusudoku.pipeline.messages import note
 from gpusudoku.pipeline.output import Output, refuse
+from gpusudoku.pipeline.settings import CommandFacts, OutputOptions, WhichPart
 from gpusudoku.pipeline.source import Source
 from gpusudoku.pipeline.summary import Ending
 from gpusudoku.runs.identity import Identity, identity_of_board
@@ -33,11 +30,17 @@ class PartWriter:
     """
 
     def __init__(
-        self, part: WhichPart, source: Source, asked: OutputOptions, *, lines: bool = True
+        self,
+        command: CommandFacts,
+        part: WhichPart,
+        source: Source,
+        asked: OutputOptions,
+        *,
+        lines: bool = True,
     ) -> None:
         self.part, self._source, self._asked = part, source, asked
         self._total, self._tasks = 0, tuple[range, ...]()
-        self._facts = command_facts(asked)
+        self._command, self._facts = command.name, facts_of_lines(command, asked)
         self._lines = asked.output if lines and not asked.to_stdout else None
         if self._lines is not None:
             if asked.checkpoint is not None:
@@ -70,10 +73,9 @@ class PartWriter:
         ``ending`` is how the part ends, if it has lines.
         """
         board = self._source.board
-        command = click.get_current_context().info_name or ""
         facts = {**self._facts, "tasks": self._total}
         boards = self._source.survey._asdict() if board is None else identity_of_board(board[0])
-        identity = Identity(command, boards, facts)
+        identity = Identity(self._command, boards, facts)
         place = {} if board is None else place_facts(board)
         stats = {} if ending is None else asdict(ending)
         return str(PartRecord(identity, self.part.number, self._tasks, found, stats, place))

@@ -275,7 +275,7 @@ def expect_listing(board: Board, options: Options, engine: Engine, place: str) -
     from gpusudoku.search.frontier import Frontier
 
     plan = SearchPlan(Frontier.of([board]), options)
-    lister = engine if engine.name == "cuda" else CpuEngine(engine.threads)
+    lister = engine if engine.has_gpu else CpuEngine(engine.threads)
     seconds, where = _on_workers(plan.seconds, plan.method, board, lister)
     if not _is_long(seconds, options):
         return
@@ -299,7 +299,7 @@ def expect_solutions(
 def _on_workers(seconds: float, method: str, board: Board, engine: Engine) -> tuple[float, str]:
     """Return the seconds of the workers for so much work of one core, and name them."""
     here, own = engine.seconds(seconds, method, board.geometry), seconds / engine.threads
-    on_gpu = engine.name == "cuda" and (method == "search" or board.geometry == NINE)
+    on_gpu = engine.has_gpu and (method == "search" or board.geometry == NINE)
     if on_gpu or here < own:
         return here, "with the GPU"
     return here, f"on {several(engine.threads, 'thread')}"

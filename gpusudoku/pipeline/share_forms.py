@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from math import ceil, isqrt
 from typing import Any
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
@@ -225,11 +224,12 @@ def _percent(share: int, count: int, places: int) -> str:
 class ShareGrid(ShareForm):
     """Shares in percent, for people: small digits in the cells of a grid, or a line a cell.
 
-    A board that is not ``single`` begins with its place.
+    A board that is not ``single`` begins with its place. ``style(text, fg=, bg=, bold=, dim=)``
+    returns a coloured text; None if nothing is coloured.
     """
 
-    def __init__(self, single: bool, coloured: bool) -> None:
-        self._single, self._coloured = single, coloured
+    def __init__(self, single: bool, style: Callable[..., str] | None) -> None:
+        self._single, self._style = single, style
 
     def text(self, shares: Shares) -> bytes:
         lines = [headline(shares, self._single)]
@@ -330,7 +330,7 @@ class ShareGrid(ShareForm):
         return self._styled(text, fg="green", bold=True)
 
     def _styled(self, text: str, **style: str | int | bool) -> str:
-        return click.style(text, **style) if self._coloured else text  # type: ignore[arg-type]
+        return self._style(text, **style) if self._style else text
 
 
 def _example(geometry: Geometry) -> str:

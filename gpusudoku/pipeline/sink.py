@@ -8,21 +8,21 @@ blocks of answers, one for each board; a ``LineSink`` takes text, of any number 
 from __future__ import annotations
 
 import secrets
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 
-from gpusudoku.cli.options import OutputOptions
 from gpusudoku.errors import ClusterError, Interrupted
 from gpusudoku.jobs.interrupts import held_interrupts
 from gpusudoku.pipeline.checkpoint import OutputCheckpoint, open_output
 from gpusudoku.pipeline.messages import note, several
 from gpusudoku.pipeline.output import Log, line_ends, open_log
 from gpusudoku.pipeline.progress import ProgressLine
+from gpusudoku.pipeline.settings import CommandFacts, OutputOptions
 from gpusudoku.pipeline.source import Source
 from gpusudoku.pipeline.summary import Ending, Tally, Totals
 from gpusudoku.pipeline.text_forms import AnswerRecords, AnswerWriter, verdict
@@ -103,6 +103,7 @@ class LineSink:
 
 @contextmanager
 def open_sink(
+    command: CommandFacts,
     source: Source,
     asked: OutputOptions,
     header: Callable[[], bytes] = bytes,
@@ -117,7 +118,7 @@ def open_sink(
     ``header`` returns the text before all results; ``facts`` and ``portion`` are those of
     ``open_output``. With ``by_boards`` an interrupt tells the number of boards, not of lines.
     """
-    with open_output(asked, source, facts, portion) as checkpoint:
+    with open_output(command, asked, source, facts, portion) as checkpoint:
         line = ProgressLine(listing=checkpoint.output.to_stdout)
         sink = LineSink(source, checkpoint, line)
         source.skip(sink.start.boards, checkpoint.notes.get(_BAD_BOARDS, 0))
@@ -249,6 +250,7 @@ class AnswerSink:
 
 @contextmanager
 def open_answer_sink(
+    command: CommandFacts,
     source: Source,
     engine: Engine,
     asked: OutputOptions,
@@ -266,7 +268,7 @@ def open_answer_sink(
     """
     line = ProgressLine() if line is None else line
     with (
-        open_output(asked, source) as checkpoint,
+        open_output(command, asked, source) as checkpoint,
         open_log(asked.log, source.files) as log,
     ):
         source.skip(checkpoint.start.boards, checkpoint.notes.get(_BAD_BOARDS, 0))
@@ -295,7 +297,7 @@ def open_answer_sink(
         tally.show(source.unreadable)
     source.finish()
     if asked.exit_code:
-        click.get_current_context().exit(tally.status)
+        sys.exit(tally.status)
 
 
 def _sum(numbers: NDArray[Any]) -> int:

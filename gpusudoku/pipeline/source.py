@@ -12,17 +12,16 @@ from math import isqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-import click
 import numpy as np
 
 from gpusudoku import collection, formats
 from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.cli.options import InputOptions, OutputOptions
 from gpusudoku.errors import BadEntry, InputError, printable, shown
 from gpusudoku.jobs.forks import cached_property
 from gpusudoku.pipeline.messages import complain, note, quietly
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,9 +34,6 @@ _SQUARE_CELLS = 81
 """An argument of as many characters as a board of at least so many cells has is meant for one."""
 _CERTAIN = re.compile(r"\.\.|[\n\[]|(?:-?\b[0-4][\s,;]+){4}")
 """A pattern of boards with fewer cells, but of no name: dated names have as many digits."""
-_CELL_NAME = re.compile(r"r\d+c\d+", re.IGNORECASE)
-_NO_MARK = re.compile(r"[^\W\dxo_]", re.IGNORECASE)
-"""A letter that marks no cell of a pattern."""
 _LONGEST_NAME = 200
 """Characters of a name that messages show whole."""
 _ARGUMENT = "<argument>"
@@ -269,7 +265,7 @@ class Source:
     def finish(self) -> None:
         """Exit with the status, if it is not 0."""
         if self.status:
-            click.get_current_context().exit(self.status)
+            sys.exit(self.status)
 
 
 def sole_board(name: str, source: Source) -> Batch:
@@ -333,25 +329,6 @@ def is_file(name: str | Batch) -> TypeGuard[str]:
         return name == formats.STDIN or Path(name).exists()
     except (OSError, ValueError):  # the name is too long, or has a NUL byte
         return False
-
-
-def text_of(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Read the text of an option, for click: of its file, if there is one."""
-    if value is None or not is_file(value):
-        if value and _is_file_name(value):
-            raise click.BadParameter(f"{shown(value)}: no such file, and no pattern of cells")
-        return value
-    try:
-        return Path(value).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise click.BadParameter(f"{shown(value)}: cannot be read: {error.strerror}") from None
-
-
-def _is_file_name(text: str) -> bool:
-    """Tell whether a text that is meant for cells has letters which no pattern of cells has."""
-    if len(text) >= _LONGEST_NAME or "\n" in text or looks_like_board(text):
-        return False
-    return _NO_MARK.search(_CELL_NAME.sub("", text)) is not None
 
 
 def _read(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any, cast
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError
@@ -20,9 +19,8 @@ from gpusudoku.pipeline.messages import note, several, tell
 from gpusudoku.results import ContractionStats, Count, ResultBlock, SearchStats, Stats
 
 if TYPE_CHECKING:
-    from gpusudoku.engines.auto import AutoEngine
     from gpusudoku.engines.engine import Engine
-    from gpusudoku.planning.plan import Plan
+    from gpusudoku.planning.plan import FinishedPlan, Plan
 
 SEVERAL, NONE = 3, 4
 """Exit statuses of --exit-code for boards that are no puzzles; of a batch the largest."""
@@ -135,10 +133,10 @@ class Ending:
         elif self.unreadable:
             note(f"{self.unreadable:,} boards could not be read, as their parts have told")
         if self.status:
-            click.get_current_context().exit(self.status)
+            sys.exit(self.status)
 
 
-def show_plan(plan: Plan, board: Board, engine: Engine) -> None:
+def show_plan(plan: Plan | FinishedPlan, board: Board, engine: Engine) -> None:
     """Show the estimates, before the count."""
     estimates = plan.estimates
     lines = {"method": plan.method}
@@ -149,7 +147,7 @@ def show_plan(plan: Plan, board: Board, engine: Engine) -> None:
     if estimates.contraction_seconds is not None:
         lines["contraction est."] = f"{duration(estimates.contraction_seconds)} on one core"
     if engine.device == "auto":
-        there = cast("AutoEngine", engine).gpu_seconds(plan.seconds, plan.method, board.geometry)
+        there = engine.gpu_seconds(plan.seconds, plan.method, board.geometry)
         said = "cannot do this" if there == inf else f"{duration(there)}, with its start"
         lines["device estimate"] = f"cpu {duration(plan.seconds / engine.threads)}; cuda {said}"
     _show(lines)
@@ -207,7 +205,7 @@ class Totals:
     def show(self) -> None:
         """Print a line for each on stderr: of all boards, of the searches, of the contractions."""
         boards = self._boards.total() + self._listed
-        device = _workers(self._engine.name, self._engine.workers)
+        device = _workers(self._engine.kind, self._engine.workers)
         _show({"device": device, "boards": f"{boards:,}"})
         if self._boards["search"]:
             sums = self._searches
@@ -243,7 +241,7 @@ class Totals:
 
     def _summed_by(self, on_gpu: int) -> dict[str, str]:
         """Tell what the GPU and the CPU did of the contractions, if there was a GPU."""
-        if on_gpu == 0 and self._engine.name == "cpu":
+        if on_gpu == 0 and not self._engine.has_gpu:
             return {}
         gpu = f"the GPU ({self._gpu}) for {several(on_gpu, 'board')}, else " if on_gpu else ""
         return {"summed by": f"{gpu}the CPU"}

@@ -18,11 +18,11 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.cli.options import OutputOptions
 from gpusudoku.errors import BadEntry
 from gpusudoku.pipeline.messages import naming
 from gpusudoku.pipeline.records import FORMS as RECORDS
 from gpusudoku.pipeline.records import RecordWriter, as_bytes
+from gpusudoku.pipeline.settings import OutputOptions
 from gpusudoku.pipeline.source import Source, place_of
 from gpusudoku.results import BadBoard, ResultBlock
 

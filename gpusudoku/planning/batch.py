@@ -22,17 +22,22 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import Deferred, in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import is_nine
-from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.engine import BegunSearch, Engine
 from gpusudoku.errors import Cancelled, Interrupted, TooExpensive
-from gpusudoku.jobs.cancel import Deadline, any_cancelled, cancelling
+from gpusudoku.jobs.cancel import Deadline, any_cancelled
 from gpusudoku.jobs.forks import delayed_forks
 from gpusudoku.jobs.watch import current_watch, watching
 from gpusudoku.kernels.search.shape import shape_of
 from gpusudoku.options import Options
-from gpusudoku.planning.choose import FEW_SOLUTIONS, choose, contractible, only_searches
-from gpusudoku.planning.direct import Direct, search_directly
-from gpusudoku.planning.plan import Outcome, Plan
-from gpusudoku.planning.search import SearchPlan
+from gpusudoku.planning.choose import (
+    FEW_SOLUTIONS,
+    choose_in_time,
+    compile_likely_search,
+    contractible,
+    only_searches,
+)
+from gpusudoku.planning.plan import FinishedPlan, Outcome, Plan
+from gpusudoku.planning.search import SearchPlan, search_settings, search_stats
 from gpusudoku.results import (
     ContractionStats,
     Count,
@@ -110,7 +115,7 @@ def count_block(
             yield ResultBlock.of(block.part(index, index + 1), count, options.limit)
     else:
         # A GPU that was asked for is not to be idle.
-        visits = options.method == "search" or engine.name == "cuda"
+        visits = options.method == "search" or engine.has_gpu
         few = FEW_SOLUTIONS if visits else SEARCHED_SOLUTIONS
         has_low_limit = options.limit is not None and options.limit <= FEW_SOLUTIONS
         limited = options if has_low_limit else replace(options, limit=few)
@@ -140,7 +145,7 @@ def together(options: Options) -> Options:
 def search_block(block: Batch, options: Options, engine: Engine) -> Outcome[SearchStats]:
     """Search all boards of a block as one frontier."""
     with watching(None):
-        return _searched(block, options, engine)[0]
+        return _search(block, options, engine)
 
 
 def find_solutions(
@@ -152,31 +157,60 @@ def find_solutions(
     solutions, uint8 (k, n * n), and the indices of their boards, int64 (k), both in the order in
     which they were found, and the outcome of the search.
     """
+    found: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
     with nullcontext() if watched else watching(None):
-        outcome, found = _searched(block, options, engine, listed=True)
+        outcome = _search(block, options, engine, lambda *solutions: found.append(solutions))
     if len(found) == 1:
         return *found[0], outcome
-    rows, roots = zip(*found, strict=True)
+    rows = [np.empty((0, block.geometry.cells), np.uint8), *(rows for rows, _ in found)]
+    roots = [np.empty(0, np.int64), *(roots for _, roots in found)]
     return np.concatenate(rows), np.concatenate(roots), outcome
 
 
-def _searched(
-    block: Batch, options: Options, engine: Engine, *, listed: bool = False
-) -> tuple[Outcome[SearchStats], list[tuple[NDArray[np.uint8], NDArray[np.int64]]]]:
-    """Search a block; return the solutions as ``find_solutions`` does, in pieces, if listed."""
-    begun, found = None, []
+def _search(
+    block: Batch,
+    options: Options,
+    engine: Engine,
+    on_solutions: Callable[[Any, Any], None] | None = None,
+) -> Outcome[SearchStats]:
+    """Search a block, that of a single board quickly at first; see ``SearchPlan.run``."""
+    begun = None
     if len(block) == 1:
-        direct = search_directly(block, options, engine, listed=listed)
-        if direct is not None:
-            found.append((direct.solutions, np.zeros(len(direct.solutions), np.int64)))
-            if direct.left is None:
-                return Outcome(np.array([direct.number], np.uint64), direct.stats), found
-            begun = direct.left
-    if not found:
-        found.append((np.empty((0, block.geometry.cells), np.uint8), np.empty(0, np.int64)))
-    plan = SearchPlan(Frontier.of(block), options, begun=begun)
-    take = (lambda *solutions: found.append(solutions)) if listed else None
-    return plan.run(engine, on_solutions=take, deadline=Deadline(options.seconds or inf)), found
+        begun = quick_search(block, options, engine, listed=on_solutions is not None)
+    if begun is not None:
+        if on_solutions is not None:
+            on_solutions(begun.solutions, np.zeros(begun.number, np.int64))
+        if begun.is_finished:
+            numbers = np.array([begun.number], np.uint64)
+            return Outcome(numbers, quick_search_stats(begun, options, engine))
+    roots = Frontier.of(block) if begun is None else begun.roots
+    plan = SearchPlan(roots, options, begun=begun)
+    deadline = Deadline(options.seconds or inf)
+    return plan.run(engine, on_solutions=on_solutions, deadline=deadline)
+
+
+def quick_search(
+    board: Batch, options: Options, engine: Engine, *, listed: bool = False
+) -> BegunSearch | None:
+    """Search the board of a batch of one quickly; None if it is to be planned from the start.
+
+    Its solutions are listed if that is asked for.
+    """
+    if options.method == "contraction" or options.cutoff is not None:
+        return None
+    return engine.quick_search(
+        board,
+        search_settings(options),
+        options.limit,
+        listed=listed,
+        compile_search=lambda: compile_likely_search(board[0], options, engine),
+    )
+
+
+def quick_search_stats(begun: BegunSearch, options: Options, engine: Engine) -> SearchStats:
+    """Return the statistics of a quick search, during which all workers but one were idle."""
+    settings, utilisation = search_settings(options), (1.0,) + (0.0,) * (engine.workers - 1)
+    return search_stats(options, settings, begun.counters, begun.seconds, utilisation)
 
 
 def _mixed(
@@ -250,29 +284,20 @@ def _contracted(
 
 
 def count_board(board: Board, options: Options, engine: Engine, most_seconds: float = inf) -> Count:
-    """Choose a plan, tell the watch, and run it.
+    """Search a board quickly; if that does not finish it, choose a plan, and run it.
 
     A TooExpensive as of ``choose``, or if it should take more than ``most_seconds`` on one core;
     after Ctrl-C an Interrupted, whose ``count`` is a lower bound.
     """
-    begun, known = None, 0
+    known = 0
     try:
-        direct = search_directly(Batch.of([board]), options, engine)
-        if direct is not None and direct.left is None:
-            return _counted(board, direct, options, engine)
-        if direct is not None:
-            begun, known = direct.left, direct.number
+        quick = quick_search(Batch.of([board]), options, engine)
+        if quick is not None and quick.is_finished:
+            return _quick_count(board, quick, options, engine)
+        if quick is not None:
+            known = quick.number
         deadline = Deadline(options.seconds or inf)
-        worth, share = most_seconds, 1.0
-        if options.method != "contraction":  # the other half of the time is for a search
-            worth, share = min(worth, deadline.seconds_left), 0.5
-        try:
-            with cancelling(deadline, Deadline(share * deadline.seconds_left)):
-                plan = choose(board, options, worth, engine=engine, begun=begun)
-        except Cancelled:
-            if any_cancelled() or options.method == "contraction":
-                raise
-            plan = choose(board, replace(options, method="search"), engine=engine, begun=begun)
+        plan = choose_in_time(board, options, engine, deadline, most_seconds, quick)
         if most_seconds < inf and plan.seconds > most_seconds:
             raise TooExpensive(
                 "too expensive: this needs counts of solutions, and one of these should take about"
@@ -295,20 +320,16 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
         raise interrupted(known) from None
 
 
-def _counted(board: Board, direct: Direct, options: Options, engine: Engine) -> Count:
-    """Make the count of a direct search that is finished; its plan is known now, and exact."""
-    limit, stats, estimates = options.limit, direct.stats, Estimates()
+def _quick_count(board: Board, quick: BegunSearch, options: Options, engine: Engine) -> Count:
+    """Make the count of a quick search that is finished, whose time is known exactly now."""
+    limit, stats = options.limit, quick_search_stats(quick, options, engine)
     shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
-    known = SearchEstimate(stats.nodes, direct.number, True, node_seconds(shape))
-    if contractible(board, options):
-        estimates = Estimates(known.seconds(limit))
-    watch = current_watch()
-    if watch.sees_plans:
-        plan = SearchPlan(Frontier.of([board]), options)
-        plan.estimate, plan.estimates = known, estimates
-        watch.planned(plan, board)
-    exact = limit is None or direct.number < limit
-    return Count(board, direct.number, exact, "cpu", engine.workers, stats, estimates)
+    estimate = SearchEstimate(stats.nodes, quick.number, True, node_seconds(shape))
+    seconds = estimate.seconds(limit)
+    estimates = Estimates(seconds) if contractible(board, options) else Estimates()
+    current_watch().planned(FinishedPlan("search", seconds, estimates), board)
+    exact = limit is None or quick.number < limit
+    return Count(board, quick.number, exact, "cpu", engine.workers, stats, estimates)
 
 
 def run_plan(
@@ -343,7 +364,7 @@ def counts_of(
 
 def worked_on(stats: Stats, engine: Engine) -> tuple[str, int]:
     """Name the device that did some work of an engine, and tell how many workers it had."""
-    device, workers = engine.name, engine.workers
+    device, workers = engine.kind, engine.workers
     if isinstance(stats, ContractionStats) and device == "cuda" and not stats.on_gpu:
         device, workers = "cpu", engine.threads
     return device, len(stats.utilisation) or workers

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
 from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import NINE
-from gpusudoku.engines.engine import Engine
-from gpusudoku.errors import InputError, TooExpensive
+from gpusudoku.board.geometry import NINE, Geometry
+from gpusudoku.engines.engine import BegunSearch, Engine
+from gpusudoku.errors import Cancelled, TooExpensive
+from gpusudoku.jobs.cancel import Deadline, any_cancelled, cancelling
 from gpusudoku.jobs.forks import delayed_forks
 from gpusudoku.kernels.compile_many import ready
+from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Plan
-from gpusudoku.planning.search import TASKS, Begun, SearchPlan, search_kernels
+from gpusudoku.planning.search import TASKS, SearchPlan, search_kernels
 from gpusudoku.results import Estimates
 from gpusudoku.search.frontier import Frontier
 
@@ -43,7 +46,7 @@ def choose(
     worth: float = inf,
     engine: Engine | None = None,
     parts: int = 1,
-    begun: Begun | None = None,
+    begun: BegunSearch | None = None,
 ) -> Plan:
     """Make the plan that the options name; ``auto`` compares estimates.
 
@@ -54,17 +57,13 @@ def choose(
     it. An InputError if a board with candidates is to be contracted; a TooExpensive if the method
     is contraction, and the board is too expensive for it.
     """
-    with delayed_forks():
-        # Imported lazily: most boards need no plan.
-        from gpusudoku.contraction.prepare import contraction_kernels
-
-    contracted = contraction_kernels(board.geometry)
     searches = not contractible(board, options)
     if engine is not None:
-        searched = begun is not None or likely_searched(board, options)
-        needed = search_kernels(board.geometry, options, engine) if searched else contracted
-        ready(needed, later=() if searches else contracted)
-    roots = Frontier.of([board])
+        if begun is not None or likely_searched(board, options):
+            compile_search(board, options, engine)
+        else:
+            ready(contraction_kernels(board.geometry))
+    roots = Frontier.of([board]) if begun is None else begun.roots
     if options.method == "contraction":
         return _contraction(board, roots, options, worth)
     tasks = min(max(TASKS, TASKS_PER_PART * parts), MOST_TASKS)
@@ -75,7 +74,7 @@ def choose(
     if search.seconds < SHORT_SECONDS:
         return search
     if engine is not None:
-        ready(contracted)
+        ready(contraction_kernels(board.geometry))
     try:
         contraction = _contraction(board, roots, options, min(worth, search.seconds))
     except TooExpensive as error:
@@ -85,11 +84,49 @@ def choose(
     if engine is not None:
         searching = engine.seconds(searching, "search", board.geometry)
         contracting = engine.seconds(contracting, "contraction", board.geometry)
-        if engine.name == "cuda":
+        if engine.has_gpu:
             searching /= COMPARABLE
     plan = contraction if contracting < searching else search
     plan.estimates = replace(contraction.estimates, search_seconds=search.seconds)
     return plan
+
+
+def choose_in_time(
+    board: Board,
+    options: Options,
+    engine: Engine,
+    deadline: Deadline,
+    worth: float = inf,
+    begun: BegunSearch | None = None,
+) -> Plan:
+    """Choose a plan as ``choose`` does, in the time that is left before a deadline.
+
+    Half of it is for the estimate of a contraction. The other half is for the search that is chosen
+    if the estimate takes longer; with method contraction that is a Cancelled.
+    """
+    if options.method == "contraction":
+        with cancelling(deadline):
+            return choose(board, options, worth, engine, begun=begun)
+    worth = min(worth, deadline.seconds_left)
+    try:
+        with cancelling(deadline, Deadline(deadline.seconds_left / 2)):
+            return choose(board, options, worth, engine, begun=begun)
+    except Cancelled:
+        if any_cancelled():
+            raise
+        return choose(board, replace(options, method="search"), engine=engine, begun=begun)
+
+
+def compile_likely_search(board: Board, options: Options, engine: Engine) -> None:
+    """Compile the search of a board that is likely to be searched."""
+    if likely_searched(board, options):
+        compile_search(board, options, engine)
+
+
+def compile_search(board: Board, options: Options, engine: Engine) -> None:
+    """Compile the search of a board, and announce what it may need afterwards."""
+    later = contraction_kernels(board.geometry) if contractible(board, options) else ()
+    ready(search_kernels(board.geometry, options, engine), later=later)
 
 
 def likely_searched(board: Board, options: Options) -> bool:
@@ -111,24 +148,16 @@ def only_searches(options: Options) -> bool:
     return options.method == "search" or (options.method == "auto" and few)
 
 
+def contraction_kernels(geometry: Geometry) -> Iterator[Kernel]:
+    """Yield the kernels of a contraction; only who asks for the first pays for the import."""
+    with delayed_forks():
+        from gpusudoku.planning.contraction import kernels_of
+    yield from kernels_of(geometry)
+
+
 def _contraction(
     board: Board, roots: Frontier, options: Options, worth: float
 ) -> ContractionPlan | HybridPlan:
-    """Make the plan of the cheapest contraction."""
     with delayed_forks():
-        from gpusudoku.contraction.general.parts import Parts
-        from gpusudoku.contraction.prepare import contraction_of
-        from gpusudoku.planning.contraction import ContractionPlan, HybridPlan
-
-    if board.given_candidates is not None:
-        raise InputError(
-            "a contraction counts boards of clues; this one carries candidates: use method search"
-        )
-    memory = options.memory
-    contraction = contraction_of(board, roots, memory, worth)
-    if contraction is None:
-        return ContractionPlan(None, memory, Estimates())
-    estimates = Estimates(contraction_seconds=contraction.seconds)
-    if isinstance(contraction, Parts):
-        return HybridPlan(contraction, memory, estimates)
-    return ContractionPlan(contraction, memory, estimates)
+        from gpusudoku.planning.contraction import plan_contraction  # most boards need none
+    return plan_contraction(board, roots, options, worth)

@@ -1,4 +1,7 @@
-"""Plans of contractions: of a whole board, and of one that clues divide into parts."""
+"""Plans of contractions: the choice of ``Nine``, ``Join`` or a sum of ``Parts``, and running it.
+
+Contractions are imported here, and this module only where one may be needed: most boards need none.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,22 @@ from math import inf
 
 import numpy as np
 
-from gpusudoku.contraction.general.parts import BoardPart, Parts
-from gpusudoku.contraction.protocol import Contraction
+from gpusudoku.board.board import Board
+from gpusudoku.board.geometry import NINE, Geometry
+from gpusudoku.contraction.general.join import KERNELS, Join
+from gpusudoku.contraction.general.parts import MOST_SECONDS, BoardPart, Parts
+from gpusudoku.contraction.nine.sum import Nine, stages
+from gpusudoku.contraction.protocol import Contraction, Effort
 from gpusudoku.engines.cpu import contract_parts
 from gpusudoku.engines.engine import Engine, Sums, WorkCounters
-from gpusudoku.errors import Interrupted
+from gpusudoku.errors import InputError, Interrupted, TooExpensive
 from gpusudoku.jobs.cancel import Deadline, cancelling
 from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, part_of
+from gpusudoku.kernels.kernel import Kernel
+from gpusudoku.kernels.search import cpu
+from gpusudoku.kernels.search.shape import SearchSettings, shape_of
+from gpusudoku.options import Options
 from gpusudoku.planning.plan import (
     Outcome,
     Plan,
@@ -25,6 +36,77 @@ from gpusudoku.planning.plan import (
     found_of,
 )
 from gpusudoku.results import ContractionStats, Estimates, Stats
+from gpusudoku.search.frontier import Frontier
+
+MOST_MAPS = 1 << 20
+"""Maps of a stack or band that are listed, at most."""
+LOOK_SHARE, LONG_LOOK_SHARE = 1 / 2, 1 / 10
+"""The share of another method's time that may be spent on estimating a contraction; and where that
+is more than LONG_LOOK seconds."""
+LONG_LOOK, MOST_LOOK = 1.0, 10.0
+"""See LOOK_SHARE; and the most seconds of all, if there is another method."""
+WORTH_PARTS = 10.0
+"""If a search takes fewer seconds, a contraction in parts is not worth estimating."""
+
+
+def kernels_of(geometry: Geometry) -> list[Kernel]:
+    """Return the kernels that the contraction of a board and the estimate of its search need."""
+    shape = shape_of(geometry.box_rows, geometry.box_columns)
+    kernels = stages().of_one_board() if geometry == NINE else KERNELS
+    return [cpu.expand(shape, SearchSettings()), *kernels]
+
+
+def plan_contraction(
+    board: Board, roots: Frontier, options: Options, worth: float
+) -> ContractionPlan | HybridPlan:
+    """Make the plan of the cheapest contraction; see ``contraction_of``.
+
+    An InputError for a board with candidates, which may not follow from its clues.
+    """
+    if board.given_candidates is not None:
+        raise InputError(
+            "a contraction counts boards of clues; this one carries candidates: use method search"
+        )
+    memory = options.memory
+    contraction = contraction_of(board, roots, memory, worth)
+    if isinstance(contraction, Parts):
+        return HybridPlan(contraction, memory)
+    return ContractionPlan(contraction, memory)
+
+
+def contraction_of(
+    board: Board, roots: Frontier, memory: int, worth: float = inf
+) -> Contraction | Parts | None:
+    """Return the cheapest contraction of a board; None if singles show that it has no solution.
+
+    The candidates of the board must follow from its clues; ``roots`` is the board, packed. It may
+    take ``memory`` bytes. ``worth`` is the time of another method on one core, in seconds: see
+    ``worth_looking``. TooExpensive is raised, with the figures, if the board would take too long
+    even in parts.
+    """
+    simplified = roots.simplified(SearchSettings())
+    if not len(simplified):
+        return None
+    candidates = simplified.candidates[0]
+    if board.geometry == NINE:
+        return Nine(candidates)
+    effort = Effort(worth_looking(worth), worth)
+    try:
+        join = Join(candidates, board.geometry, most_maps=MOST_MAPS, memory=memory, effort=effort)
+        if join.seconds > MOST_SECONDS and worth >= WORTH_PARTS:
+            raise TooExpensive(f"too expensive to contract: about {join.seconds:.1e} s")
+        return join
+    except TooExpensive as whole:
+        if worth < WORTH_PARTS:
+            raise
+        return Parts(board, memory, whole, worth, effort)
+
+
+def worth_looking(worth: float) -> float:
+    """Return the seconds for an estimate, perhaps in vain: a part of the other method's time."""
+    if worth == inf:
+        return inf
+    return min(LOOK_SHARE * worth, max(LONG_LOOK, LONG_LOOK_SHARE * worth), MOST_LOOK)
 
 
 class _InOneStep(Plan):
@@ -63,8 +145,10 @@ class ContractionPlan(_InOneStep):
     The contraction is None if the board is known to have no solution. It may take ``memory`` bytes.
     """
 
-    def __init__(self, contraction: Contraction | None, memory: int, estimates: Estimates) -> None:
-        self.estimates = estimates
+    def __init__(self, contraction: Contraction | None, memory: int) -> None:
+        self.estimates = Estimates()
+        if contraction is not None:
+            self.estimates = Estimates(contraction_seconds=contraction.seconds)
         self._contraction, self._memory = contraction, memory
 
     @property
@@ -115,8 +199,8 @@ class HybridPlan(_InOneStep):
     its cells, uint64 (cells). The contractions may take ``memory`` bytes.
     """
 
-    def __init__(self, parts: Parts, memory: int, estimates: Estimates) -> None:
-        self.estimates = estimates
+    def __init__(self, parts: Parts, memory: int) -> None:
+        self.estimates = Estimates(contraction_seconds=parts.seconds)
         self._parts, self._memory = parts, memory
 
     @property

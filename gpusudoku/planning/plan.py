@@ -89,6 +89,14 @@ class Plan(Protocol):
         """Return the statistics of a run, in one go or in steps, in which so much was done."""
 
 
+class FinishedPlan(NamedTuple):
+    """The facts of a plan, for watches, of a search that was finished before it was planned."""
+
+    method: str
+    seconds: float
+    estimates: Estimates
+
+
 @dataclass(frozen=True, eq=False)
 class Portion:
     """Some of a plan's work: whole tasks, and boards that are left of others.

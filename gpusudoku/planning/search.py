@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.engines.engine import Engine, WorkCounters
+from gpusudoku.engines.engine import BegunSearch, Engine, WorkCounters
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import Deadline
 from gpusudoku.jobs.forks import cached_property
@@ -30,11 +31,12 @@ TASKS = 128
 """The number of tasks that a frontier is expanded to, unless a cutoff is given."""
 STRATEGIES = {"first": FIRST, "min": MIN}
 """The constant for every strategy of the options."""
+_techniques = cache(parse_techniques)
 
 
 def search_settings(options: Options) -> SearchSettings:
     """Return the settings of a search with these options."""
-    return SearchSettings(parse_techniques(options.propagate), STRATEGIES[options.strategy])
+    return SearchSettings(_techniques(options.propagate), STRATEGIES[options.strategy])
 
 
 def search_kernels(
@@ -44,21 +46,9 @@ def search_kernels(
     shape = shape_of(geometry.box_rows, geometry.box_columns)
     settings = search_settings(options)
     kernels = [cpu.expand(shape, settings)]
-    if engine is None or engine.name == "cpu":
+    if engine is None or not engine.has_gpu:
         kernels.append(cpu.run(shape, settings))
     return kernels
-
-
-class Begun(NamedTuple):
-    """A search of one board that has begun: what is left of it, and what it found and took."""
-
-    frontier: Frontier
-    """The boards that are left, with the nodes and guesses so far."""
-    found: int
-    """The solutions so far."""
-    deepest: int
-    """The most boards that waited on the stack."""
-    seconds: float
 
 
 class SearchPlan:
@@ -76,12 +66,12 @@ class SearchPlan:
         roots: Frontier,
         options: Options,
         least_tasks: int = TASKS,
-        begun: Begun | None = None,
+        begun: BegunSearch | None = None,
     ) -> None:
         self.estimates = Estimates()
         self.settings = search_settings(options)
         self._roots, self._options, self._least_tasks = roots, options, least_tasks
-        self._begun = Begun(roots, 0, 0, 0.0) if begun is None else begun
+        self._begun = begun
         self._geometry = Geometry(roots.shape.box_rows, roots.shape.box_columns)
         self._cutoff = None
         if options.cutoff is not None:
@@ -126,7 +116,8 @@ class SearchPlan:
         """
         deadline, limit = deadline or Deadline(inf), self._options.limit
         job = Job(len(self._roots), limit, on_solutions, np.uint64, deadline=deadline)
-        job.numbers += np.uint64(self._begun.found)
+        if self._begun is not None:
+            job.numbers += np.uint64(self._begun.number)
         try:
             with deadline.paused():
                 width = self.compile(engine)
@@ -139,10 +130,12 @@ class SearchPlan:
             tally = engine.explore(frontier, self.settings, job)
         except KeyboardInterrupt:
             raise Interrupted("interrupted", job.total) from None
-        seconds = time.perf_counter() - start + self._begun.seconds
-        tally.deepest = max(tally.deepest, self._begun.deepest)
-        stats = self._stats(frontier, tally, seconds, job.utilisation)
-        stats = replace(stats, frontier_width=width, expansion_seconds=expanded - start)
+        seconds = time.perf_counter() - start
+        if self._begun is not None:  # its nodes and guesses are those of the frontier, too
+            seconds += self._begun.seconds
+            tally.deepest = max(tally.deepest, self._begun.counters.deepest)
+        stats = self._stats(frontier, tally, seconds, job.utilisation, width)
+        stats = replace(stats, expansion_seconds=expanded - start)
         unfinished = {root for task in job.left for root in np.unique(task.payload.roots).tolist()}
         if limit is not None:  # a root that has reached it is not searched to its end
             unfinished -= set(np.flatnonzero(job.numbers >= limit).tolist())
@@ -158,7 +151,7 @@ class SearchPlan:
     ) -> StepResult:
         """See ``Plan``. ``on_solutions`` is as in ``run``, but its indices mean nothing."""
         width = self.compile(engine)
-        assert self._begun.found == 0, "only run goes on with a search that has begun"
+        assert self._begun is None, "only run goes on with a search that has begun"
         whole = self._expanded(None)
         portion.check(len(whole), whole.shape.words)
         # Boards that are left come first: they were split more often, and are sooner done.
@@ -193,7 +186,7 @@ class SearchPlan:
         self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
     ) -> SearchStats:
         """See ``Plan``."""
-        return self._stats(self._expanded(None), tally, seconds, utilisation)
+        return self._stats(self._expanded(None), tally, seconds, utilisation, self._least_tasks)
 
     def _expect(self, job: Job) -> None:
         """Set the work of a job that is watched to the estimate, which is no more than a guess."""
@@ -204,9 +197,8 @@ class SearchPlan:
     def _expanded(self, job: Job | None) -> Frontier:
         """Return the frontier of all tasks, made once unless the job ends meanwhile."""
         if self._frontier is None:
-            frontier = self._begun.frontier.expanded(
-                self.settings, self._least_tasks, self._cutoff, job
-            )
+            start = self._roots if self._begun is None else self._begun.remaining
+            frontier = start.expanded(self.settings, self._least_tasks, self._cutoff, job)
             if job is not None and job.ending:
                 return frontier
             self._frontier = frontier
@@ -218,21 +210,53 @@ class SearchPlan:
         tally: WorkCounters,
         seconds: float,
         utilisation: tuple[float, ...],
+        width: int,
     ) -> SearchStats:
-        options = self._options
-        return SearchStats(
-            strategy=options.strategy,
-            propagate=technique_names(self.settings.techniques),
-            cutoff=options.cutoff,
-            cutoff_by=options.cutoff_by,
-            cutoff_reached=not frontier.capped,
-            frontier_width=self._least_tasks,
-            frontier_boards=len(frontier),
-            boards_explored=len(self._roots) + frontier.guesses + tally.guesses,
-            nodes=frontier.nodes + tally.nodes,
-            deepest=tally.deepest,
-            seconds=seconds,
-            expansion_seconds=0.0,
-            utilisation=utilisation,
-            **tally.gpu_search,
+        counters = WorkCounters(frontier.nodes, frontier.guesses)
+        counters.add(tally)
+        return search_stats(
+            self._options,
+            self.settings,
+            counters,
+            seconds,
+            utilisation,
+            roots=len(self._roots),
+            width=width,
+            boards=len(frontier),
+            reached=not frontier.capped,
         )
+
+
+def search_stats(
+    options: Options,
+    settings: SearchSettings,
+    counters: WorkCounters,
+    seconds: float,
+    utilisation: tuple[float, ...],
+    *,
+    roots: int = 1,
+    width: int = TASKS,
+    boards: int = 1,
+    reached: bool = True,
+) -> SearchStats:
+    """Return the statistics of a search of some roots.
+
+    It had a frontier of so many ``boards`` of a ``width`` that was wanted, and ``reached`` the
+    cutoff; by default it began with the only root.
+    """
+    return SearchStats(
+        strategy=options.strategy,
+        propagate=technique_names(settings.techniques),
+        cutoff=options.cutoff,
+        cutoff_by=options.cutoff_by,
+        cutoff_reached=reached,
+        frontier_width=width,
+        frontier_boards=boards,
+        boards_explored=roots + counters.guesses,
+        nodes=counters.nodes,
+        deepest=counters.deepest,
+        seconds=seconds,
+        expansion_seconds=0.0,
+        utilisation=utilisation,
+        **counters.gpu_search,
+    )

@@ -2,14 +2,15 @@
 
 An *edge* is the set of the puzzle's clues in which another completion differs, an unavoidable set.
 A set of clues has one solution if it hits every edge, and is minimal if each of its clues is the
-only one to hit some edge. These sets are listed as MMCS lists the minimal hitting sets of a
-hypergraph (Murakami and Uno, Efficient algorithms for dualizing large-scale hypergraphs, Discrete
-Applied Mathematics 170, 2014). A node is a set of chosen clues, and clues that may be chosen, too;
-its children choose one of those in an edge that no chosen clue hits. A chosen clue that is no more
-the only one to hit an edge never will be again, so that child is dropped.
+only one that hits some edge. So the minimal puzzles are the minimal hitting sets of a hypergraph.
+They are listed as MMCS does (Murakami and Uno, Efficient algorithms for dualizing large-scale
+hypergraphs, Discrete Applied Mathematics 170, 2014). A node consists of chosen clues and of clues
+that may still be chosen. Each of its children chooses one more clue of an edge that no chosen clue
+hits. A chosen clue that is no longer the only one to hit an edge never becomes that again, so
+such a child is dropped.
 
-A grid has far too many edges to list them. Some are known from the start, and where they do not
-decide, a search looks for a completion that does: its edge is then known, too.
+A grid has far too many edges to list them all. The search starts with some of them. Where these do
+not decide, it looks for a completion that does, and adds its edge.
 
 Sets of clues are rows of uint64 words: clue i is bit i % 64 of word i // 64.
 """
@@ -39,15 +40,15 @@ from gpusudoku.puzzles.clue_patterns import kept_cells
 from gpusudoku.solving import only_solution
 
 NODES = 128
-"""Nodes that are worked on together: enough to keep the lanes of a search full."""
+"""Nodes that are expanded together: enough to keep the lanes of a search full."""
 SEARCHED_BOARDS = 128
 """Boards that one thread searches together."""
 SHARED_SECONDS = 0.01
-"""Searches of so many boards that take less are not worth handing to other threads."""
+"""A search of SEARCHED_BOARDS boards that takes less time is not given to other threads."""
 KNOWN_EDGES = 256
-"""Edges that are kept, the smallest: twice as many are known before they are thinned out."""
+"""Edges that are kept, the smallest. They are thinned out when there are twice as many."""
 FIRST_SOLUTIONS = 64
-"""The most completions of each of the boards whose edges are known from the start."""
+"""Completions of each board whose edges are collected at the start, at most."""
 
 Sets = NDArray[np.uint64]
 """uint64 (k, words): sets of clues."""
@@ -90,11 +91,11 @@ def minimal_puzzles(
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
     puzzle = board_of(board, box)
-    kept = kept_cells(keep, puzzle.geometry)
+    kept_clues = kept_cells(keep, puzzle.geometry)
     engine = CpuEngine(Options(jobs=jobs).jobs)
     with interruptible(cancel):
         solution = only_solution(puzzle, engine).cells
-    boards = _boards(puzzle, solution, kept, engine)
+    boards = _boards(puzzle, solution, kept_clues, engine)
     return made_in(lambda: interruptible(cancel), boards)
 
 
@@ -115,48 +116,54 @@ def minimal_blocks(
     cells), in an order that depends on puzzle, ``keep`` and the width of the processor's vectors.
     """
     clues = _Clues(puzzle, solution, keep, engine)
-    found, _ = clues.search(clues.none)
-    if len(found) == 0:
+    edges_of_none, _ = clues.search(clues.none)
+    if len(edges_of_none) == 0:
         yield clues.boards(clues.none)
         return
-    edges = _smallest(np.concatenate([found, clues.first_edges()]))
-    waiting = [(clues.none, clues.all)]
-    """Nodes: the sets that they have chosen, and those of which they may choose."""
-    while waiting:
+    edges = _smallest(np.concatenate([edges_of_none, clues.first_edges()]))
+    # Nodes: the sets of chosen clues, and the sets of clues that may be chosen.
+    stack = [(clues.none, clues.all)]
+    while stack:
         check_cancelled()
-        chosen, may = _taken(waiting)
-        unhit = _hits(chosen, edges) == 0
-        done = ~unhit.any(axis=1)
-        if done.any():
-            found, indices = clues.search(chosen[done])
-            done[np.flatnonzero(done)[indices]] = False
-            if done.any():
-                yield clues.boards(chosen[done])
-            chosen, may = chosen[~done], may[~done]
-            edges = np.concatenate([edges, found])
-            unhit = _hits(chosen, edges) == 0
-        # The edge with the fewest clues that may be chosen has the fewest children: none if even
-        # all of them together leave another completion.
-        sizes = np.where(unhit, _hits(may, edges), np.iinfo(np.uint16).max)
-        branching = edges[sizes.argmin(axis=1)] & may
-        parents, added = np.nonzero(clues.members(branching))
-        children = chosen[parents] | clues.each[added]
-        alive, found = clues.all_needed(children, edges)
-        parents, added, children = parents[alive], added[alive], children[alive]
-        # So that none is found twice, a child may choose the clues of the siblings before it, and
+        chosen, allowed = _pop_nodes(stack)
+        is_unhit = _hits(chosen, edges) == 0
+        hits_all = ~is_unhit.any(axis=1)
+        if hits_all.any():
+            # Sets without another completion are minimal puzzles; the others get a new edge.
+            new_edges, indices = clues.search(chosen[hits_all])
+            is_minimal = hits_all.copy()
+            is_minimal[np.flatnonzero(hits_all)[indices]] = False
+            if is_minimal.any():
+                yield clues.boards(chosen[is_minimal])
+            chosen = chosen[~is_minimal]
+            allowed = allowed[~is_minimal]
+            edges = np.concatenate([edges, new_edges])
+            is_unhit = _hits(chosen, edges) == 0
+        # The edge with the fewest allowed clues has the fewest children: none if even all allowed
+        # clues together leave another completion.
+        sizes = np.where(is_unhit, _hits(allowed, edges), np.iinfo(np.uint16).max)
+        branching = edges[sizes.argmin(axis=1)] & allowed
+        parents, added_clues = np.nonzero(clues.members(branching))
+        children = chosen[parents] | clues.each[added_clues]
+        is_alive, new_edges = clues.all_needed(children, edges)
+        parents = parents[is_alive]
+        added_clues = added_clues[is_alive]
+        children = children[is_alive]
+        # So that no set is found twice, a child may choose the clues of the siblings before it, and
         # not those of the siblings after it.
-        siblings = np.zeros_like(may)
-        np.bitwise_or.at(siblings, parents, clues.each[added])
+        siblings = np.zeros_like(allowed)
+        np.bitwise_or.at(siblings, parents, clues.each[added_clues])
         if len(children):
-            others = (may & ~branching)[parents]
-            waiting.append((children, others | clues.before(siblings[parents], added)))
-        edges = np.concatenate([edges, found])
+            not_branching = (allowed & ~branching)[parents]
+            earlier_siblings = clues.before(siblings[parents], added_clues)
+            stack.append((children, not_branching | earlier_siblings))
+        edges = np.concatenate([edges, new_edges])
         if len(edges) > 2 * KNOWN_EDGES:
             edges = _smallest(edges)
 
 
 class _Clues:
-    """The clues of a puzzle that may go, and searches of the boards with some of them."""
+    """The removable clues of a puzzle, and searches of the boards with some of them."""
 
     def __init__(
         self,
@@ -165,7 +172,9 @@ class _Clues:
         keep: NDArray[np.bool_],
         engine: Engine,
     ) -> None:
-        self._geometry, self._solution, self._threads = puzzle.geometry, solution, engine.threads
+        self._geometry = puzzle.geometry
+        self._solution = solution
+        self._threads = engine.threads
         self._places = np.flatnonzero((puzzle.cells > 0) & ~keep)
         self._digits = solution[self._places]
         self._cells = puzzle.cells.copy()
@@ -196,7 +205,7 @@ class _Clues:
         return bits[:, : len(self._places)].view(np.bool_)
 
     def before(self, sets: Sets, clues: NDArray[np.int64]) -> Sets:
-        """Return of each set the clues before one, int64 (k)."""
+        """Return the clues of each set that come before a clue, int64 (k)."""
         return sets & self._before[clues]
 
     def boards(self, sets: Sets) -> NDArray[np.uint8]:
@@ -208,39 +217,44 @@ class _Clues:
     def first_edges(self) -> Sets:
         """Return edges that are quick to find.
 
-        They are of puzzles that lack one clue, and of grids that lack two digits, lines or boxes.
-        An edge of one clue tells that it is necessary: it is chosen first, without any search.
+        They are those of puzzles that lack one clue, and of grids that lack two digits, lines or
+        boxes. The clue of an edge with a single clue is necessary: it is chosen first, without any
+        search.
         """
         units = self._geometry.unit_of
-        groups = [self._solution == digit for digit in range(1, self._geometry.n + 1)]
-        groups += [(units == unit).any(axis=1) for unit in range(len(self._geometry.units))]
-        lacking = np.array([one | other for one, other in combinations(groups, 2)])
-        grids = np.where(lacking & (self._cells == 0), np.uint8(0), self._solution)
+        regions = [self._solution == digit for digit in range(1, self._geometry.n + 1)]
+        regions += [(units == unit).any(axis=1) for unit in range(len(self._geometry.units))]
+        is_removed = np.array([first | second for first, second in combinations(regions, 2)])
+        grids = np.where(is_removed & (self._cells == 0), np.uint8(0), self._solution)
         edges, _ = self._search(self._batch(grids), FIRST_SOLUTIONS)
         return np.concatenate([edges, self.search(self.all & ~self.each)[0]])
 
     def all_needed(self, sets: Sets, edges: Sets) -> tuple[NDArray[np.bool_], Sets]:
-        """Tell of which sets every clue is the only one to hit an edge; give edges found for it."""
-        needed = np.ones(len(sets), np.bool_)
-        indices, doubtful = np.nonzero(self.members(sets & ~_alone(sets, edges)))
-        found, searched = self.search(sets[indices] & ~self.each[doubtful], doubtful, limit=1)
-        needed[np.delete(indices, searched)] = False
-        return needed, found
+        """Tell in which sets every clue is the only one to hit an edge.
+
+        Returns that, bool (k), and new edges: where the known edges do not decide about a clue, a
+        completion without it decides.
+        """
+        all_needed = np.ones(len(sets), np.bool_)
+        indices, undecided = np.nonzero(self.members(sets & ~_sole_hitters(sets, edges)))
+        without_clue = sets[indices] & ~self.each[undecided]
+        new_edges, decided = self.search(without_clue, undecided, limit=1)
+        all_needed[np.delete(indices, decided)] = False
+        return all_needed, new_edges
 
     def search(
         self, sets: Sets, changed: NDArray[np.int64] | None = None, limit: int = 2
     ) -> tuple[Sets, NDArray[np.int64]]:
         """Search the boards with some of the clues for completions other than the solution.
 
-        If a clue is given for each, int64 (k), its cell must have another digit there. Returns the
-        edges of the completions, and the indices of their boards, int64.
+        ``changed``, int64 (k), has a clue for each set: its cell must have another digit. Returns
+        the edges of the completions, and the indices of their boards, int64.
         """
         boards = self._batch(self.boards(sets))
         if changed is not None:
-            given = boards.candidates
-            masks = (
-                np.full(boards.cells.shape, self._geometry.all_digits) if given is None else given
-            )
+            masks = boards.candidates
+            if masks is None:
+                masks = np.full(boards.cells.shape, self._geometry.all_digits)
             places = np.arange(len(sets)), self._places[changed]
             masks[places] &= ~digit_masks(self._digits[changed])
             boards = replace(boards, candidates=masks)
@@ -254,66 +268,75 @@ class _Clues:
     def _search(self, boards: Batch, limit: int) -> tuple[Sets, NDArray[np.int64]]:
         """Search boards; see ``search``."""
         starts = range(0, len(boards), SEARCHED_BOARDS)
-        pieces = [slice(start, start + SEARCHED_BOARDS) for start in starts]
-        edges, indices = [self.none[:0]], [np.empty(0, np.int64)]
+        chunks = [slice(start, start + SEARCHED_BOARDS) for start in starts]
+        edges = [self.none[:0]]
+        indices = [np.empty(0, np.int64)]
 
-        def search(piece: slice) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        def search(chunk: slice) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
             # By one thread, which finds the same completions every time.
-            return find_solutions(boards.chosen(piece), Options(limit=limit), CpuEngine(1))[:2]
+            return find_solutions(boards.chosen(chunk), Options(limit=limit), CpuEngine(1))[:2]
 
         is_long = self._cost.of(SEARCHED_BOARDS) > SHARED_SECONDS
-        threads = self._threads if is_long and len(pieces) > 1 else 1
-        with closing(ordered_map(pieces, search, threads)) as results:
-            for done in results:
-                assert done.result is not None
-                number = min(SEARCHED_BOARDS, len(boards) - done.item.start)
-                self._cost.took(done.seconds, number)
-                rows, roots = done.result
+        threads = self._threads if is_long and len(chunks) > 1 else 1
+        with closing(ordered_map(chunks, search, threads)) as results:
+            for finished in results:
+                assert finished.result is not None
+                start = finished.item.start
+                self._cost.took(finished.seconds, min(SEARCHED_BOARDS, len(boards) - start))
+                rows, roots = finished.result
                 differs = rows != self._solution
-                other = differs.any(axis=1)
-                edges.append(self._sets(differs[other][:, self._places]))
-                indices.append(roots[other] + done.item.start)
+                is_other = differs.any(axis=1)
+                edges.append(self._sets(differs[is_other][:, self._places]))
+                indices.append(roots[is_other] + start)
         return np.concatenate(edges), np.concatenate(indices)
 
 
-def _taken(waiting: list[tuple[Sets, Sets]]) -> tuple[Sets, Sets]:
-    """Take the last nodes of a list, at most NODES."""
-    taken, number = [], 0
-    while waiting and number < NODES:
-        chosen, may = waiting.pop()
-        if (left := number + len(chosen) - NODES) > 0:
-            waiting.append((chosen[:left], may[:left]))
-            chosen, may = chosen[left:], may[left:]
-        taken.append((chosen, may))
+def _pop_nodes(stack: list[tuple[Sets, Sets]]) -> tuple[Sets, Sets]:
+    """Take the last nodes of a stack, at most NODES."""
+    nodes = []
+    number = 0
+    while stack and number < NODES:
+        chosen, allowed = stack.pop()
+        surplus = number + len(chosen) - NODES
+        if surplus > 0:
+            stack.append((chosen[:surplus], allowed[:surplus]))
+            chosen = chosen[surplus:]
+            allowed = allowed[surplus:]
+        nodes.append((chosen, allowed))
         number += len(chosen)
-    return np.concatenate([each for each, _ in taken]), np.concatenate([each for _, each in taken])
+    all_chosen, all_allowed = zip(*nodes, strict=True)
+    return np.concatenate(all_chosen), np.concatenate(all_allowed)
 
 
 def _hits(sets: Sets, edges: Sets) -> NDArray[np.uint16]:
-    """Count the clues that each set has of each edge, uint16 (sets, edges)."""
+    """Count the clues that each set shares with each edge, uint16 (sets, edges)."""
     counts = np.zeros((len(sets), len(edges)), np.uint16)
-    for one, other in zip(sets.T, edges.T, strict=True):
-        counts += np.bitwise_count(one[:, None] & other)
+    for set_word, edge_word in zip(sets.T, edges.T, strict=True):
+        counts += np.bitwise_count(set_word[:, None] & edge_word)
     return counts
 
 
-def _alone(sets: Sets, edges: Sets) -> Sets:
-    """Return of each set the clues that hit one of the edges alone."""
-    once, alone = _hits(sets, edges) == 1, np.zeros_like(sets)
-    for word, (one, other) in enumerate(zip(sets.T, edges.T, strict=True)):
-        alone[:, word] = np.bitwise_or.reduce(np.where(once, one[:, None] & other, 0), axis=1)
-    return alone
+def _sole_hitters(sets: Sets, edges: Sets) -> Sets:
+    """Return the clues of each set that are the only ones to hit one of the edges."""
+    hit_once = _hits(sets, edges) == 1
+    sole = np.zeros_like(sets)
+    for word, (set_word, edge_word) in enumerate(zip(sets.T, edges.T, strict=True)):
+        hitters = np.where(hit_once, set_word[:, None] & edge_word, 0)
+        sole[:, word] = np.bitwise_or.reduce(hitters, axis=1)
+    return sole
 
 
 def _smallest(edges: Sets) -> Sets:
     """Return the smallest edges, none of which contains another, KNOWN_EDGES at most."""
     edges = np.unique(edges, axis=0)
     sizes = np.bitwise_count(edges).sum(axis=1)
-    kept, number = np.empty((KNOWN_EDGES, edges.shape[1]), np.uint64), 0
+    smallest = np.empty((KNOWN_EDGES, edges.shape[1]), np.uint64)
+    number = 0
     for edge in edges[np.argsort(sizes, kind="stable")]:
         if number == KNOWN_EDGES:
             break
-        if not (kept[:number] & ~edge == 0).all(axis=1).any():
-            kept[number] = edge
+        contains_another = (smallest[:number] & ~edge == 0).all(axis=1).any()
+        if not contains_another:
+            smallest[number] = edge
             number += 1
-    return kept[:number]
+    return smallest[:number]

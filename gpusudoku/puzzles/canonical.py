@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import blake2b
 from itertools import permutations, product
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, RowBlock
 from gpusudoku.board.blocks import in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
@@ -45,17 +45,20 @@ from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.options import Options
 from gpusudoku.results import BadBoard
 
-MOST_BOARDS = 1 << 14
+MAX_BOARDS = 1 << 14
 """Boards whose forms are found together."""
 CALL_BOARDS = 1 << 12
-"""Boards of a call of a kernel, as an interrupt waits for it."""
-FIRST_STATES, MOST_STATES = 1 << 8, 1 << 20
-"""States that there is memory for at first, and at most: about 100 MB for 9x9 boards, of which
-those with the most, nearly full ones, have some ten thousand."""
+"""Boards of one call of a kernel: an interrupt waits until it returns."""
+FIRST_STATES = 1 << 8
+"""States for which the search of a form has memory at first."""
+MAX_STATES = 1 << 20
+"""States for which it has memory at most: about 100 MB for 9x9 boards. The 9x9 boards with the most
+states, nearly full ones, have about ten thousand."""
 TOO_MANY = "too many rearrangements begin with the least rows"
-MOST_DIGITS, MOST_ORDERS = 9, 50_000
-"""Digits, and orders of columns, of grids with a table of pairs of rows; 9x9 ones have 1,296. The
-others are taken for puzzles."""
+MAX_DIGITS = 9
+MAX_ORDERS = 50_000
+"""Full grids of at most so many digits and orders of columns have a table of pairs of rows; 9x9
+grids have 1,296 orders. Other full grids are treated like puzzles."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,8 @@ class Transformation:
         """
         if len(self.rows) != len(after.rows):
             raise InputError(f"transformations of {len(self.rows)} and {len(after.rows)} rows")
-        rows, columns = self.rows, self.columns
+        rows = self.rows
+        columns = self.columns
         if after.transposed:
             rows, columns = columns, rows
         return Transformation(
@@ -136,8 +140,8 @@ class Canonical:
     transformation: Transformation
     """A transformation that makes it of the board."""
     automorphisms: int
-    """The number of transformations that leave the board as it is. Those that differ only by digits
-    that the board has not got are different ones, too."""
+    """The number of transformations that leave the board as it is. Transformations that differ only
+    in digits that are missing from the board count separately."""
 
     def to(self, other: Canonical) -> Transformation | None:
         """Return a transformation that makes this puzzle the other one; None if there is none."""
@@ -157,9 +161,10 @@ class Canonical:
 
 
 @dataclass(frozen=True)
-class CanonicalBlock:
+class CanonicalBlock(RowBlock):
     """Canonical forms of boards of one geometry, in columns of B rows."""
 
+    COLUMNS = ("boards", "forms", "ties", "maps")
     boards: Batch
     forms: NDArray[np.uint8]
     """uint8 (B, n * n): the canonical forms."""
@@ -169,58 +174,62 @@ class CanonicalBlock:
     maps: NDArray[np.uint8]
     """int64 (B) and uint8 (B, 1 + 3 n): as of ``Forms``."""
 
-    def __len__(self) -> int:
-        return len(self.boards)
-
-    def part(self, start: int, end: int) -> CanonicalBlock:
-        """Return those of the boards from start to before end."""
-        return self.chosen(np.arange(start, end))
-
-    def chosen(self, which: NDArray[np.int64]) -> CanonicalBlock:
-        """Return those of the boards with some indices, int64 (k), ascending."""
-        errors = {i: self.errors[j] for i, j in enumerate(which.tolist()) if j in self.errors}
-        boards, forms = self.boards.chosen(which), self.forms[which]
-        return CanonicalBlock(boards, forms, errors, self.ties[which], self.maps[which])
+    def chosen(self, which: Any) -> CanonicalBlock:
+        """Return the rows of a slice, of a mask, bool (B), or of indices, int64 (k)."""
+        rows = np.arange(len(self))[which].tolist()
+        errors = {i: self.errors[row] for i, row in enumerate(rows) if row in self.errors}
+        return replace(super().chosen(which), errors=errors)
 
     def transformations(self) -> list[Transformation]:
-        """Return a transformation for each board: columns and digits without clues come anywhere.
+        """Return a transformation for each board.
 
-        Columns without clues come first in their stack, and stacks without clues before others.
+        The form does not fix the order of columns and digits without clues. Here, columns without
+        clues come first in their stack, and stacks without clues before others.
         """
-        geometry, n = self.boards.geometry, self.boards.geometry.n
-        places, labels = self.maps[:, 1 + n : 1 + 2 * n].astype(int), self.maps[:, 1 + 2 * n :]
-        stacks = places.reshape(len(self), geometry.box_rows, geometry.box_columns)
-        first = stacks.min(axis=2, keepdims=True)
-        starts = np.where(first == NONE, -1, first // geometry.box_columns * geometry.box_columns)
-        keys = np.where(stacks == NONE, starts, stacks).reshape(places.shape)
-        columns = np.argsort(keys, axis=1, kind="stable").tolist()
+        geometry = self.boards.geometry
+        n = geometry.n
+        width = geometry.box_columns
+        transposed = self.maps[:, 0].tolist()
+        rows = self.maps[:, 1 : 1 + n].tolist()
+        places = self.maps[:, 1 + n : 1 + 2 * n].astype(int)
+        labels = self.maps[:, 1 + 2 * n :]
+        stacks = places.reshape(len(self), geometry.box_rows, width)
+        first_place = stacks.min(axis=2, keepdims=True)
+        stack_start = np.where(first_place == NONE, -1, first_place // width * width)
+        sort_keys = np.where(stacks == NONE, stack_start, stacks).reshape(places.shape)
+        columns = np.argsort(sort_keys, axis=1, kind="stable").tolist()
         order = np.argsort(labels, axis=1, kind="stable")
         digits = (np.argsort(order, axis=1) + 1).tolist()
-        rows, transposed = self.maps[:, 1 : 1 + n].tolist(), self.maps[:, 0].tolist()
         return [
-            Transformation(bool(turn), *map(tuple, lists))
-            for turn, *lists in zip(transposed, rows, columns, digits, strict=True)
+            Transformation(bool(is_transposed), *map(tuple, lists))
+            for is_transposed, *lists in zip(transposed, rows, columns, digits, strict=True)
         ]
 
     def automorphisms(self) -> list[int]:
         """Return the number of automorphisms of each board.
 
-        A state that leads to the form stands for all orders of empty rows of a band, of empty
-        bands, of empty columns and stacks alike, and of the digits that the board has not got.
+        A state that leads to the form represents all orders of the empty rows of a band, of the
+        empty bands, of empty columns and stacks likewise, and of the digits missing from the board.
         """
-        geometry, n = self.boards.geometry, self.boards.geometry.n
-        rows, columns = geometry.box_rows, geometry.box_columns
-        orders = np.array([factorial(k) for k in range(n + 1)], object)
-        filled = (self.forms > 0).reshape(-1, n, n)
-        found = self.ties.astype(object) * orders[n - self.forms.max(axis=1, initial=0)]
-        for axis, lines in ((2, (columns, rows)), (1, (rows, columns))):
-            empty = ~filled.any(axis=axis).reshape(-1, *lines)
-            within = empty.sum(axis=2)
-            found *= orders[within].prod(axis=1) * orders[(within == lines[1]).sum(axis=1)]
-        return list(found)
+        geometry = self.boards.geometry
+        n = geometry.n
+        # Python's integers: an empty board has far more automorphisms than int64 can hold.
+        factorials = np.array([factorial(k) for k in range(n + 1)], object)
+        is_filled = (self.forms > 0).reshape(-1, n, n)
+        missing_digits = n - self.forms.max(axis=1, initial=0)
+        numbers = self.ties.astype(object) * factorials[missing_digits]
+        bands = (geometry.box_columns, geometry.box_rows)  # their number, and the rows of each
+        stacks = (geometry.box_rows, geometry.box_columns)
+        for axis, (groups, lines) in ((2, bands), (1, stacks)):
+            is_empty = ~is_filled.any(axis=axis).reshape(-1, groups, lines)
+            empty_lines = is_empty.sum(axis=2)
+            empty_groups = (empty_lines == lines).sum(axis=1)
+            numbers *= factorials[empty_lines].prod(axis=1) * factorials[empty_groups]
+        return list(numbers)
 
     def __iter__(self) -> Iterator[Canonical | InputError]:
-        transformations, numbers = self.transformations(), self.automorphisms()
+        transformations = self.transformations()
+        numbers = self.automorphisms()
         for index, board in enumerate(self.boards):
             if index in self.errors:
                 yield self.errors[index]
@@ -320,7 +329,7 @@ def canonical_batches(
     def work(block: Batch, alone: bool) -> Generator[CanonicalBlock, None, None]:
         yield canonical_block(block, 1 if alone else threads)
 
-    return in_blocks(batches, MOST_BOARDS, work, threads)
+    return in_blocks(batches, MAX_BOARDS, work, threads)
 
 
 def class_key(form: bytes) -> bytes:
@@ -335,70 +344,76 @@ class Classes:
     """Classes of boards, each remembered by its key, in about 130 bytes."""
 
     def __init__(self) -> None:
-        self._seen = set[bytes]()
+        self._keys = set[bytes]()
 
     def __len__(self) -> int:
-        return len(self._seen)
+        return len(self._keys)
 
     def new(self, block: CanonicalBlock) -> NDArray[np.int64]:
         """Add the classes of boards; return the indices of the first boards of new ones, int64 (k).
 
         Boards without a canonical form have no class.
         """
-        found = list[int]()
+        indices = list[int]()
         for index, form in enumerate(block.forms):
-            before = len(self._seen)
-            if index not in block.errors:
-                self._seen.add(class_key(form.tobytes()))
-            if len(self._seen) > before:
-                found.append(index)
-        return np.array(found, np.int64)
+            if index in block.errors:
+                continue
+            key = class_key(form.tobytes())
+            if key not in self._keys:
+                self._keys.add(key)
+                indices.append(index)
+        return np.array(indices, np.int64)
 
 
 def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
-    """Find the canonical forms of boards of one geometry, by so many threads.
+    """Find the canonical forms of boards of one geometry.
 
     Cancelled by the tokens of this thread.
     """
-    geometry, errors = boards.geometry, dict[int, InputError]()
+    geometry = boards.geometry
     forms = Forms.empty(geometry.n, len(boards))
     kernels = canonical_kernels(geometry)
     cells = np.ascontiguousarray(boards.cells)
-    full = np.array((cells > 0).all(axis=1) & (len(kernels) > 1))
-    wanted = not full.all(), full.any()
-    ready([kernel for kernel, needed in zip(kernels, wanted, strict=False) if needed])
-    some = pieces(range(len(boards)), max(threads, -(-len(boards) // CALL_BOARDS)))
+    # Full grids have a kernel of their own, if there is a table for their shape.
+    is_full = np.array((cells > 0).all(axis=1) & (len(kernels) > 1))
+    is_used = (not is_full.all(), is_full.any())
+    ready([kernel for kernel, used in zip(kernels, is_used, strict=False) if used])
+    chunks = pieces(range(len(boards)), max(threads, -(-len(boards) // CALL_BOARDS)))
 
-    def find(piece: range) -> None:
+    def find(chunk: range) -> None:
         check_cancelled()
-        start, end = piece.start, piece.stop
-        for which, write in ((full[start:end], _write_grids), (~full[start:end], _write_puzzles)):
-            if which.all():  # where they are
+        start = chunk.start
+        end = chunk.stop
+        full_chunk = is_full[start:end]
+        for mask, write in ((full_chunk, _write_grids), (~full_chunk, _write_puzzles)):
+            if mask.all():  # written in place
                 write(geometry, cells[start:end], forms.part(start, end))
-            elif which.any():
-                these = start + np.flatnonzero(which)
-                found = Forms.empty(geometry.n, len(these))
-                write(geometry, cells[these], found)
-                forms.put(these, found)
+            elif mask.any():
+                indices = start + np.flatnonzero(mask)
+                forms_of_kind = Forms.empty(geometry.n, len(indices))
+                write(geometry, cells[indices], forms_of_kind)
+                forms.put(indices, forms_of_kind)
 
-    if threads == 1:  # a thread and a job for each block would take longer than its Python
-        for piece in some:
-            find(piece)
+    if threads == 1:  # starting a thread and a job for each block would take longer
+        for chunk in chunks:
+            find(chunk)
     else:
-        called([partial(find, piece) for piece in some], threads)
+        called([partial(find, chunk) for chunk in chunks], threads)
+    errors = dict[int, InputError]()
     if boards.candidates is not None:
-        given = (boards.candidates != geometry.all_digits).any(axis=1)
+        has_candidates = (boards.candidates != geometry.all_digits).any(axis=1)
         error = InputError("a board with given candidates has no canonical form")
-        errors |= dict.fromkeys(np.flatnonzero(given).tolist(), error)
-        forms.cells[given], forms.ties[given] = 0, 0
+        errors |= dict.fromkeys(np.flatnonzero(has_candidates).tolist(), error)
+        forms.cells[has_candidates] = 0
+        forms.ties[has_candidates] = 0
     for index in np.flatnonzero(forms.ties <= 0).tolist():
         if index in errors:
             continue
         if forms.ties[index]:
             errors[index] = InputError(f"the canonical form was not found: {TOO_MANY}")
         else:
-            first = boards[index].conflicts[0].describe(geometry)
-            errors[index] = InputError(f"clues contradict each other: {first}")
+            conflict = boards[index].conflicts[0].describe(geometry)
+            errors[index] = InputError(f"clues contradict each other: {conflict}")
     return CanonicalBlock(boards, forms.cells, errors, forms.ties, forms.maps)
 
 
@@ -409,32 +424,38 @@ def _write_grids(geometry: Geometry, grids: NDArray[np.uint8], forms: Forms) -> 
 
 
 def _write_puzzles(geometry: Geometry, boards: NDArray[np.uint8], forms: Forms) -> None:
-    """Write the canonical forms of boards, uint8 (B, n * n): ties are -1 of those without."""
+    """Write the canonical forms of boards, uint8 (B, n * n).
+
+    A board whose search needs more than MAX_STATES states has no form: its ties are -1.
+    """
     layout = Layout(geometry.box_rows, geometry.box_columns)
     kernel = canonical_puzzles(geometry.box_rows, geometry.box_columns)
-    done, states = 0, FIRST_STATES
+    states = FIRST_STATES
     search = Search.empty(layout, states)
-    while (done := kernel(boards, done, search, forms)) < len(boards):
+    index = 0
+    # The kernel stops at the first board that needs more states than there is memory for.
+    while (index := kernel(boards, index, search, forms)) < len(boards):
         check_cancelled()
-        if states < MOST_STATES:
+        if states < MAX_STATES:
             states *= 8
             search = Search.empty(layout, states)
         else:
-            forms.cells[done], forms.ties[done] = 0, -1
-            done += 1
+            forms.cells[index] = 0
+            forms.ties[index] = -1
+            index += 1
 
 
 def canonical_kernels(geometry: Geometry) -> list[Kernel]:
-    """Return the loops that find canonical forms of boards of a geometry, and of full ones.
+    """Return the kernel that finds canonical forms of any boards, and that for full boards.
 
-    The first one alone if a table of pairs of rows would be too large. An InputError if a row of a
-    box does not fit into a word.
+    There is no kernel for full boards if their table of pairs of rows would be too large. An
+    InputError if a row of a box does not fit into a word.
     """
-    shape = geometry.box_rows, geometry.box_columns
+    shape = (geometry.box_rows, geometry.box_columns)
     if not Layout(*shape).together:
         raise InputError(f"no canonical forms with boxes of {geometry}: too many columns")
     orders = factorial(geometry.box_columns) ** geometry.box_rows * factorial(geometry.box_rows)
-    has_table = 1 < geometry.n <= MOST_DIGITS and orders <= MOST_ORDERS
+    has_table = 1 < geometry.n <= MAX_DIGITS and orders <= MAX_ORDERS
     return [canonical_puzzles(*shape), *([canonical_grids(*shape)] if has_table else [])]
 
 
@@ -442,48 +463,82 @@ def canonical_kernels(geometry: Geometry) -> list[Kernel]:
 def pair_table(geometry: Geometry) -> PairTable:
     """Find the class of every permutation between two rows, and the orders of columns to it.
 
-    An order of columns makes of a permutation the text of the second row. The classes are those of
-    permutations with the same texts; the least text of each is the first of its permutations, as
-    these are in ascending order. This takes a tenth of a second for 9x9 boards.
+    A permutation maps the digits of one row to those below them. Permuting columns changes it: the
+    permutations that one can be changed into are its class, represented by the least of them. The
+    table has, for every permutation, the orders of columns that lead to the least one. Making it
+    takes a tenth of a second for 9x9 boards.
     """
-    n, width, height = geometry.n, geometry.box_columns, geometry.box_rows
-    found = np.zeros((1, 0), np.uint8)
-    for column in range(n):  # no digit comes twice in a row, column or box
-        new = np.tile(np.arange(n, dtype=np.uint8), len(found))
-        found = np.repeat(found, n, axis=0)
-        good = (found != new[:, None]).all(axis=1)
-        good &= (new // width != column // width) if height > 1 else (new != column)
-        found = np.concatenate([found, new[:, None]], axis=1)[good]
-    keys = _keys(found)
-    index = {key: i for i, key in enumerate(keys.tolist())}
-    stacks = [[*permutations(range(start, start + width))] for start in range(0, n, width)]
-    orders = np.array([
-        [column for stack in each for column in stack]
-        for some in permutations(stacks) for each in product(*some)
-    ], np.uint8)  # fmt: skip
-    kinds, reached = np.full(len(found), -1), list[list[int]]()
-    for i, least in enumerate(found):
-        if kinds[i] < 0:
+    n = geometry.n
+    width = geometry.box_columns
+    rows = _second_rows(geometry)
+    keys = _keys(rows)
+    index_of_key = {key: index for index, key in enumerate(keys.tolist())}
+    orders = _column_orders(n, width)
+    # Permutations are in ascending order, so the first one without a class is the least of a new
+    # class.
+    classes = np.full(len(rows), -1)
+    images_of_classes = list[list[int]]()  # by class: the permutation that each order leads from
+    for index, least_row in enumerate(rows):
+        if classes[index] < 0:
             images = np.empty_like(orders)
-            np.put_along_axis(images, orders.astype(np.intp), orders[:, least], axis=1)
-            reached.append([index[key] for key in _keys(images).tolist()])
-            kinds[reached[-1]] = len(reached) - 1
-    assert len(reached) <= 1 << CLASS_BITS
-    owners = np.concatenate(reached)
-    ends = np.cumsum(np.bincount(owners, minlength=len(found)))
-    sorted_orders = np.tile(orders, (len(reached), 1))[np.argsort(owners, kind="stable")]
-    inverses = [index[key] for key in _keys(np.argsort(found, axis=1)).tolist()]
+            np.put_along_axis(images, orders.astype(np.intp), orders[:, least_row], axis=1)
+            indices = [index_of_key[key] for key in _keys(images).tolist()]
+            classes[indices] = len(images_of_classes)
+            images_of_classes.append(indices)
+    assert len(images_of_classes) <= 1 << CLASS_BITS
+    # The orders sorted by permutation, and where those of each permutation end.
+    owners = np.concatenate(images_of_classes)
+    ends = np.cumsum(np.bincount(owners, minlength=len(rows)))
+    by_owner = np.argsort(owners, kind="stable")
+    sorted_orders = np.tile(orders, (len(images_of_classes), 1))[by_owner]
+    # An entry holds the key of a permutation, the class of its inverse, and its class.
+    inverses = [index_of_key[key] for key in _keys(np.argsort(rows, axis=1)).tolist()]
     bits = np.uint64(CLASS_BITS)
-    values = (keys << bits | kinds[inverses].astype(np.uint64)) << bits | kinds.astype(np.uint64)
-    slots = 1 << (2 * len(found)).bit_length()
-    entries, ranges = np.zeros(slots, np.uint64), np.zeros((slots, 2), np.int64)
-    homes = (keys * np.uint64(FACTOR) >> np.uint64(32)).astype(np.int64) & (slots - 1)
-    for i, slot in enumerate(homes.tolist()):
+    inverse_classes = classes[inverses].astype(np.uint64)
+    values = (keys << bits | inverse_classes) << bits | classes.astype(np.uint64)
+    # A hash table with open addressing, at most half full.
+    slots = 1 << (2 * len(rows)).bit_length()
+    entries = np.zeros(slots, np.uint64)
+    ranges = np.zeros((slots, 2), np.int64)
+    first_slots = (keys * np.uint64(FACTOR) >> np.uint64(32)).astype(np.int64) & (slots - 1)
+    for index, slot in enumerate(first_slots.tolist()):
         while entries[slot]:
             slot = (slot + 1) % slots
-        entries[slot], ranges[slot] = values[i], (ends[i - 1] if i else 0, ends[i])
+        entries[slot] = values[index]
+        ranges[slot] = (ends[index - 1] if index else 0, ends[index])
     places = np.argsort(sorted_orders, axis=1).astype(np.uint8)
     return PairTable(entries, ranges, np.stack([sorted_orders, places], axis=1))
+
+
+def _second_rows(geometry: Geometry) -> NDArray[np.uint8]:
+    """Return all rows that may stand below 0, 1, 2 ... in the same band, uint8 (k, n), ascending.
+
+    If boxes have one row, the two rows are in different boxes: only columns restrict the second.
+    """
+    n = geometry.n
+    width = geometry.box_columns
+    rows = np.zeros((1, 0), np.uint8)
+    for column in range(n):
+        digits = np.tile(np.arange(n, dtype=np.uint8), len(rows))
+        rows = np.repeat(rows, n, axis=0)
+        is_valid = (rows != digits[:, None]).all(axis=1)
+        if geometry.box_rows > 1:
+            is_valid &= digits // width != column // width
+        else:
+            is_valid &= digits != column
+        rows = np.concatenate([rows, digits[:, None]], axis=1)[is_valid]
+    return rows
+
+
+def _column_orders(n: int, width: int) -> NDArray[np.uint8]:
+    """Return all orders of columns that keep stacks together, uint8 (k, n)."""
+    stacks = [[*permutations(range(start, start + width))] for start in range(0, n, width)]
+    orders = [
+        [column for stack in columns_of_stacks for column in stack]
+        for stack_order in permutations(stacks)
+        for columns_of_stacks in product(*stack_order)
+    ]
+    return np.array(orders, np.uint8)
 
 
 def _keys(rows: NDArray[Any]) -> NDArray[np.uint64]:

@@ -1,4 +1,4 @@
-"""Where clues stand: symmetries of the cells of a board, and patterns that name some of them."""
+"""The cells that have clues: symmetries of a board, and patterns of cells."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gpusudoku.formats import parse
 from gpusudoku.options import is_integer
 
 SYMMETRIES: dict[str, Callable[[int, Any, Any], tuple[Any, Any]]] = {
-    "rotational": lambda last, row, column: (last - row, last - column),
-    "quarter-turn": lambda last, row, column: (column, last - row),
-    "left-right": lambda last, row, column: (row, last - column),
-    "top-bottom": lambda last, row, column: (last - row, column),
-    "diagonal": lambda last, row, column: (column, row),
-    "antidiagonal": lambda last, row, column: (last - column, last - row),
+    "rotational": lambda end, row, column: (end - row, end - column),
+    "quarter-turn": lambda end, row, column: (column, end - row),
+    "left-right": lambda end, row, column: (row, end - column),
+    "top-bottom": lambda end, row, column: (end - row, column),
+    "diagonal": lambda end, row, column: (column, row),
+    "antidiagonal": lambda end, row, column: (end - column, end - row),
 }
-"""Where each of them moves a cell, of rows and columns from 0 to ``last``."""
+"""The row and column to which each symmetry moves a cell; ``end`` is the last row or column."""
 ALL = "all"
 """The name of all of them together."""
 
@@ -31,14 +31,14 @@ _EMPTY = ".0_-"
 _MARKS = re.compile(r"[.0_1-9xXoO#-]*")
 """The characters of cells."""
 _BETWEEN = re.compile(r"[\s|+,;]+")
-"""What may stand between the cells of a pattern."""
+"""What may separate the cells of a pattern."""
 _BORDER = re.compile(r"^[-=+|\s]*\+[-=+|\s]*$", re.MULTILINE)
 """A line between boxes."""
 _CELL = re.compile(r"r(\d+)c(\d+)", re.IGNORECASE)
 
 
 def symmetric_units(geometry: Geometry, names: str | Iterable[str]) -> NDArray[np.int64]:
-    """Return the cells that symmetries make one of each other: int64 (U, most cells), then -1.
+    """Return the units of cells that symmetries exchange: int64 (U, most cells), padded with -1.
 
     Raises
     ------
@@ -50,19 +50,20 @@ def symmetric_units(geometry: Geometry, names: str | Iterable[str]) -> NDArray[n
     words = [str(w).strip() for w in (names.split(",") if isinstance(names, str) else names)]
     for word in words or [""]:
         if word not in (*SYMMETRIES, ALL):
-            known = ", ".join([*SYMMETRIES, ALL])
-            raise InputError(f"unknown symmetry {shown(word)}: expected {known}")
+            names_in_words = ", ".join([*SYMMETRIES, ALL])
+            raise InputError(f"unknown symmetry {shown(word)}: expected {names_in_words}")
     row, column = np.divmod(np.arange(geometry.cells), geometry.n)
-    first, before = np.arange(geometry.cells), np.zeros(0, np.int64)
-    """The first cell of each one's unit."""
-    while not np.array_equal(first, before):
-        before = first
+    # The first cell of each cell's unit, as known so far: repeated until nothing changes.
+    first_cell = np.arange(geometry.cells)
+    previous = np.zeros(0, np.int64)
+    while not np.array_equal(first_cell, previous):
+        previous = first_cell
         for word in SYMMETRIES if ALL in words else words:
             to_row, to_column = SYMMETRIES[word](geometry.n - 1, row, column)
             moved = to_row * geometry.n + to_column
-            first = np.minimum(first, first[moved])
-            np.minimum.at(first, moved, first)
-    members = [np.flatnonzero(first == cell) for cell in np.unique(first)]
+            first_cell = np.minimum(first_cell, first_cell[moved])
+            np.minimum.at(first_cell, moved, first_cell)
+    members = [np.flatnonzero(first_cell == cell) for cell in np.unique(first_cell)]
     units = np.full((len(members), max(map(len, members))), -1, np.int64)
     for unit, cells in zip(units, members, strict=True):
         unit[: len(cells)] = cells
@@ -88,7 +89,7 @@ def pattern_of(pattern: Any, geometry: Geometry | None = None) -> NDArray[np.boo
             pattern = pattern.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             raise InputError(f"{pattern}: cannot be read: {error.strerror}") from None
-    if isinstance(pattern, list | tuple) and all(isinstance(each, str) for each in pattern):
+    if isinstance(pattern, list | tuple) and all(isinstance(row, str) for row in pattern):
         pattern = "".join(pattern)
     if isinstance(pattern, str):
         text = _BETWEEN.sub("", _BORDER.sub("", pattern))
@@ -122,10 +123,9 @@ def _of_geometry(cells: NDArray[np.bool_], geometry: Geometry | None) -> NDArray
 
 
 def kept_cells(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool_]:
-    """Return cells whose clues are to stay, bool (cells).
+    """Return the cells whose clues must stay, bool (cells).
 
-    They are given by their numbers, row by row from 0; by a text such as ``r1c9,r5c5``; or by that
-    of a pattern.
+    ``keep`` has their numbers, row by row from 0; or is a text such as ``r1c9,r5c5``, or a pattern.
 
     Raises
     ------
@@ -149,26 +149,28 @@ def kept_cells(keep: str | Iterable[int], geometry: Geometry) -> NDArray[np.bool
                 f"keep {shown(keep)}: expected cells such as r1c1,r5c5, or a pattern of"
                 f" {geometry.cells} cells"
             ) from None
-    kept = np.zeros((geometry.n, geometry.n), np.bool_)
+    is_kept = np.zeros((geometry.n, geometry.n), np.bool_)
     for word in words:
         match = _CELL.fullmatch(word)
         row, column = (int(match[1]), int(match[2])) if match else (0, 0)
         if not (1 <= row <= geometry.n and 1 <= column <= geometry.n):
             corner = f"r{geometry.n}c{geometry.n}"
             raise InputError(f"keep {shown(word)}: expected cells from r1c1 to {corner}")
-        kept[row - 1, column - 1] = True
-    return kept.ravel()
+        is_kept[row - 1, column - 1] = True
+    return is_kept.ravel()
 
 
 def twin_of(pattern: NDArray[np.bool_], geometry: Geometry) -> str | None:
-    """Say why no puzzle has clues in these cells alone, if that is plain; else None.
+    """Say why no puzzle has clues in exactly these cells, if two empty lines show it; else None.
 
-    Two lines of a band that are both empty can change places in any solution, and so can any two
-    where boxes are lines themselves.
+    Two empty rows of a band can be exchanged in any solution, and so can two empty columns of a
+    stack. If boxes have one row, any two rows can be exchanged.
     """
-    grid, n = pattern.reshape(geometry.n, geometry.n), geometry.n
-    rows, columns = (side if side > 1 else n for side in (geometry.box_rows, geometry.box_columns))
-    for lines, size, word in ((grid, rows, "rows"), (grid.T, columns, "columns")):
+    n = geometry.n
+    grid = pattern.reshape(n, n)
+    band = geometry.box_rows if geometry.box_rows > 1 else n
+    stack = geometry.box_columns if geometry.box_columns > 1 else n
+    for lines, size, word in ((grid, band, "rows"), (grid.T, stack, "columns")):
         for start in range(0, n, size):
             empty = [start + i + 1 for i in range(size) if not lines[start + i].any()]
             if len(empty) > 1:

@@ -1,8 +1,8 @@
 """Random puzzles as a data set: one of each class of puzzles, with columns, and split by classes.
 
-The class of a board is its canonical form. Puzzles whose solutions are of one class are in the same
-split: nothing that a model learns of one of them is asked of it again. The split depends on that
-class and the shares alone, so data sets of other seeds and options have the same.
+The class of a board is its canonical form. Puzzles whose solutions are in one class are in the same
+split: a model is not tested on a solution that it was trained on. The split depends only on that
+class and the shares, so it is the same in data sets with other seeds and options.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class PuzzleDataset:
                 f"unbiased puzzles of {options.geometry}: equivalent ones come again, and a data"
                 " set has one of each class"
             )
-        self._options, self._bounds = options, _bounds(shares)
+        self._options = options
+        self._bounds = _bounds(shares)
         self._by_solution = len(canonical_kernels(options.geometry)) > 1
 
     def columns(self, block: PuzzleBlock) -> Columns:
@@ -98,10 +99,10 @@ class PuzzleDataset:
     ) -> Generator[Columns, None, None]:
         """Yield the columns of n rows in blocks, in the order of their numbers.
 
-        A puzzle of the class of an earlier one has no row, and so numbers may have gaps. To go on
-        with a data set, give the number of the ``first`` puzzle to try, and the keys of the classes
-        that it has: each is a row of the n. A GaveUp, after all rows that were found, if there is
-        no other class for some seconds.
+        A puzzle whose class has a row already gets none, so numbers may have gaps. To continue a
+        data set, pass the number of the ``first`` puzzle to try, and the keys of its classes:
+        each counts as one of the n rows. A GaveUp, after all rows that were found, if no new class
+        is found for some seconds.
         """
         rows = self._blocks(n, seed, first, set(seen), seconds, threads)
         return made_in(lambda: interruptible(None), rows)
@@ -109,38 +110,45 @@ class PuzzleDataset:
     def _blocks(
         self, n: int, seed: int, first: int, seen: set[bytes], seconds: float, threads: int
     ) -> Generator[Columns, None, None]:
-        last = time.monotonic()
+        last_progress = time.monotonic()
         try:
             while len(seen) < n:
-                # Where none came again, no more puzzles are made than there are rows to find.
-                begin, end = first, min(first + max(n, first) - len(seen), MAX_NUMBER)
                 if self._options.unbiased:  # whole batches, from the first one on
-                    begin, end = 0, MOST_ROWS
-                rows = max(1, threads // 3)  # threads that make columns, one of which reads
-                making = threads - rows + 1
+                    begin = 0
+                    end = MOST_ROWS
+                else:  # no more puzzles than rows are missing, as far as no class comes again
+                    begin = first
+                    end = min(first + max(n, first) - len(seen), MAX_NUMBER)
+                # Threads that compute columns. One of them also takes the puzzles from the others.
+                column_threads = max(1, threads // 3)
+                puzzle_threads = threads - column_threads + 1
                 puzzles = Puzzles(
-                    end, self._options, seed, first=begin, seconds=seconds, threads=making
+                    end, self._options, seed, first=begin, seconds=seconds, threads=puzzle_threads
                 )
-                made = ordered_map(puzzles.blocks(), self._with_keys, rows, where=_where)
-                with closing(made) as blocks:
-                    for done in blocks:
-                        assert done.result is not None
-                        columns, keys = done.result
+                results = ordered_map(
+                    puzzles.blocks(), self._with_keys, column_threads, where=_where
+                )
+                with closing(results):
+                    for finished in results:
+                        assert finished.result is not None
+                        columns, keys = finished.result
                         if not keys:
                             continue
-                        numbers, new = columns["number"].tolist(), []
+                        numbers = columns["number"].tolist()
+                        new_rows = []
                         for row, (number, key) in enumerate(zip(numbers, keys, strict=True)):
                             if number >= first and key not in seen and len(seen) < n:
                                 seen.add(key)
-                                new.append(row)
-                        if new or numbers[-1] < first:  # else made again, to go on behind it
-                            last = time.monotonic()
+                                new_rows.append(row)
+                        # Puzzles before the first one are only made again, which takes its time.
+                        if new_rows or numbers[-1] < first:
+                            last_progress = time.monotonic()
                         first = max(first, numbers[-1] + 1)
-                        if new:
-                            yield {name: column[new] for name, column in columns.items()}
+                        if new_rows:
+                            yield {name: column[new_rows] for name, column in columns.items()}
                         if len(seen) == n:
                             return
-                        if time.monotonic() - last > seconds:
+                        if time.monotonic() - last_progress > seconds:
                             raise GaveUp
         except GaveUp:
             raise GaveUp(
@@ -156,7 +164,7 @@ class PuzzleDataset:
     def _splits(self, classes: NDArray[np.bytes_]) -> list[int]:
         """Return the split of each class, an index into ``SPLITS``."""
         hashes = (blake2b(line, digest_size=SPLIT_BYTES).digest() for line in classes.tolist())
-        return [bisect_right(self._bounds, int.from_bytes(each, "big")) for each in hashes]
+        return [bisect_right(self._bounds, int.from_bytes(digest, "big")) for digest in hashes]
 
 
 def _bounds(shares: str) -> list[int]:
@@ -175,16 +183,16 @@ def _bounds(shares: str) -> list[int]:
 
 
 def _where(block: PuzzleBlock) -> Where:
-    """Have few puzzles, which took long to make, written before the next are made."""
+    """Process a block with few puzzles at once: they took long to make, and are written first."""
     return Where.INLINE if len(block) < FEW_ROWS else Where.POOL
 
 
 def _canonical(block: PuzzleBlock, rows: NDArray[np.uint8]) -> NDArray[np.bytes_]:
     """Find the canonical forms of boards of a block, as lines; an InputError if one has none."""
-    found = canonical_block(Batch(block.geometry, rows))
-    for index, error in found.errors.items():
+    canonical = canonical_block(Batch(block.geometry, rows))
+    for index, error in canonical.errors.items():
         raise InputError(f"puzzle {block.numbers[index]}: {error}")
-    return _lines(found.forms)
+    return _lines(canonical.forms)
 
 
 def _lines(rows: NDArray[np.uint8]) -> NDArray[np.bytes_]:

@@ -1,8 +1,8 @@
 """How hard a puzzle is: the techniques that solve it, and the guesses where none suffice.
 
-The techniques are tried in groups, each with all of those before it. A puzzle that they do not
-solve is searched with all of them at every node. As it has one solution and the whole tree is gone
-through, the number of guesses depends neither on an order nor on threads.
+The techniques are tried in groups, each together with the groups before it. A puzzle that they do
+not solve is searched with all of them at every node. As it has one solution and the whole tree is
+visited, the number of guesses depends neither on an order nor on threads.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ EXPERT, EXTREME = 3, 4
 """The levels of puzzles that need guesses."""
 EXPERT_GUESSES = 10
 """The most guesses of an expert puzzle: one in 200 random minimal 9x9 puzzles needs more."""
-MOST_GUESSES = 1000
-"""Guesses that are counted: on large boards there may be more than anybody waits for."""
+MAX_GUESSES = 1000
+"""Guesses that are counted, at most: on large boards counting all would take too long."""
 
 
 class Ratings(NamedTuple):
@@ -41,7 +41,7 @@ class Ratings(NamedTuple):
     levels: NDArray[np.uint8]
     """uint8 (B): indices into LEVELS."""
     guesses: NDArray[np.int64]
-    """int64 (B): the boards that a search splits in two; 0 below expert, MOST_GUESSES for more."""
+    """int64 (B): the boards that a search splits in two; 0 below expert, MAX_GUESSES for more."""
 
 
 class Rating(NamedTuple):
@@ -80,42 +80,45 @@ def rate(board: BoardLike, *, box: Geometry | str | None = None) -> Rating:
 def rate_kernels(geometry: Geometry) -> list[Kernel]:
     """List the kernels that rate puzzles of a geometry."""
     shape = shape_of(geometry.box_rows, geometry.box_columns)
-    settings = (SearchSettings(parse_techniques(group)) for group in GROUPS)
-    return [cpu.pack(shape), *(cpu.expand(shape, each) for each in settings)]
+    settings_of_groups = (SearchSettings(parse_techniques(group)) for group in GROUPS)
+    expand_kernels = (cpu.expand(shape, settings) for settings in settings_of_groups)
+    return [cpu.pack(shape), *expand_kernels]
 
 
 def rate_batch(batch: Batch) -> Ratings:
     """Rate boards that are known to have one solution each."""
-    levels, guesses = np.full(len(batch), EXPERT, np.uint8), np.zeros(len(batch), np.int64)
+    levels = np.full(len(batch), EXPERT, np.uint8)
+    guesses = np.zeros(len(batch), np.int64)
     geometry = batch.geometry
     size = CALL_BYTES // shape_of(geometry.box_rows, geometry.box_columns).row_bytes
     for start in range(0, len(batch), size):
         todo = Frontier.of(batch.part(start, start + size))
         for level, group in enumerate(GROUPS):
             todo = todo.simplified(SearchSettings(parse_techniques(group)))
-            solved = todo.candidates_left == geometry.cells
-            levels[start + todo.roots[solved]] = level
-            todo = Frontier(todo.shape, todo.boards[~solved], todo.roots[~solved])
+            is_solved = todo.candidates_left == geometry.cells
+            levels[start + todo.roots[is_solved]] = level
+            todo = Frontier(todo.shape, todo.boards[~is_solved], todo.roots[~is_solved])
         guesses[start : start + size] = _guesses(todo, min(size, len(batch) - start), size)
     levels[guesses > EXPERT_GUESSES] = EXTREME
     return Ratings(levels, guesses)
 
 
 def _guesses(frontier: Frontier, roots: int, size: int) -> NDArray[np.int64]:
-    """Count the boards below each root that a search splits, in steps of at most so many boards.
+    """Count the boards below each root that a search splits, at most ``size`` at a time.
 
-    The last boards are split first: as many as the tree is deep wait then, not as it is wide.
+    The last boards are split first, so the stack grows with the depth of the tree, not its width.
     """
     settings = SearchSettings(parse_techniques("all"))
-    guesses, waiting = np.zeros(roots, np.int64), [frontier]
-    while waiting:
-        todo = waiting.pop()
+    guesses = np.zeros(roots, np.int64)
+    stack = [frontier]
+    while stack:
+        todo = stack.pop()
         if len(todo) > size:
-            waiting.append(todo.part(0, len(todo) - size))
+            stack.append(todo.part(0, len(todo) - size))
             todo = todo.part(len(todo) - size, len(todo))
         if len(todo):
             _, halves = todo.split(settings)
             guesses += np.bincount(halves.roots, minlength=roots) // 2
-            open_ = guesses[halves.roots] < MOST_GUESSES
-            waiting.append(Frontier(halves.shape, halves.boards[open_], halves.roots[open_]))
-    return np.minimum(guesses, MOST_GUESSES)
+            is_open = guesses[halves.roots] < MAX_GUESSES
+            stack.append(Frontier(halves.shape, halves.boards[is_open], halves.roots[is_open]))
+    return np.minimum(guesses, MAX_GUESSES)

@@ -1,9 +1,9 @@
 """Random puzzles: made from random grids, each a function of a seed and its number.
 
-A puzzle is made by *attempts*: a random grid loses clues, or all outside of a pattern, and what is
-left may be refused. Attempt t of number k depends on the seed, t and k alone, and the first that is
-not refused is puzzle k. So puzzles can be made in any order, by any number of threads or machines.
-(Unbiased puzzles are made in batches: ``unbiased`` tells how.)
+A puzzle is made by *attempts*. An attempt removes clues from a random grid, or all clues outside a
+pattern, and may be rejected. Attempt t of puzzle k depends on the seed, t and k only, and the first
+accepted attempt is puzzle k. So puzzles can be made in any order, by any number of threads or
+machines. Unbiased puzzles are made in batches, see ``weighted``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, RowBlock
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import FEWEST_CLUES, NINE, Geometry
 from gpusudoku.board.text import draw
@@ -39,17 +39,19 @@ from gpusudoku.puzzles.remove_clues import reduced
 from gpusudoku.puzzles.weighted import split
 
 SECONDS = 60.0
-"""Time without another puzzle after which a run gives up."""
-PIECE_SECONDS = 0.2
-"""A thread makes so many puzzles at a time that this takes about so long."""
-MOST_PUZZLES = 1 << 14
+"""Time without a new puzzle after which a run gives up."""
+CHUNK_SECONDS = 0.2
+"""A thread makes puzzles in chunks that take about this long."""
+MAX_PUZZLES = 1 << 14
 """Puzzles that are made, or attempted, together."""
-FEW_CELLS = 49
-"""Boards of no more cells have so few puzzles that some come again. Two 9x9 puzzles of a run are
-equal only if their grids are: one run of a billion puzzles in 13,000 would have such a pair."""
-PROVEN_DIGITS, MOST_GUESSES = 16, 100
-"""On boards of more digits a clue stays, unless the puzzle is to be minimal, if so many guesses do
-not tell whether it is redundant."""
+SMALL_CELLS = 49
+"""Boards of at most this many cells have so few puzzles that some are drawn twice. Two 9x9 puzzles
+of a run are equal only if their grids are: one in 13,000 runs of a billion puzzles has such a
+pair."""
+MAX_PROVEN_DIGITS = 16
+"""On boards with more digits, a clue stays if MAX_GUESSES guesses do not decide whether it is
+redundant, unless the puzzle must be minimal."""
+MAX_GUESSES = 100
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Puzzle:
     number: int
     """The number in the run, from 0."""
     weight: float = 1.0
-    """Of an unbiased puzzle the number of minimal puzzles, a grid, for which it stands."""
+    """For an unbiased puzzle, the number of minimal puzzles per grid that it represents."""
 
     def __str__(self) -> str:
         return str(self.board)
@@ -80,9 +82,10 @@ class Puzzle:
 
 
 @dataclass(frozen=True)
-class PuzzleBlock:
+class PuzzleBlock(RowBlock):
     """Random puzzles of one run, in columns of k rows."""
 
+    COLUMNS = ("numbers", "puzzles", "solutions", "weights")
     geometry: Geometry
     seed: int
     numbers: NDArray[np.int64]
@@ -94,7 +97,7 @@ class PuzzleBlock:
     weights: NDArray[np.float64]
     """float64 (k): their weights, 1 if they are not unbiased."""
     whole: bool = True
-    """False if the run gave up before it found all of them, or they are cut from a batch."""
+    """False if the run gave up before it found all of them, or if the block is part of a batch."""
 
     @cached_property
     def ratings(self) -> Ratings:
@@ -105,14 +108,6 @@ class PuzzleBlock:
         boards = Batch(self.geometry, self.puzzles).describe()
         return f"<PuzzleBlock: {boards}, with seed {self.seed}>"
 
-    def __len__(self) -> int:
-        return len(self.puzzles)
-
-    def part(self, start: int, end: int) -> PuzzleBlock:
-        """Return the puzzles from start to before end."""
-        columns = ("numbers", "puzzles", "solutions", "weights")
-        return replace(self, **{name: getattr(self, name)[start:end] for name in columns})
-
     def __iter__(self) -> Iterator[Puzzle]:
         levels, guesses = (column.tolist() for column in self.ratings)
         weights = self.weights.tolist()
@@ -121,8 +116,8 @@ class PuzzleBlock:
                 Board.of_digits(rows[i].copy(), self.geometry)
                 for rows in (self.puzzles, self.solutions)
             )
-            level, weight = LEVELS[levels[i]], weights[i]
-            yield Puzzle(board, solution, level, guesses[i], self.seed, number, weight)
+            level = LEVELS[levels[i]]
+            yield Puzzle(board, solution, level, guesses[i], self.seed, number, weights[i])
 
 
 class PuzzleOptions:
@@ -139,8 +134,8 @@ class PuzzleOptions:
         difficulty: str | Iterable[str] | None = None,
         unbiased: bool = False,
     ) -> None:
-        wishes = clues, symmetry, pattern, difficulty
-        if unbiased and any(wish is not None for wish in wishes):
+        filters = (clues, symmetry, pattern, difficulty)
+        if unbiased and any(value is not None for value in filters):
             raise InputError(
                 "unbiased puzzles stand for all: leave out clues, symmetry, pattern, difficulty"
             )
@@ -150,18 +145,20 @@ class PuzzleOptions:
             cells = NINE.cells if self.pattern is None else len(self.pattern)
             geometry = Geometry.of_cells(cells)
         assert geometry is not None
-        self.geometry, self.minimal, self.unbiased = geometry, minimal, unbiased
-        self.least, self.most = _bounds(clues, geometry)
+        self.geometry = geometry
+        self.minimal = minimal
+        self.unbiased = unbiased
+        self.min_clues, self.max_clues = _bounds(clues, geometry)
         self.units = None if symmetry is None else symmetric_units(geometry, symmetry)
-        if self.units is not None and not _fits(self.units, self.least, self.most):
+        if self.units is not None and not _fits(self.units, self.min_clues, self.max_clues):
             raise InputError(
-                f"no puzzle of this symmetry has {self.least} to {self.most} clues, as cells go"
-                " together"
+                f"no puzzle of this symmetry has {self.min_clues} to {self.max_clues} clues, as"
+                " cells go together"
             )
         self.levels = None if difficulty is None else _levels(difficulty)
         if self.pattern is not None:
-            for name, other in (("clues", clues), ("symmetry", symmetry)):
-                if other is not None:
+            for name, value in (("clues", clues), ("symmetry", symmetry)):
+                if value is not None:
                     raise InputError(f"{name} and a pattern: a pattern has all clues already")
             if (why := twin_of(self.pattern, geometry)) is not None:
                 raise InputError(f"no puzzle has this pattern: {why}")
@@ -170,31 +167,33 @@ class PuzzleOptions:
     @property
     def is_small(self) -> bool:
         """True if boards have so few puzzles that some come again: those are refused then."""
-        return self.geometry.cells <= FEW_CELLS
+        return self.geometry.cells <= SMALL_CELLS
 
 
 def _bounds(clues: int | Iterable[int] | None, geometry: Geometry) -> tuple[int, int]:
-    """Return the least and the most clues."""
+    """Return the minimum and the maximum number of clues."""
     if clues is None:
         return 0, geometry.cells
     bounds = [*clues] if isinstance(clues, Iterable) else [clues, clues]
-    least, most = bounds if len(bounds) == 2 and all(map(is_integer, bounds)) else (-1, -1)
-    if not 0 <= least <= most <= geometry.cells:
-        said = f"{least}-{most}" if least > most else described(clues)
+    is_pair = len(bounds) == 2 and all(map(is_integer, bounds))
+    min_clues, max_clues = bounds if is_pair else (-1, -1)
+    if not 0 <= min_clues <= max_clues <= geometry.cells:
+        value = f"{min_clues}-{max_clues}" if min_clues > max_clues else described(clues)
         raise InputError(
-            f"clues {said}: expected a number from 0 to {geometry.cells}, or the least and the most"
+            f"clues {value}: expected a number from 0 to {geometry.cells}, or the least and the"
+            " most"
         )
-    if geometry == NINE and most < FEWEST_CLUES:
-        raise InputError(f"{most} clues: no 9x9 puzzle has fewer than {FEWEST_CLUES}")
-    return least, most
+    if geometry == NINE and max_clues < FEWEST_CLUES:
+        raise InputError(f"{max_clues} clues: no 9x9 puzzle has fewer than {FEWEST_CLUES}")
+    return min_clues, max_clues
 
 
-def _fits(units: NDArray[np.int64], least: int, most: int) -> bool:
-    """Tell whether some units together have as many cells as wanted."""
-    sums = 1  # bit i is set if i cells can be had
+def _fits(units: NDArray[np.int64], min_clues: int, max_clues: int) -> bool:
+    """Tell whether some units together have a number of cells between two bounds."""
+    sums = 1  # bit i is set if some units have i cells together
     for size in (units >= 0).sum(axis=1).tolist():
         sums |= sums << size
-    return any(sums >> number & 1 for number in range(least, most + 1))
+    return any(sums >> number & 1 for number in range(min_clues, max_clues + 1))
 
 
 def _levels(difficulty: str | Iterable[str]) -> list[int]:
@@ -212,16 +211,19 @@ def _levels(difficulty: str | Iterable[str]) -> list[int]:
 
 
 class _Patience(CancelToken):
-    """A token that is cancelled once some seconds have passed without a puzzle, of any thread."""
+    """A token that is cancelled when no thread has found a puzzle for some seconds."""
 
-    def __init__(self, seconds: float, last: list[float]) -> None:
+    def __init__(self, seconds: float, last_puzzle: list[float]) -> None:
         super().__init__()
-        self._seconds, self._last, self._start = seconds, last, time.monotonic()
+        self._seconds = seconds
+        self._last_puzzle = last_puzzle
+        self._start = time.monotonic()
 
     @property
     def cancelled(self) -> bool:
         """True if the time is over."""
-        return time.monotonic() - max(self._start, self._last[0]) > self._seconds
+        waiting_since = max(self._start, self._last_puzzle[0])
+        return time.monotonic() - waiting_since > self._seconds
 
 
 class Puzzles:
@@ -251,17 +253,21 @@ class Puzzles:
         self._grids = Grids(options.geometry, self.seed)
         if options.unbiased and not self.uniform:
             raise InputError(f"no unbiased puzzles of {options.geometry}: grids are not uniform")
-        self._options, self._numbers, self._done = options, range(first + done, n), done
+        self._options = options
+        self._done = done
+        self._numbers = range(first + done, n)
         self._batches = batches
-        """Batches of unbiased puzzles that are done, with all before the first of the numbers."""
-        self._seconds, self._threads, self._cancel = seconds, threads, cancel
-        self._last = [0.0]
-        """The time by ``time.monotonic`` of the last puzzle."""
+        """Finished batches of unbiased puzzles: those with the puzzles before the first number."""
+        self._seconds = seconds
+        self._threads = threads
+        self._cancel = cancel
+        self._last_puzzle = [0.0]
+        """The time of the last puzzle by ``time.monotonic``, shared by all threads."""
         self._puzzles = made_in(lambda: interruptible(cancel), self._one_by_one())
 
     def __repr__(self) -> str:
-        n, number = self._options.geometry.n, len(self._numbers)
-        return f"<Puzzles: {number} of {n}x{n} cells, with seed {self.seed}>"
+        n = self._options.geometry.n
+        return f"<Puzzles: {len(self._numbers)} of {n}x{n} cells, with seed {self.seed}>"
 
     @property
     def uniform(self) -> bool:
@@ -291,139 +297,161 @@ class Puzzles:
         return self._split() if self._options.unbiased else self._reduce()
 
     def _split(self) -> Generator[PuzzleBlock, None, None]:
-        """Make unbiased puzzles; each block is a batch, the last may be cut."""
-        left = self._numbers
-        with closing(ordered_map(count(self._batches), self._batch, self._threads)) as made:
-            while left:
-                batch = next(made).result
+        """Make unbiased puzzles; each block is a batch, the last may be part of one."""
+        numbers = self._numbers
+        with closing(ordered_map(count(self._batches), self._batch, self._threads)) as batches:
+            while numbers:
+                batch = next(batches).result
                 assert batch is not None
-                block = batch.part(0, len(left))
-                numbers = np.arange(left.start, left.start + len(block))
-                left = left[len(block) :]
-                yield replace(block, numbers=numbers, whole=len(block) == len(batch))
+                block = batch.part(0, len(numbers))
+                block_numbers = np.arange(numbers.start, numbers.start + len(block))
+                numbers = numbers[len(block) :]
+                yield replace(block, numbers=block_numbers, whole=len(block) == len(batch))
 
     def _batch(self, number: int) -> PuzzleBlock:
         """Make a batch of unbiased puzzles, numbered from 0."""
-        grids, found = split(self._options.geometry, self.seed, number)
-        solutions, numbers = grids[found.grids], np.arange(len(found.grids))
-        puzzles = solutions * found.clues
+        grids, particles = split(self._options.geometry, self.seed, number)
+        solutions = grids[particles.grids]
         return PuzzleBlock(
-            self._options.geometry, self.seed, numbers, puzzles, solutions, found.weights
+            self._options.geometry,
+            self.seed,
+            np.arange(len(solutions)),
+            solutions * particles.clues,
+            solutions,
+            particles.weights,
         )
 
     def _reduce(self) -> Generator[PuzzleBlock, None, None]:
-        """Make puzzles from the top down, without repeats if they are small."""
-        found, numbers = 0, self._numbers
-        seen: set[bytes] | None = set() if self._options.is_small else None
-        pace = Pace(1, PIECE_SECONDS, MOST_PUZZLES)
+        """Make puzzles by removing clues, and without repeats if the boards are small."""
+        numbers = self._numbers
+        known_puzzles: set[bytes] | None = set() if self._options.is_small else None
+        pace = Pace(1, CHUNK_SECONDS, MAX_PUZZLES)
 
-        def some() -> Iterator[range]:
-            # Those before the first are needed only to know which may not come again.
-            start = numbers.start if seen is None else 0
+        def chunks() -> Iterator[range]:
+            # On small boards, the puzzles before the first one decide which may not come again.
+            start = numbers.start if known_puzzles is None else 0
             while numbers and start < numbers.stop:
                 end = min(start + pace.size, numbers.stop)
                 yield range(start, end)
                 start = end
 
-        with closing(ordered_map(some(), self._make, self._threads)) as made:
-            for done in made:
-                assert done.result is not None
-                block = done.result if seen is None else self._without_repeats(done.result, seen)
-                if len(done.item) == pace.size:
-                    pace.took(done.seconds, full=True)
+        puzzles_made = self._done
+        with closing(ordered_map(chunks(), self._make, self._threads)) as results:
+            for finished in results:
+                block = finished.result
+                assert block is not None
+                if known_puzzles is not None:
+                    block = self._without_repeats(block, known_puzzles)
+                if len(finished.item) == pace.size:
+                    pace.took(finished.seconds, full=True)
+                is_whole = block.whole
                 block = block.part(int(np.searchsorted(block.numbers, numbers.start)), len(block))
-                found += len(block)
+                puzzles_made += len(block)
                 if len(block):
                     yield block
-                if not block.whole:
-                    found, wanted = found + self._done, len(numbers) + self._done
+                if not is_whole:
+                    total = len(numbers) + self._done
                     raise GaveUp(
                         f"gave up after {self._seconds:g} s without another puzzle:"
-                        f" {found} of {wanted} found"
-                        f"{'' if found else ', and perhaps there are none'}"
+                        f" {puzzles_made} of {total} found"
+                        f"{'' if puzzles_made else ', and perhaps there are none'}"
                     )
 
-    def _without_repeats(self, block: PuzzleBlock, seen: set[bytes]) -> PuzzleBlock:
-        """Make puzzles anew that were there before, from their next attempts."""
+    def _without_repeats(self, block: PuzzleBlock, known_puzzles: set[bytes]) -> PuzzleBlock:
+        """Replace puzzles that are known already by their next accepted attempts."""
         for i, number in enumerate(block.numbers.tolist()):
-            if bytes(block.puzzles[i]) in seen:
-                again = self._make(range(number, number + 1), seen)
-                if not len(again):
+            if bytes(block.puzzles[i]) in known_puzzles:
+                replacement = self._make(range(number, number + 1), known_puzzles)
+                if not len(replacement):
                     return replace(block.part(0, i), whole=False)
-                block.puzzles[i], block.solutions[i] = again.puzzles[0], again.solutions[0]
-            seen.add(bytes(block.puzzles[i]))
+                block.puzzles[i] = replacement.puzzles[0]
+                block.solutions[i] = replacement.solutions[0]
+            known_puzzles.add(bytes(block.puzzles[i]))
         return block
 
-    def _make(self, wanted: range, seen: Collection[bytes] = ()) -> PuzzleBlock:
-        """Make the puzzles of some numbers, as far as there is time, and none that was seen."""
-        left, geometry = np.arange(wanted.start, wanted.stop), self._options.geometry
-        empty = np.empty((0, geometry.cells), np.uint8)
-        found = [(left[:0], empty, empty)]
-        first, together = 0, 1  # attempts that all had, and those that are worth making at once
+    def _make(self, numbers: range, known_puzzles: Collection[bytes] = ()) -> PuzzleBlock:
+        """Make the puzzles with some numbers, except known ones, until the time is over.
+
+        Each round makes the same attempts for all puzzles that are still missing.
+        """
+        geometry = self._options.geometry
+        missing = np.arange(numbers.start, numbers.stop)
+        no_rows = np.empty((0, geometry.cells), np.uint8)
+        accepted = [(missing[:0], no_rows, no_rows)]  # numbers, puzzles, grids of each round
+        first_attempt = 0
+        attempts_together = 1  # of all puzzles, grows while a round is short
         try:
-            with cancelling(_Patience(self._seconds, self._last)):
-                while len(left):
+            with cancelling(_Patience(self._seconds, self._last_puzzle)):
+                while len(missing):
                     start = time.monotonic()
-                    each = max(1, together // len(left))
-                    attempts = np.tile(np.arange(first, first + each), len(left))
-                    numbers = np.repeat(left, each)
-                    grids = self._grids.at(numbers, attempts)
-                    puzzles, good = self._attempt(grids, keys(self.seed, numbers, attempts))
-                    if seen:
-                        good &= [bytes(puzzle) not in seen for puzzle in puzzles]
-                    good = good.reshape(len(left), each)
-                    there = good.any(axis=1)
-                    rows = (np.arange(len(left)) * each + good.argmax(axis=1))[there]
-                    found.append((left[there], puzzles[rows], grids[rows]))
+                    repeats = max(1, attempts_together // len(missing))
+                    attempt_range = np.arange(first_attempt, first_attempt + repeats)
+                    attempts = np.tile(attempt_range, len(missing))
+                    attempt_numbers = np.repeat(missing, repeats)
+                    grids = self._grids.at(attempt_numbers, attempts)
+                    seeds = keys(self.seed, attempt_numbers, attempts)
+                    puzzles, is_good = self._attempt(grids, seeds)
+                    if known_puzzles:
+                        is_good &= [bytes(puzzle) not in known_puzzles for puzzle in puzzles]
+                    is_good = is_good.reshape(len(missing), repeats)
+                    is_found = is_good.any(axis=1)
+                    first_good = np.arange(len(missing)) * repeats + is_good.argmax(axis=1)
+                    rows = first_good[is_found]
+                    accepted.append((missing[is_found], puzzles[rows], grids[rows]))
                     if len(rows):
-                        self._last[0] = time.monotonic()
-                    left, first = left[~there], first + each
-                    if time.monotonic() - start < PIECE_SECONDS:
-                        together = min(2 * together, MOST_PUZZLES)
+                        self._last_puzzle[0] = time.monotonic()
+                    missing = missing[~is_found]
+                    first_attempt += repeats
+                    if time.monotonic() - start < CHUNK_SECONDS:
+                        attempts_together = min(2 * attempts_together, MAX_PUZZLES)
         except Cancelled:
-            check_cancelled()  # by the caller, not for want of time
-        numbers, puzzles, grids = (np.concatenate(column) for column in zip(*found, strict=True))
-        order = np.argsort(numbers)
-        if len(left):  # those before the first that was not found: a resumed run begins with it
-            order = order[: left.min() - wanted.start]
+            check_cancelled()  # raises if the caller cancelled; else the time is over
+        columns = zip(*accepted, strict=True)
+        made_numbers, puzzles, grids = (np.concatenate(column) for column in columns)
+        order = np.argsort(made_numbers)
+        if len(missing):  # only those before the first missing one: a resumed run starts there
+            order = order[: missing.min() - numbers.start]
         return PuzzleBlock(
             geometry,
             self.seed,
-            numbers[order],
+            made_numbers[order],
             puzzles[order],
             grids[order],
             np.ones(len(order)),
-            whole=not len(left),
+            whole=not len(missing),
         )
 
     def _attempt(
         self, grids: NDArray[np.uint8], seeds: NDArray[np.uint64]
     ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """Make puzzles of grids, uint8 (B, cells); return them, and which are as wanted."""
-        options, geometry = self._options, self._options.geometry
+        """Make puzzles of grids, uint8 (B, cells), and tell which of them meet the options."""
+        options = self._options
+        geometry = options.geometry
         if options.pattern is not None:
             puzzles = grids * options.pattern
             counts = search_block(Batch(geometry, puzzles), Options(limit=2), CpuEngine(1)).numbers
-            good = counts == 1
+            is_good = counts == 1
         else:
-            proven = options.minimal or geometry.n <= PROVEN_DIGITS
+            is_proven = options.minimal or geometry.n <= MAX_PROVEN_DIGITS
             puzzles = reduced(
                 Batch(geometry, grids),
                 grids,
                 seeds,
                 units=options.units,
-                least=0 if options.minimal else options.least,
-                most=-1 if proven else MOST_GUESSES,
+                min_clues=0 if options.minimal else options.min_clues,
+                max_guesses=-1 if is_proven else MAX_GUESSES,
             )
             clues = np.count_nonzero(puzzles, axis=1)
-            good = (options.least <= clues) & (clues <= options.most)
+            is_good = (options.min_clues <= clues) & (clues <= options.max_clues)
         if options.minimal and (options.pattern is not None or options.units is not None):
-            these = Batch(geometry, puzzles[good])
-            good[good] = (reduced(these, grids[good], seeds[good]) == these.cells).all(axis=1)
+            # A pattern or symmetric units may leave redundant clues.
+            boards = Batch(geometry, puzzles[is_good])
+            minimal_puzzles = reduced(boards, grids[is_good], seeds[is_good])
+            is_good[is_good] = (minimal_puzzles == boards.cells).all(axis=1)
         if options.levels is not None:
-            levels = rate_batch(Batch(geometry, puzzles[good])).levels
-            good[good] = np.isin(levels, options.levels)
-        return puzzles, good
+            levels = rate_batch(Batch(geometry, puzzles[is_good])).levels
+            is_good[is_good] = np.isin(levels, options.levels)
+        return puzzles, is_good
 
 
 def generate(

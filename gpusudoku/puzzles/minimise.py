@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, RowBlock
 from gpusudoku.board.blocks import in_blocks
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
@@ -30,10 +30,10 @@ from gpusudoku.puzzles.remove_clues import order_seeds, reduced
 from gpusudoku.results import BadBoard
 from gpusudoku.solving import not_one, solve_block
 
-MOST_BOARDS = 1 << 12
+MAX_BOARDS = 1 << 12
 """Boards whose clues are removed together."""
-PIECES = 4
-"""Pieces of such boards for each thread, so that all threads end together."""
+CHUNKS = 4
+"""Chunks of such boards for each thread, so that all threads finish at about the same time."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,26 +78,19 @@ class Minimised:
 
 
 @dataclass(frozen=True)
-class MinimisedBlock:
+class MinimisedBlock(RowBlock):
     """Minimal puzzles in some boards, in columns of B rows."""
 
+    COLUMNS = ("boards", "numbers", "puzzles", "solutions")
     boards: Batch
     numbers: NDArray[np.int64]
-    """int64 (B): the solutions of each board, 2 for more; without one only nothing is removed."""
+    """int64 (B): the solutions of each board, 2 for two or more. Clues are removed only from boards
+    with one."""
     puzzles: NDArray[np.uint8]
     """uint8 (B, cells): the minimal puzzles."""
     solutions: NDArray[np.uint8]
     """uint8 (B, cells): their solutions."""
     seed: int
-
-    def __len__(self) -> int:
-        return len(self.boards)
-
-    def part(self, start: int, end: int) -> MinimisedBlock:
-        """Return those of the boards from start to before end."""
-        boards, numbers = self.boards.part(start, end), self.numbers[start:end]
-        puzzles, solutions = self.puzzles[start:end], self.solutions[start:end]
-        return MinimisedBlock(boards, numbers, puzzles, solutions, self.seed)
 
     def __iter__(self) -> Iterator[Minimised | InputError]:
         puzzles = self.boards.with_cells(self.puzzles)
@@ -186,12 +179,13 @@ def minimise_many(
     """
     threads = CpuEngine(Options(jobs=jobs).jobs).threads
     seed = secrets.randbits(SEED_BITS) if seed is None else checked_seed(seed)
-    found, cells = batches_of(boards, box), keep if isinstance(keep, str) else [*keep]
+    batches_or_errors = batches_of(boards, box)
+    kept = keep if isinstance(keep, str) else [*keep]
 
     def work(batches: Iterator[Batch]) -> Generator[MinimisedBlock, None, None]:
-        return minimise_batches(batches, seed, cells, threads)
+        return minimise_batches(batches, seed, kept, threads)
 
-    blocks = with_bad_boards(found, work, on_error)
+    blocks = with_bad_boards(batches_or_errors, work, on_error)
     return made_in(lambda: interruptible(cancel), rows_of(blocks, on_error))
 
 
@@ -206,7 +200,7 @@ def minimise_batches(
     def minimise(block: Batch, alone: bool) -> Generator[MinimisedBlock, None, None]:
         yield _minimise_block(block, seed, keep, CpuEngine(1 if alone else threads))
 
-    return in_blocks(batches, MOST_BOARDS, minimise, threads)
+    return in_blocks(batches, MAX_BOARDS, minimise, threads)
 
 
 def _minimise_block(
@@ -217,14 +211,15 @@ def _minimise_block(
     solved = solve_block(block, Options(limit=2), engine)
     solutions = solved.solutions
     assert solutions is not None
-    which = np.flatnonzero(solved.numbers == 1)
-    seeds, puzzles = order_seeds(block.cells, seed), block.cells.copy()
+    unique = np.flatnonzero(solved.numbers == 1)
+    seeds = order_seeds(block.cells, seed)
+    puzzles = block.cells.copy()
 
-    def reduce(piece: range) -> None:
-        these = which[piece.start : piece.stop]
-        puzzles[these] = reduced(block.chosen(these), solutions[these], seeds[these], units=units)
+    def reduce(chunk: range) -> None:
+        rows = unique[chunk.start : chunk.stop]
+        puzzles[rows] = reduced(block.chosen(rows), solutions[rows], seeds[rows], units=units)
 
     threads = engine.threads
-    some = pieces(range(len(which)), PIECES * threads if threads > 1 else 1)
-    called([partial(reduce, piece) for piece in some], threads)
+    chunks = pieces(range(len(unique)), CHUNKS * threads if threads > 1 else 1)
+    called([partial(reduce, chunk) for chunk in chunks], threads)
     return MinimisedBlock(block, solved.numbers, puzzles, solutions, seed)

@@ -1,9 +1,9 @@
-"""Neighbours of a puzzle, {-n+m}: the puzzles that lack n of its clues and have m others.
+"""Neighbours of a puzzle, {-n+m}: the puzzles that lack n of its clues and have m new clues.
 
-A *piece* has boards that lack the clues, and have all additions but the last. Those of a board are
-in ascending order, so that none is made twice. The last one comes from a search that finds all
-placements that leave exactly one solution (``kernels.search.placements``); one before it from the
-same search for all placements that leave any.
+The boards of a chunk lack n clues and have up to m new ones. New clues are added in ascending order
+of their cells, so that no neighbour is made twice. One search finds all candidates for a new clue
+(``kernels.search.placements``): for the last new clue those that leave exactly one solution, for
+the clues before it those that leave at least one.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain, combinations, islice
 from math import comb
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import default_rng
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch
+from gpusudoku.board.batch import Batch, RowBlock
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.engines.cpu import CpuEngine
@@ -39,91 +39,87 @@ from gpusudoku.puzzles.remove_clues import CALL_SECONDS, order_seeds, reduced
 from gpusudoku.search.frontier import Frontier, node_seconds
 from gpusudoku.solving import only_solution, solve_block
 
-MOST_BOARDS = 1 << 12
+MAX_BOARDS = 1 << 12
 """Boards that one thread searches together: several times as many as there are lanes."""
-FEWEST_BOARDS, PIECES = 1 << 6, 16
-"""Boards of one puzzle are cut into so many pieces, but of no fewer boards."""
-MOST_PUZZLES = 1 << 12
-"""Puzzles that are solved together before that."""
-SAMPLED = 1 << 8
+CHUNKS = 16
+"""The boards of a single puzzle are divided into this many chunks, so that all threads work."""
+MIN_BOARDS = 1 << 6
+"""Boards of such a chunk, at least."""
+MAX_PUZZLES = 1 << 12
+"""Puzzles that are solved together before their neighbours are listed."""
+SAMPLED_BOARDS = 1 << 8
 """Boards from which the time of all is estimated."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """The numbers of clues that go and of those that come."""
+    """The numbers of clues that are removed and added."""
 
     remove: int = 1
     add: int = 1
     minimal: bool = False
-    """True if neighbours with redundant clues do not count."""
+    """True if only neighbours without redundant clues count."""
 
     def __post_init__(self) -> None:
-        wanted = f"an integer from 0 to {MAX_DIGITS**2}"
+        max_clues = MAX_DIGITS**2
         for name, value in (("remove", self.remove), ("add", self.add)):
-            if not (is_integer(value) and 0 <= value <= MAX_DIGITS**2):
-                raise InputError(f"{name} {described(value)}: expected {wanted}")
+            if not (is_integer(value) and 0 <= value <= max_clues):
+                expected = f"expected an integer from 0 to {max_clues}"
+                raise InputError(f"{name} {described(value)}: {expected}")
         if self.remove == self.add == 0:
             raise InputError("remove 0 and add 0: expected some clues to go or to come")
 
 
 @dataclass(frozen=True)
-class NeighbourBlock:
-    """Some neighbours of puzzles, each beside its own, in order."""
+class NeighbourBlock(RowBlock):
+    """Some neighbours of puzzles, in order."""
 
+    COLUMNS: ClassVar[tuple[str, ...]] = ("index", "cells")
     boards: Batch
     """The puzzles."""
     numbers: NDArray[np.int64]
-    """int64 (B): their solutions, 2 for more; without one only there are no neighbours."""
+    """int64 (B): their solutions, 2 for two or more. Only a puzzle with one has neighbours."""
     index: NDArray[np.int64]
-    """int64 (k): the puzzle of each neighbour."""
+    """int64 (k): the index of each neighbour's puzzle."""
     cells: NDArray[np.uint8]
     """uint8 (k, cells): the neighbours."""
     ended: bool = False
-    """True if these were all neighbours of the puzzles; then the block has none."""
-
-    def __len__(self) -> int:
-        return len(self.cells)
+    """True for the empty block that follows the last neighbours of its puzzles."""
 
     @property
     def neighbours(self) -> Batch:
         """The neighbours as boards."""
         return self.boards.chosen(self.index).with_cells(self.cells)
 
-    def chosen(self, which: slice | NDArray[Any]) -> NeighbourBlock:
-        """Return the neighbours of a slice, of a mask, bool (k), or of indices, int64."""
-        return replace(self, index=self.index[which], cells=self.cells[which])
-
 
 @dataclass(frozen=True)
-class _Piece(NeighbourBlock):
-    """Boards that are neighbours, but for additions that are still to come."""
+class _Chunk(NeighbourBlock):
+    """Boards that are neighbours but for new clues that are still missing."""
 
-    last: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
-    """int64 (k): the cell of the last addition, or -1; later ones come behind it."""
+    COLUMNS = ("index", "cells", "last_cell")
+    last_cell: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    """int64 (k): the cell of the latest new clue, or -1. The next ones are in later cells."""
 
-    def with_each(self, more: int = 0) -> _Piece:
-        """Return all boards with one placement more that have exactly one solution.
+    def with_new_clue(self, missing: int = 0) -> _Chunk:
+        """Add a clue in all ways; return the boards with exactly one solution.
 
-        If there are ``more`` to come, those that have any, and as many empty cells behind it.
+        If ``missing`` more clues are to be added after it, return the boards with at least one
+        solution, and with that many empty cells after the new clue.
         """
-        which, cells, digits = _placements(self.neighbours, self.last, unique=not more)
-        new = self.boards.cells[self.index[which], cells] != digits
-        empty_behind = np.cumsum(self.cells[:, ::-1] == 0, axis=1)[:, ::-1]
-        new &= empty_behind[which, cells] > more
-        which, cells, digits = which[new], cells[new], digits[new]
-        boards = self.cells[which]
-        boards[np.arange(len(which)), cells] = digits
-        return replace(self, index=self.index[which], cells=boards, last=cells)
+        rows, cells, digits = _placements(self.neighbours, self.last_cell, unique=not missing)
+        # A removed clue is not added again.
+        is_new = self.boards.cells[self.index[rows], cells] != digits
+        empty_from_here = np.cumsum(self.cells[:, ::-1] == 0, axis=1)[:, ::-1]
+        is_new &= empty_from_here[rows, cells] > missing
+        rows = rows[is_new]
+        cells = cells[is_new]
+        boards = self.cells[rows]
+        boards[np.arange(len(rows)), cells] = digits[is_new]
+        return replace(self, index=self.index[rows], cells=boards, last_cell=cells)
 
-    def cut(self, most: int) -> Iterator[_Piece]:
-        """Cut it into pieces of so many boards."""
-        return (self.chosen(slice(start, start + most)) for start in range(0, len(self), most))
-
-    def chosen(self, which: slice | NDArray[Any]) -> _Piece:
-        """Return some of the boards."""
-        index, cells, last = self.index[which], self.cells[which], self.last[which]
-        return replace(self, index=index, cells=cells, last=last)
+    def divided(self, size: int) -> Iterator[_Chunk]:
+        """Divide it into chunks of ``size`` boards."""
+        return (self.part(start, start + size) for start in range(0, len(self), size))
 
 
 def neighbours(
@@ -164,7 +160,8 @@ def neighbours(
     Interrupted, Cancelled
         After Ctrl-C, or once ``cancel`` is cancelled.
     """
-    puzzle, change = board_of(board, box), Change(remove, add, minimal)
+    puzzle = board_of(board, box)
+    change = Change(remove, add, minimal)
     threads = CpuEngine(Options(jobs=jobs).jobs).threads
     with interruptible(cancel):
         only_solution(puzzle, CpuEngine(threads))
@@ -186,40 +183,46 @@ def neighbour_blocks(
 
     A puzzle without exactly one solution has none.
     """
-    full: Batch | None = None  # a puzzle that has as many as the limit
-    given = np.zeros(0, np.int64)  # of the puzzles of a block
+    # A puzzle alone in its chunks whose limit is reached; no more of its chunks are made.
+    finished_puzzle: Batch | None = None
+    # Neighbours given so far of each puzzle of the current chunks, int64 (B).
+    numbers_given = np.zeros(0, np.int64)
 
-    def pieces() -> Iterator[_Piece]:
+    def chunks() -> Iterator[_Chunk]:
         for batch in batches:
-            for start in range(0, len(batch), MOST_PUZZLES):
-                some = batch.part(start, start + MOST_PUZZLES)
-                numbers = solve_block(some, Options(limit=2), CpuEngine(threads)).numbers
-                for part in _parts(some.cells, change, alone=limit is not None):
-                    boards, none = some.chosen(part), np.empty(0, np.int64)
-                    without, more = _without_clues(boards, numbers[part], change), change.add - 1
-                    for piece in chain.from_iterable(_with_clues(each, more) for each in without):
-                        if full is boards:
+            for start in range(0, len(batch), MAX_PUZZLES):
+                puzzles = batch.part(start, start + MAX_PUZZLES)
+                numbers = solve_block(puzzles, Options(limit=2), CpuEngine(threads)).numbers
+                for part in _parts(puzzles.cells, change, alone=limit is not None):
+                    boards = puzzles.chosen(part)
+                    reduced_boards = _without_clues(boards, numbers[part], change)
+                    for chunk in chain.from_iterable(
+                        _with_clues(chunk, change.add - 1) for chunk in reduced_boards
+                    ):
+                        if finished_puzzle is boards:
                             break
-                        yield piece
-                    yield _Piece(boards, numbers[part], none, boards.cells[:0], ended=True)
+                        yield chunk
+                    no_index = np.empty(0, np.int64)
+                    yield _Chunk(boards, numbers[part], no_index, boards.cells[:0], ended=True)
 
-    def work(piece: _Piece) -> NeighbourBlock:
-        return _complete(piece, change) if len(piece) else piece
+    def work(chunk: _Chunk) -> NeighbourBlock:
+        return _complete(chunk, change) if len(chunk) else chunk
 
-    with closing(ordered_map(pieces(), work, threads)) as results:
-        for done in results:
-            block = done.result
+    with closing(ordered_map(chunks(), work, threads)) as results:
+        for finished in results:
+            block = finished.result
             assert block is not None
             if limit is not None and len(block):
+                numbers_given = np.resize(numbers_given, len(block.boards))
+                numbers = np.bincount(block.index, minlength=len(numbers_given))
+                # The place of each neighbour among those of its puzzle in this block.
                 places = np.arange(len(block)) - np.searchsorted(block.index, block.index)
-                given = np.resize(given, len(block.boards))
-                numbers = np.bincount(block.index, minlength=len(given))
-                block = block.chosen(places + given[block.index] < limit)
-                given = given + numbers
-                if len(given) == 1 and given[0] >= limit:
-                    full = block.boards
+                block = block.chosen(places + numbers_given[block.index] < limit)
+                numbers_given = numbers_given + numbers
+                if len(numbers_given) == 1 and numbers_given[0] >= limit:
+                    finished_puzzle = block.boards
             if block.ended:
-                given = np.zeros(1, np.int64)
+                numbers_given = np.zeros(1, np.int64)
             if len(block) or block.ended:
                 yield block
 
@@ -227,28 +230,29 @@ def neighbour_blocks(
 def estimate_seconds(puzzle: Board, change: Change) -> tuple[float, float]:
     """Estimate how many boards are searched for the neighbours of a puzzle, and the seconds.
 
-    It follows a random sample of the removed clues, and of what is added to them.
+    It removes random clues, and adds clues to a random sample of the boards, as the search does.
     """
-    rng, boards = default_rng(0), Batch.of([puzzle])
-    number, clues = float(comb(puzzle.clues, change.remove)), np.flatnonzero(puzzle.cells)
-    if not number:
+    rng = default_rng(0)
+    clues = np.flatnonzero(puzzle.cells)
+    board_count = float(comb(puzzle.clues, change.remove))
+    if not board_count:
         return 0.0, 0.0
-    cells = np.tile(puzzle.cells, (SAMPLED, 1))
+    cells = np.tile(puzzle.cells, (SAMPLED_BOARDS, 1))
     for row in cells:
         row[rng.permutation(clues)[: change.remove]] = 0
-    index = np.zeros(SAMPLED, np.int64)
-    piece = _Piece(boards, np.ones(1, np.int64), index, cells, last=index - 1)
-    _complete(next(piece.cut(1)), change)  # which compiles what is needed
-    for left in range(change.add - 1, 0, -1):
-        more = piece.with_each(left)
-        number *= len(more) / len(piece)
-        if not len(more):
+    index = np.zeros(SAMPLED_BOARDS, np.int64)
+    chunk = _Chunk(Batch.of([puzzle]), np.ones(1, np.int64), index, cells, last_cell=index - 1)
+    _complete(next(chunk.divided(1)), change)  # compiles what is needed, before the time is taken
+    for missing in range(change.add - 1, 0, -1):
+        extended = chunk.with_new_clue(missing)
+        board_count *= len(extended) / len(chunk)
+        if not len(extended):
             return 0.0, 0.0
-        which = rng.integers(len(more), size=SAMPLED)
-        piece = more.chosen(which)
+        chunk = extended.chosen(rng.integers(len(extended), size=SAMPLED_BOARDS))
     start = time.process_time()
-    _complete(piece, change)
-    return number, number / len(piece) * (time.process_time() - start)
+    _complete(chunk, change)
+    seconds_a_board = (time.process_time() - start) / len(chunk)
+    return board_count, board_count * seconds_a_board
 
 
 def placements_kernel(geometry: Geometry) -> Kernel:
@@ -259,103 +263,115 @@ def placements_kernel(geometry: Geometry) -> Kernel:
 
 
 def _parts(cells: NDArray[np.uint8], change: Change, *, alone: bool) -> Iterator[slice]:
-    """Cut puzzles into parts that lose their clues in at most MOST_BOARDS ways, or of one each.
+    """Divide puzzles into parts that lose their clues in at most MAX_BOARDS ways.
 
-    If more than one clue is added, those that have a limit are *alone*: it ends their search.
+    If more than one clue is added, puzzles with a limit are *alone* in their part: reaching the
+    limit ends the search of the part.
     """
     alone &= change.add > 1
-    start, ways = 0, 0
+    start = 0
+    ways = 0
     for index, clues in enumerate(np.count_nonzero(cells, axis=1).tolist()):
-        more = comb(clues, change.remove)
-        if index > start and (alone or ways + more > MOST_BOARDS):
+        ways_of_puzzle = comb(clues, change.remove)
+        if index > start and (alone or ways + ways_of_puzzle > MAX_BOARDS):
             yield slice(start, index)
-            start, ways = index, 0
-        ways += more
+            start = index
+            ways = 0
+        ways += ways_of_puzzle
     yield slice(start, len(cells))
 
 
-def _without_clues(boards: Batch, numbers: NDArray[np.int64], change: Change) -> Iterator[_Piece]:
-    """Remove clues of puzzles in all ways; gives pieces of boards."""
-    most = MOST_BOARDS
-    if len(boards) == 1:  # for all threads
-        number = comb(int(np.count_nonzero(boards.cells)), change.remove)
-        most = min(most, max(FEWEST_BOARDS, number // PIECES))
-    room = (boards.cells == 0).sum(axis=1) + change.remove >= change.add
+def _without_clues(boards: Batch, numbers: NDArray[np.int64], change: Change) -> Iterator[_Chunk]:
+    """Remove clues of puzzles in all ways."""
+    size = MAX_BOARDS
+    if len(boards) == 1:  # divided further, for all threads
+        ways_of_puzzle = comb(int(np.count_nonzero(boards.cells)), change.remove)
+        size = min(size, max(MIN_BOARDS, ways_of_puzzle // CHUNKS))
+    has_room = (boards.cells == 0).sum(axis=1) + change.remove >= change.add
     ways = (
-        (place, way)
-        for place in np.flatnonzero((numbers == 1) & room).tolist()
-        for way in combinations(np.flatnonzero(boards.cells[place]).tolist(), change.remove)
+        (puzzle, removed_cells)
+        for puzzle in np.flatnonzero((numbers == 1) & has_room).tolist()
+        for removed_cells in combinations(
+            np.flatnonzero(boards.cells[puzzle]).tolist(), change.remove
+        )
     )
-    while some := list(islice(ways, most)):
-        index, removed = zip(*some, strict=True)
-        which, cells = np.array(index), boards.cells[[*index]]
-        cells[np.arange(len(which))[:, None], np.array(removed, np.int64)] = 0
-        yield _Piece(boards, numbers, which, cells, last=np.full(len(which), -1))
+    while ways_of_chunk := list(islice(ways, size)):
+        puzzles, removed = zip(*ways_of_chunk, strict=True)
+        index = np.array(puzzles)
+        cells = boards.cells[index]
+        cells[np.arange(len(index))[:, None], np.array(removed, np.int64)] = 0
+        yield _Chunk(boards, numbers, index, cells, last_cell=np.full(len(index), -1))
 
 
-def _with_clues(piece: _Piece, more: int) -> Iterator[_Piece]:
-    """Add so many clues in all ways that leave a solution; gives pieces of boards."""
-    if more < 1:
-        yield piece
+def _with_clues(chunk: _Chunk, number: int) -> Iterator[_Chunk]:
+    """Add ``number`` clues in all ways that leave a solution."""
+    if number < 1:
+        yield chunk
         return
     check_cancelled()
-    for some in piece.cut(max(1, MOST_BOARDS // piece.boards.geometry.cells)):
-        for each in some.with_each(more).cut(MOST_BOARDS):
-            yield from _with_clues(each, more - 1)
+    for part in chunk.divided(max(1, MAX_BOARDS // chunk.boards.geometry.cells)):
+        for extended in part.with_new_clue(number).divided(MAX_BOARDS):
+            yield from _with_clues(extended, number - 1)
 
 
-def _complete(piece: _Piece, change: Change) -> NeighbourBlock:
+def _complete(chunk: _Chunk, change: Change) -> NeighbourBlock:
     """Add the last clue of all boards in all ways; return those that are neighbours."""
     if change.add:
-        piece = piece.with_each()
+        chunk = chunk.with_new_clue()
     else:
-        searched = search_block(piece.neighbours, Options(limit=2), CpuEngine(1))
-        piece = piece.chosen(searched.numbers == 1)
-    if change.minimal and len(piece):
-        boards = piece.neighbours
+        counts = search_block(chunk.neighbours, Options(limit=2), CpuEngine(1)).numbers
+        chunk = chunk.chosen(counts == 1)
+    if change.minimal and len(chunk):
+        boards = chunk.neighbours
         solutions = solve_block(boards, Options(limit=1), CpuEngine(1)).solutions
         assert solutions is not None
-        left = reduced(boards, solutions, order_seeds(boards.cells, 0))
-        piece = piece.chosen((left == piece.cells).all(axis=1))
-    return piece
+        minimal_boards = reduced(boards, solutions, order_seeds(boards.cells, 0))
+        chunk = chunk.chosen((minimal_boards == chunk.cells).all(axis=1))
+    return chunk
 
 
 @cache
 def _tables(shape: Shape) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the placements in the first cells, (n * n + 1, words), for each number of cells.
+    """Return two tables of placements, a placement being a digit in a cell.
 
-    And the bits of a row at which the placements stand, in ascending order, int64 (n ** 3).
+    The first, (n * n + 1, words), has in row k all placements in the first k cells, packed. The
+    second, int64 (n ** 3), has the bit of each placement in a packed row, by cell and digit.
     """
-    cells, word_bits = shape.n**2, shape.bits
-    every = np.uint64((1 << shape.n) - 1)
-    first = shape.rows_of(np.tri(cells + 1, cells, -1, np.uint64) * every)
-    word, bit = shape.places
-    bits = word * word_bits + np.bitwise_count(bit - bit.dtype.type(1))
-    digits = np.arange(shape.n) * shape.plane_words * word_bits
-    return first, (bits[:, None] + digits).ravel()
+    cells = shape.n**2
+    all_digits = np.uint64((1 << shape.n) - 1)
+    first_cells = shape.rows_of(np.tri(cells + 1, cells, -1, np.uint64) * all_digits)
+    word, mask = shape.places
+    bits = word * shape.bits + np.bitwise_count(mask - mask.dtype.type(1))
+    planes = np.arange(shape.n) * shape.plane_words * shape.bits
+    return first_cells, (bits[:, None] + planes).ravel()
 
 
 def _placements(
-    boards: Batch, last: NDArray[np.int64], unique: bool
+    boards: Batch, last_cell: NDArray[np.int64], unique: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Find the placements behind some cells that leave boards any solution, or exactly one.
+    """Find the placements after a cell that leave boards a solution, or exactly one.
 
-    Returns for each the index of the board, the cell and the digit, in ascending order.
+    ``last_cell``, int64 (B), is that cell of each board, or -1. Returns for each placement the
+    index of the board, the cell and the digit, in ascending order.
     """
     shape = shape_of(boards.geometry.box_rows, boards.geometry.box_columns)
-    kernel, (first, places) = placements_kernel(boards.geometry), _tables(shape)
+    kernel = placements_kernel(boards.geometry)
+    first_cells, bit_of_placement = _tables(shape)
     rows = Frontier.of(boards).boards
-    closed = first[last + 1]
-    # If all placements seem to be in a solution, a first one adds them to ``two``.
+    excluded = first_cells[last_cell + 1]
+    # A solution adds its placements to ``one``, and those that were in ``one`` already to ``two``.
+    # With all placements in ``one`` from the start, a single solution adds its placements to two.
     one = np.zeros_like(rows) if unique else ~np.zeros_like(rows)
-    arrays, searches = PlacementArrays(rows, one, closed.copy()), Searches.empty(shape)
+    arrays = PlacementArrays(rows, one, excluded.copy())
+    searches = Searches.empty(shape)
     rounds = max(1, int(CALL_SECONDS / (node_seconds(shape) * shape.lanes)))
     check_cancelled()
     while not kernel(arrays, searches, rounds):
         check_cancelled()
-    found = arrays.one & ~arrays.two if unique else arrays.two & ~closed
-    some = np.flatnonzero(found.any(axis=1))
-    bits = np.unpackbits(found[some].view(np.uint8), axis=1, bitorder="little")
-    which, codes = np.divmod(np.flatnonzero(bits.take(places, axis=1).view(np.bool_)), len(places))
+    placements = arrays.one & ~arrays.two if unique else arrays.two & ~excluded
+    with_any = np.flatnonzero(placements.any(axis=1))
+    bits = np.unpackbits(placements[with_any].view(np.uint8), axis=1, bitorder="little")
+    in_order = bits.take(bit_of_placement, axis=1).view(np.bool_)
+    board_index, codes = np.divmod(np.flatnonzero(in_order), len(bit_of_placement))
     cells, digits = np.divmod(codes, shape.n)
-    return some[which], cells, digits + 1
+    return with_any[board_index], cells, digits + 1

@@ -17,36 +17,38 @@ from gpusudoku.kernels.search.shape import LOCKED_CANDIDATES, SearchSettings, sh
 from gpusudoku.search.frontier import node_seconds
 
 CALL_SECONDS = 0.01
-"""A call of the compiled loop takes about this long: an interrupt waits for it."""
+"""A call of the kernel takes about this long: an interrupt waits until it returns."""
 
 
 def minimise_kernel(geometry: Geometry) -> Kernel:
-    """Return the loop that removes clues of boards of a geometry.
+    """Return the kernel that removes clues of boards of a geometry.
 
-    Locked candidates are worth their time where there are many digits: 16x16 boards take half.
+    Locked candidates pay off if there are many digits: they halve the time of 16x16 boards.
     """
-    shape, settings = shape_of(geometry.box_rows, geometry.box_columns), SearchSettings()
+    shape = shape_of(geometry.box_rows, geometry.box_columns)
+    settings = SearchSettings()
     if shape.n > MOST_PLAIN:
         settings = settings._replace(techniques=settings.techniques | LOCKED_CANDIDATES)
     return cpu.minimise(shape, settings)
 
 
 def order_seeds(cells: NDArray[np.uint8], seed: int) -> NDArray[np.uint64]:
-    """Hash puzzles, uint8 (B, cells), with a seed below 2^128: the seed of each one's order.
+    """Hash puzzles, uint8 (B, cells), with a seed below 2^128: the seed of each puzzle's order.
 
-    So the order in which clues are tried depends on the puzzle and the seed alone, wherever the
-    puzzle stands among others. The hash multiplies by odd numbers and folds, word by word.
+    So the order in which clues are tried depends only on the puzzle and the seed, not on the other
+    puzzles. The hash multiplies by an odd number and folds, word by word.
     """
     seed = checked_seed(seed)
     padded = np.zeros((len(cells), -(-cells.shape[1] // 8) * 8), np.uint8)
     padded[:, : cells.shape[1]] = cells
-    low, high = np.uint64(seed & (1 << 64) - 1), np.uint64(seed >> 64)
+    low = np.uint64(seed & (1 << 64) - 1)
+    high = np.uint64(seed >> 64)
     words = np.concatenate([padded.view("<u8"), np.full((len(cells), 1), high)], axis=1)
-    found = np.full(len(cells), low)
+    hashes = np.full(len(cells), low)
     for word in np.ascontiguousarray(words.T):
-        found = (found ^ word) * np.uint64(0x9FB21C651E98DF25)
-        found ^= found >> np.uint64(29)
-    return found
+        hashes = (hashes ^ word) * np.uint64(0x9FB21C651E98DF25)
+        hashes ^= hashes >> np.uint64(29)
+    return hashes
 
 
 def reduced(
@@ -55,8 +57,8 @@ def reduced(
     seeds: NDArray[np.uint64],
     *,
     units: NDArray[np.int64] | None = None,
-    least: int = 0,
-    most: int = -1,
+    min_clues: int = 0,
+    max_guesses: int = -1,
 ) -> NDArray[np.uint8]:
     """Remove redundant clues of puzzles with one solution each; return them, uint8 (B, cells).
 
@@ -69,10 +71,10 @@ def reduced(
         uint64 (B): the seeds of the orders in which units are tried.
     units
         int64 (U, most cells): cells whose clues go together, then -1; by default each by itself.
-    least
+    min_clues
         The number of clues at which it stops.
-    most
-        The most guesses for a unit, which stays if they do not suffice; -1 for no bound.
+    max_guesses
+        Guesses for a unit, at most; the unit stays if they do not decide. -1 for no bound.
 
     Raises
     ------
@@ -90,12 +92,12 @@ def reduced(
         candidates = shape.rows_of(masks)
     if units is None:
         units = np.arange(geometry.cells)[:, None]
-    given = PuzzleArrays(
+    arrays = PuzzleArrays(
         np.ascontiguousarray(solutions), clues, seeds, candidates, np.ascontiguousarray(units)
     )
     trials = Trials.empty(shape, len(units))
     rounds = max(1, int(CALL_SECONDS / (node_seconds(shape) * shape.lanes)))
     check_cancelled()
-    while not kernel(given, trials, least, most, rounds):
+    while not kernel(arrays, trials, min_clues, max_guesses, rounds):
         check_cancelled()
     return puzzles.cells * clues

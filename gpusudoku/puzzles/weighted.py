@@ -53,11 +53,11 @@ CHILDREN = {
     36: 250, 35: 250, 34: 300, 33: 500, 32: 1300, 31: 3600, 30: 6000, 29: 5500, 28: 2200,
     27: 1100, 26: 500, 25: 100,
 }  # fmt: skip
-"""Children that all particles of so many clues of a 9x9 board are to have together; they are fewer
-where there are few redundant clues."""
-OTHERS = 1000
-"""Of other boards; and of so few clues that it does not matter."""
-DRAWS = KEYS + 2
+"""Children that all particles of a 9x9 board have together, by their number of clues. They have
+fewer where there are few redundant clues."""
+DEFAULT_CHILDREN = 1000
+"""The same for other boards and numbers of clues."""
+COUNTER_WORD = KEYS + 2
 """The last word of the counters from which the random bits of batches come."""
 
 Bools = NDArray[np.bool_]
@@ -72,32 +72,37 @@ class Particles(NamedTuple):
     clues: Bools
     """bool (k, cells): the clues."""
     redundant: Bools
-    """bool (k, cells): those that are redundant."""
+    """bool (k, cells): the clues that are redundant."""
     weights: Floats
     """float64 (k)."""
 
-    def chosen(self, which: Any) -> Particles:
-        """Return some of them."""
-        return Particles(*(column[which] for column in self))
+    def chosen(self, rows: Any) -> Particles:
+        """Return the particles of a mask or of indices."""
+        return Particles(*(column[rows] for column in self))
 
-    def without(self, parent: NDArray[np.int64], cell: NDArray[np.int64]) -> Particles:
-        """Return some without a clue each; equal ones become one, with the sum of their weights."""
-        made = self.chosen(parent)
-        made.clues[np.arange(len(parent)), cell] = False
-        made.redundant[np.arange(len(parent)), cell] = False
-        bits = np.packbits(made.clues, axis=1)
-        key = np.concatenate([made.grids[:, None].astype(">u4").view(np.uint8), bits], axis=1)
-        key = np.ascontiguousarray(key).view(np.dtype((np.void, key.shape[1])))[:, 0]
-        _, first, which = np.unique(key, return_index=True, return_inverse=True)
-        sums = np.bincount(which, made.weights).astype(np.float64)
-        return made.chosen(first)._replace(weights=sums)
+    def without(self, parents: NDArray[np.int64], cells: NDArray[np.int64]) -> Particles:
+        """Return children that lack a clue; equal ones are joined, and their weights added up.
+
+        Child i is particle ``parents[i]`` without the clue in cell ``cells[i]``.
+        """
+        children = self.chosen(parents)
+        rows = np.arange(len(parents))
+        children.clues[rows, cells] = False
+        children.redundant[rows, cells] = False
+        clue_bits = np.packbits(children.clues, axis=1)
+        grid_bytes = children.grids[:, None].astype(">u4").view(np.uint8)
+        key_bytes = np.ascontiguousarray(np.concatenate([grid_bytes, clue_bits], axis=1))
+        keys = key_bytes.view(np.dtype((np.void, key_bytes.shape[1])))[:, 0]
+        _, first_rows, key_index = np.unique(keys, return_index=True, return_inverse=True)
+        sums = np.bincount(key_index, children.weights).astype(np.float64)
+        return children.chosen(first_rows)._replace(weights=sums)
 
 
 class _Draws:
     """The random numbers of a batch."""
 
     def __init__(self, seed: int, number: int) -> None:
-        self._raw = Philox(counter=DRAWS << 192 | number << 128, key=seed).random_raw
+        self._raw = Philox(counter=COUNTER_WORD << 192 | number << 128, key=seed).random_raw
 
     def __call__(self, size: int) -> Floats:
         """Draw float64 (size), from 0 to below 1."""
@@ -105,92 +110,112 @@ class _Draws:
         return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-class _Tests:
-    """Tells which clues of some grids are redundant."""
+class _RedundancyTest:
+    """Tells which clues of sets of clues of some grids are redundant."""
 
     def __init__(self, geometry: Geometry, grids: NDArray[np.uint8]) -> None:
         frontier = Frontier.of(Batch(geometry, grids))
-        self._shape, self._solved = frontier.shape, frontier.boards
-        self._digits, (self._words, self._bits) = grids.astype(np.int64) - 1, self._shape.places
+        self._shape = frontier.shape
+        self._grids = frontier.boards  # packed
+        self._digits = grids.astype(np.int64) - 1
+        self._words, self._bits = self._shape.places
         self._bit_of = np.zeros((geometry.cells, self._shape.plane_words), self._shape.word)
         self._bit_of[np.arange(geometry.cells), self._words] = self._bits
 
-    def redundant(self, of: NDArray[np.int64], clues: Bools, wanted: Bools) -> Bools:
-        """Tell which of the wanted clues are redundant, bool (k, cells), in sets of one solution.
+    def redundant(self, grids: NDArray[np.int64], clues: Bools, tested: Bools) -> Bools:
+        """Tell which of the tested clues are redundant, bool (k, cells), in sets of one solution.
 
-        Without a clue there is another solution if the cell may have any digit but its own, and
-        the search of that board finds one: the loop of ``minimise`` looks for the same.
+        ``grids``, int64 (k), has the index of the grid of each set. A clue is necessary if there is
+        a solution with another digit in its cell and without the clue, which a search looks for.
+        ``minimise`` tests clues in the same way.
         """
         shape = self._shape
-        which, cells = np.nonzero(wanted)
-        grids, places = of[which], np.arange(len(which))
-        empty = ((~clues).astype(shape.word) @ self._bit_of)[which] | self._bit_of[cells]
-        boards = self._solved[grids]
-        planes = boards[:, : shape.planes].reshape(len(which), shape.n, shape.plane_words)
-        planes |= empty[:, None]  # any digit
-        planes[places, self._digits[grids, cells], self._words[cells]] ^= self._bits[cells]
-        frontier = Frontier(shape, boards, places)
-        found = wanted.copy()
+        sets, cells = np.nonzero(tested)
+        grid_index = grids[sets]
+        tests = np.arange(len(sets))
+        empty_cells = ((~clues).astype(shape.word) @ self._bit_of)[sets] | self._bit_of[cells]
+        boards = self._grids[grid_index]
+        planes = boards[:, : shape.planes].reshape(len(sets), shape.n, shape.plane_words)
+        planes |= empty_cells[:, None]  # any digit
+        planes[tests, self._digits[grid_index, cells], self._words[cells]] ^= self._bits[cells]
+        frontier = Frontier(shape, boards, tests)
         with watching(None):
             numbers = SearchPlan(frontier, Options(limit=1)).run(CpuEngine(1)).numbers
-        found[which, cells] = numbers == 0
-        return found
+        redundant = tested.copy()
+        redundant[sets, cells] = numbers == 0
+        return redundant
 
 
 def worth(geometry: Geometry, m: int, q: NDArray[np.int64]) -> Floats:
-    """Return how many children sets of m clues with q redundant ones are worth, relatively, q > 0.
+    """Return the relative number of children for sets of m clues with q > 0 redundant ones.
 
-    Ideal is, for each, the standard deviation of what a child adds to the results, divided by the
-    root of its price (that of q - 1 tests). With few redundant clues left, or many removed at once,
-    a child is more likely to be a minimal puzzle, which weighs much. On 9x9 boards this was fitted
-    by hand to ten million children; any positive numbers are right, only slower.
+    The ideal number is proportional to the standard deviation of what a child adds to the results,
+    divided by the root of its cost (q - 1 tests). If few redundant clues remain, or many are
+    removed at once, a child is more likely to be a minimal puzzle, which has a large weight. For
+    9x9 boards this was fitted by hand to ten million children. Any positive numbers are correct,
+    but other numbers are slower.
     """
     if geometry != NINE:
         return np.ones(len(q))
-    falling = -max(0.0, m - 24.2) / 5.8 * (q - 1) ** 0.7
-    worths: Floats = np.exp(np.maximum(falling, 19.0 - m + 0.1 * q))
-    # The last bits of exp and ** depend on the processor: without them a seed gives equal weights.
+    exponents = -max(0.0, m - 24.2) / 5.8 * (q - 1) ** 0.7
+    worths: Floats = np.exp(np.maximum(exponents, 19.0 - m + 0.1 * q))
+    # The last bits of exp and ** depend on the processor. Without them, the weights of a seed do
+    # not.
     rounded: Floats = worths.astype(np.float32).astype(np.float64)
     return rounded
 
 
 def split(geometry: Geometry, seed: int, number: int) -> tuple[NDArray[np.uint8], Particles]:
     """Make a batch: its grids, uint8 (G, cells), and its minimal puzzles in a random order."""
-    draw, cells = _Draws(seed, number), geometry.cells
+    draw = _Draws(seed, number)
+    cells = geometry.cells
     numbers = np.arange(number * GRIDS, (number + 1) * GRIDS)
     grids = Grids(geometry, seed).at(numbers, np.zeros_like(numbers))
+    # Random sets of m clues of each grid; those with one solution are the first particles.
     m = min(FIRST_CLUES, cells)
     clues = draw(grids.size).reshape(grids.shape).argsort(axis=1).argsort(axis=1) < m
     counts = search_block(Batch(geometry, grids * clues), Options(limit=2), CpuEngine(1)).numbers
-    of, clues, tests = np.flatnonzero(counts == 1), clues[counts == 1], _Tests(geometry, grids)
-    some = Particles(of, clues, tests.redundant(of, clues, clues), np.full(len(of), 1 / GRIDS))
-    made = list[Particles]()
+    grid_index = np.flatnonzero(counts == 1)
+    clues = clues[grid_index]
+    test = _RedundancyTest(geometry, grids)
+    redundant = test.redundant(grid_index, clues, clues)
+    weights = np.full(len(grid_index), 1 / GRIDS)
+    particles = Particles(grid_index, clues, redundant, weights)
+    minimal_sets = list[Particles]()
     while True:
-        q = some.redundant.sum(axis=1)
-        minimal, some, q = some.chosen(q == 0), some.chosen(q > 0), q[q > 0]
-        made.append(minimal._replace(weights=minimal.weights * comb(cells, m)))
+        q = particles.redundant.sum(axis=1)
+        minimal = particles.chosen(q == 0)
+        minimal_sets.append(minimal._replace(weights=minimal.weights * comb(cells, m)))
+        particles = particles.chosen(q > 0)
+        q = q[q > 0]
         if not len(q):
             break
-        x = some.weights * worth(geometry, m, q)
-        x *= CHILDREN.get(m, OTHERS) / x.sum()
+        # x and k as above: the mean number of children of each particle, and the number.
+        x = particles.weights * worth(geometry, m, q)
+        x *= CHILDREN.get(m, DEFAULT_CHILDREN) / x.sum()
         k = np.diff(np.floor(np.cumsum(x) + draw(1)).astype(np.int64), prepend=0)
         # The redundant clues of each particle in a random order, and the first k of them.
-        parent, cell = np.nonzero(some.redundant)
-        cell = cell[np.lexsort((draw(len(parent)), parent))]
-        place = np.arange(len(parent)) - np.repeat(np.cumsum(q) - q, q)
-        parent, cell = (each[place < k[parent]] for each in (parent, cell))
-        weights = some.weights / x * np.maximum(k, q) / m
-        some, m = some._replace(weights=weights).without(parent, cell), m - 1
-        some = some._replace(redundant=tests.redundant(*some[:3]))
-    every = Particles(*map(np.concatenate, zip(*made, strict=True)))
-    return grids, every.chosen(np.argsort(draw(len(every.weights))))
+        parents, removed = np.nonzero(particles.redundant)
+        removed = removed[np.lexsort((draw(len(parents)), parents))]
+        place = np.arange(len(parents)) - np.repeat(np.cumsum(q) - q, q)
+        is_made = place < k[parents]
+        child_weights = particles.weights / x * np.maximum(k, q) / m
+        particles = particles._replace(weights=child_weights)
+        particles = particles.without(parents[is_made], removed[is_made])
+        m -= 1
+        # A clue that was necessary stays necessary, so only the redundant ones are tested again.
+        redundant = test.redundant(particles.grids, particles.clues, particles.redundant)
+        particles = particles._replace(redundant=redundant)
+    all_minimal = Particles(*map(np.concatenate, zip(*minimal_sets, strict=True)))
+    return grids, all_minimal.chosen(np.argsort(draw(len(all_minimal.weights))))
 
 
 class ClueStatistics:
-    """What whole batches say of all minimal puzzles: how many a grid has, and of how many clues.
+    """Estimates from whole batches: the mean number of clues, and of minimal puzzles per grid.
 
-    ``moments`` are what they were when it stopped: float64 (4, 4), the sum over batches of the
-    outer product of 1, the sum of weights, that of weights times clues, and times their squares.
+    ``moments``, float64 (4, 4), is the sum over batches of the outer product of a vector with
+    itself: 1, and the sums of weights, of weights times clues, and of weights times their squares.
+    Pass the moments of an earlier run to continue it.
     """
 
     def __init__(self, moments: Any = None) -> None:
@@ -207,18 +232,25 @@ class ClueStatistics:
         self.moments += np.outer(sums, sums)
 
     def summary(self) -> str | None:
-        """Say means with their standard errors, by batches; None if there are fewer than two."""
+        """Write means and their standard errors over batches; None for fewer than two batches."""
         batches, weight, clues, squares = self.moments[0].tolist()
         if batches < 2:
             return None
-        mean, a_grid, spread = clues / weight, weight / batches, batches / (batches - 1)
-        errors = [
-            sqrt(max(0.0, float(row @ self.moments @ row)) * spread) / weight
-            for row in (np.array([0, -mean, 1, 0]), np.array([-a_grid, 1, 0, 0]))
-        ]
-        variance = squares / weight - mean**2
-        effective = variance / errors[0] ** 2 if errors[0] else inf
+        mean_clues = clues / weight
+        puzzles_per_grid = weight / batches
+
+        def relative_error(*combination: float) -> float:
+            """Return the standard error of a linear combination, relative to the weight."""
+            row = np.array(combination)
+            square = max(0.0, float(row @ self.moments @ row))
+            return sqrt(square * batches / (batches - 1)) / float(weight)
+
+        clues_error = relative_error(0, -mean_clues, 1, 0)
+        puzzles_error = puzzles_per_grid * relative_error(-puzzles_per_grid, 1, 0, 0)
+        variance = squares / weight - mean_clues**2
+        effective = variance / clues_error**2 if clues_error else inf
         return (
-            f"weighted mean {mean:.3f} +- {errors[0]:.3f} clues; {effective:,.0f} effective puzzles"
-            f"; {a_grid:.4g} +- {a_grid * errors[1]:.2g} minimal puzzles a grid"
+            f"weighted mean {mean_clues:.3f} +- {clues_error:.3f} clues;"
+            f" {effective:,.0f} effective puzzles;"
+            f" {puzzles_per_grid:.4g} +- {puzzles_error:.2g} minimal puzzles a grid"
         )

@@ -126,9 +126,14 @@ class Cluster:
         self.device = "cluster"
 
     @property
-    def name(self) -> str:
+    def kind(self) -> str:
         """The devices of workers that have worked: ``cpu``, ``cuda``, or both, ``cpu+cuda``."""
         return "+".join(sorted(self._devices)) or "cpu"
+
+    @property
+    def has_gpu(self) -> bool:
+        """True if GPUs have worked."""
+        return "cuda" in self._devices
 
     @property
     def workers(self) -> int:

@@ -123,7 +123,7 @@ def count_in_tasks(
     state = store.state
     utilisation = getattr(machine, "utilisation", ())
     stats = plan.stats(state.tally, state.seconds, utilisation)
-    device, jobs = machine.name, machine.workers
+    device, jobs = machine.kind, machine.workers
     if not isinstance(machine, Cluster):
         device, jobs = worked_on(stats, machine)
     count = Count(board, state.count, True, device, jobs, stats, plan.estimates)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from gpusudoku.options import Options
 
 if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
-    from gpusudoku.engines.auto import AutoEngine
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import Plan, Portion, StepResult
     from gpusudoku.results import ResultBlock
@@ -78,7 +77,7 @@ def work_at_portion(run: ClusterRun, portion: Portion, seconds: float) -> Worker
     with _at_work, token, watching(Silence()):  # a worker may have the user's terminal
         plan, engine = _plan(run), _engine(replace(run.options, jobs=threads))
         step = plan.step(engine, portion, seconds=seconds)
-        return WorkerReply(step, step.seconds, worker, engine.name, versions())
+        return WorkerReply(step, step.seconds, worker, engine.kind, versions())
 
 
 def work_at_block(
@@ -96,7 +95,7 @@ def work_at_block(
         except (Cancelled, TooExpensive):
             check_cancelled()
         seconds = time.perf_counter() - start
-        return WorkerReply(found, seconds, worker, engine.name, versions())
+        return WorkerReply(found, seconds, worker, engine.kind, versions())
 
 
 def dismiss(key: str) -> None:
@@ -132,5 +131,4 @@ def _engine(options: Options) -> Engine:
     """Make the engine; with ``auto`` the GPU, if there is one: what a cluster does takes long."""
     from gpusudoku.engines.make import engine_for
 
-    engine = engine_for(options)
-    return cast("AutoEngine", engine).gpus() or engine if engine.device == "auto" else engine
+    return engine_for(options).for_long_work()

@@ -14,7 +14,9 @@ of the boards (Chen's strata: Heuristic sampling, SIAM Journal on Computing 21, 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf, log2
 from typing import Any
@@ -24,9 +26,10 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
-from gpusudoku.jobs.cancel import check_cancelled
+from gpusudoku.errors import Cancelled
+from gpusudoku.jobs.cancel import cancelling, check_cancelled
 from gpusudoku.jobs.forks import delayed_forks
-from gpusudoku.jobs.job import Job
+from gpusudoku.jobs.job import Job, Task
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import Children
 from gpusudoku.kernels.search.shape import SearchSettings, Shape, shape_of
@@ -50,6 +53,18 @@ SEED = 1
 WORD_SECONDS, LARGE_WORD_SECONDS = 0.9e-9, 1.7e-9
 """What a node takes on a core of 2024 for every 32 bits of a board; and on boards that do not fit
 into the fastest cache."""
+
+FIRST_SAMPLE_SECONDS = 1.0
+"""The time until the first sample: a shorter search needs no forecast."""
+SAMPLING_SHARE = 0.005
+"""The share of the time of all threads that may go into samples, which one of them makes."""
+MIN_EFFORT = 4
+MAX_EFFORT = 64
+"""The effort of the first sample, and the most that is reached by doubling it."""
+MAX_SAMPLED_BOARDS = 1 << 14
+"""The number of boards from which a sample begins is less than twice this: a GPU has millions."""
+SAMPLE_WEIGHT = 2 / 3
+"""The weight of a new sample against the forecast before it, which had half the effort."""
 
 
 @dataclass(frozen=True)
@@ -256,3 +271,48 @@ def node_seconds(shape: Shape) -> float:
     """Return about how long a core of 2024 takes for a node of a search."""
     word = WORD_SECONDS if shape.unrolled else LARGE_WORD_SECONDS
     return shape.planes * shape.bits / 32 * word
+
+
+class Forecast:
+    """The forecast of the nodes that the tasks of a worker should still take, for a watched job.
+
+    The tree of a search is so uneven that the share of its boards says nothing of the work. So a
+    worker samples the tree below the boards that remain, as the estimate of the whole search does.
+    The nodes of the work done are known, so the forecast improves as the search proceeds.
+    """
+
+    def __init__(self, settings: SearchSettings, job: Job, threads: int = 1) -> None:
+        self._settings = settings
+        self._threads = threads
+        self._job = job
+        self._samples = 0
+        self._effort = MIN_EFFORT
+        self._due = time.perf_counter() + FIRST_SAMPLE_SECONDS if job.is_watched else inf
+
+    @property
+    def is_due(self) -> bool:
+        """True if it is time for another sample."""
+        return time.perf_counter() >= self._due
+
+    def revise(self, task: Task, remaining: Frontier) -> None:
+        """Sample the boards that remain of a task, and change what it is expected to take.
+
+        The new sample is independent of the forecast before, so their difference tells how good
+        they are. A sample that gave up tells only that much remains.
+        """
+        start = time.perf_counter()
+        step = max(1, len(remaining) // MAX_SAMPLED_BOARDS)
+        boards = Frontier(remaining.shape, remaining.boards[::step], remaining.roots[::step])
+        # If the search is to end, the worker notices by itself, and hands back what remains.
+        with suppress(Cancelled), cancelling(self._job.deadline):
+            self._samples += 1
+            estimate = estimate_search(boards, self._settings, self._effort, self._samples)
+            nodes = estimate.nodes * len(remaining) / len(boards)
+            weight = task.weight + SAMPLE_WEIGHT * (nodes - task.weight)
+            doubt = 0.0 if estimate.exact and step == 1 else abs(nodes - weight)
+            if estimate.nodes >= HOPELESS:
+                doubt = weight
+            self._job.expect(task, weight, doubt)
+        self._effort = min(2 * self._effort, MAX_EFFORT)
+        seconds = time.perf_counter() - start
+        self._due = start + seconds / (SAMPLING_SHARE * self._threads)

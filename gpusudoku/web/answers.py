@@ -120,7 +120,7 @@ class Answerer:
     def about(self) -> Json:
         """Describe the engine, and list the boards that come with the program."""
         engine = self._engine
-        facts = {"version": __version__, "device": engine.name, "threads": engine.threads}
+        facts = {"version": __version__, "device": engine.kind, "threads": engine.threads}
         return {**facts, "boards": _examples()}
 
     def answer(

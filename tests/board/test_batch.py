@@ -30,7 +30,7 @@ def test_places_of_several_inputs():
     ])  # fmt: skip
     assert [*map(places.name, range(5))] == ["one:1", "one:2", "two:5", "two:6", "one"]
     assert [*map(places.beside, range(5))] == [(), (), ("ä€",), ("\ud800",), ()]
-    some = places.only(slice(2, 4))
+    some = places.chosen(slice(2, 4))
     assert (some.name(0), some.beside(0)) == ("two:5", ("ä€",))
-    some = places.only(np.array([False, True, False, True, True]))
+    some = places.chosen(np.array([False, True, False, True, True]))
     assert [*map(some.beside, range(3))] == [(), ("\ud800",), ()]

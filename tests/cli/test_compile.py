@@ -7,12 +7,12 @@ import pytest
 from gpusudoku import collection
 from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.cli.compile import all_kernels, usual_kernels
-from gpusudoku.contraction.prepare import contraction_kernels
 from gpusudoku.kernels import kernel_store
 from gpusudoku.kernels.kernel_store import Store
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.options import Options
+from gpusudoku.planning.choose import contraction_kernels
 from gpusudoku.planning.search import search_kernels
 from gpusudoku.puzzles.difficulty import rate_kernels
 from gpusudoku.puzzles.neighbours import placements_kernel

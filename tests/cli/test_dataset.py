@@ -175,7 +175,7 @@ def test_wrong_shares(run, shares):
 )
 def test_a_run_that_goes_on(checkpointed, full, monkeypatch, options):
     """It is as if nothing had been; classes that are in the file do not come again."""
-    monkeypatch.setattr("gpusudoku.puzzles.generate.MOST_PUZZLES", 8)
+    monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     monkeypatch.setattr("gpusudoku.puzzles.weighted.GRIDS", 100)  # some twenty puzzles in a batch
     this = checkpointed(["dataset"])
     this.command = ["dataset", *options.split()]
@@ -228,7 +228,7 @@ def test_parquet_is_csv(run, tmp_path):
 def test_parquet_goes_on(checkpointed, full, monkeypatch):
     """After a full disk, after Ctrl-C while the file was made, and when nothing is left to do."""
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr("gpusudoku.puzzles.generate.MOST_PUZZLES", 8)
+    monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     this = checkpointed(["dataset"])
     this.command = ["dataset", "-n", "60", "--seed", "5"]
     wanted = rows_of(this.wanted()[1])
@@ -274,7 +274,7 @@ def test_rows_never_replace_another_file(run, tmp_path, options):
 def test_a_file_that_appears_while_a_run_is_stopped(checkpointed, full, monkeypatch, form):
     """No resumed run overwrites it: it is the user's."""
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr("gpusudoku.puzzles.generate.MOST_PUZZLES", 8)
+    monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     this = checkpointed(["dataset"])
     this.command = ["dataset", "-n", "60", "--seed", "5"]
     this.out = this.out.with_name(f"set.{form}")

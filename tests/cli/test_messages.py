@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from gpusudoku.cli.options import InputOptions
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.jobs.watch import duration
 from gpusudoku.options import Options
 from gpusudoku.pipeline import progress
 from gpusudoku.pipeline.progress import CountLine
+from gpusudoku.pipeline.settings import InputOptions
 from gpusudoku.pipeline.source import Source
 
 TIME = r"about [0-9.e-]+ s\b"

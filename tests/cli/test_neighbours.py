@@ -31,7 +31,7 @@ def test_lines_are_those_of_python_for_any_number_of_threads(run, puzzles, monke
     expected = [lines_of(board) for board in puzzles.read_text().split()]
     run("neighbours", puzzles)  # compiles, and says so
     for most in (4096, 40):
-        monkeypatch.setattr("gpusudoku.puzzles.neighbours.MOST_BOARDS", most)
+        monkeypatch.setattr("gpusudoku.puzzles.neighbours.MAX_BOARDS", most)
         for jobs in (1, 3):
             status, out, err = run("neighbours", puzzles, "-j", jobs)
             assert (status, err) == (0, "")
@@ -118,7 +118,7 @@ def test_boards_that_are_no_puzzles(run, file):
 
 @pytest.mark.parametrize("options", ["", "--limit 40 --format csv", "--remove 2 --json"])
 def test_a_run_that_goes_on(checkpointed, full, monkeypatch, puzzles, options):
-    monkeypatch.setattr("gpusudoku.puzzles.neighbours.MOST_BOARDS", 60)
+    monkeypatch.setattr("gpusudoku.puzzles.neighbours.MAX_BOARDS", 60)
     boards = puzzles.read_text() if "2" not in options else f"{UNIQUE}\n" * 3 + f"{SMALL}\n" * 9
     this = checkpointed(["neighbours", *options.split()], boards)
     status, wanted, _ = this.wanted()
@@ -129,7 +129,7 @@ def test_a_run_that_goes_on(checkpointed, full, monkeypatch, puzzles, options):
         full(None)
         assert wanted.startswith(this.out.read_text())
     assert this.out.read_text()
-    monkeypatch.setattr("gpusudoku.puzzles.neighbours.MOST_BOARDS", 25)
+    monkeypatch.setattr("gpusudoku.puzzles.neighbours.MAX_BOARDS", 25)
     full(300)
     assert this.resume()[0] == 1
     full(None)

@@ -138,7 +138,7 @@ def test_a_count_stops_soon(start, file, hard, screen, name, method):
 def test_a_terminal_is_not_flooded(start, file, screen, tmp_path):
     """The line of progress is not written anew for every board."""
     shows, terminal = screen
-    once = "from gpusudoku.cli import progress\n"
+    once = "from gpusudoku.pipeline import progress\n"
     once += "progress.DELAY_SECONDS, progress.EVERY_SECONDS = 0, 1e9\n"
     options = ["--method", "contraction", "-o", tmp_path / "out"]
     start("count", file(f"{'.' * 16}\n" * 100), *options, before=once, stderr=terminal)

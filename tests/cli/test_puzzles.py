@@ -98,7 +98,7 @@ def test_parts_of_a_run_are_the_whole(run, tmp_path, options):
 )
 def test_a_run_of_generate_that_goes_on(checkpointed, full, monkeypatch, options):
     """It is as if nothing had been, also by other threads."""
-    monkeypatch.setattr("gpusudoku.puzzles.generate.MOST_PUZZLES", 8)
+    monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     this = checkpointed(["generate"])
     this.command = ["generate", *options.split()]
     wanted = this._run(*options_without_part(this.command))[1]
@@ -156,7 +156,7 @@ def test_a_run_of_unbiased_puzzles_that_goes_on(run, checkpointed, full, monkeyp
 
 
 def test_a_seed_that_nobody_gave_stays(run, checkpointed, full, monkeypatch):
-    monkeypatch.setattr("gpusudoku.puzzles.generate.MOST_PUZZLES", 8)
+    monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     this = checkpointed(["generate"])
     this.command = ["generate", "-n", "60", "--format", "csv", "--box", "2x3"]
     stop(this, full, 60 * 50)
@@ -297,7 +297,7 @@ def test_all_of_a_board_and_of_a_batch(run, file):
     ["--seed 3", "--seed 3 --format csv", "--all --limit 20", "--all --limit 20 --json"],
 )
 def test_a_run_of_minimise_that_goes_on(checkpointed, full, monkeypatch, grids, puzzles, options):
-    monkeypatch.setattr("gpusudoku.puzzles.minimise.MOST_BOARDS", 8)
+    monkeypatch.setattr("gpusudoku.puzzles.minimise.MAX_BOARDS", 8)
     monkeypatch.setattr("gpusudoku.puzzles.all_minimal.NODES", 16)
     path = puzzles if "--all" in options else grids
     lines = path.read_text().splitlines(keepends=True)

@@ -130,7 +130,7 @@ class TestLength:
     ) -> None:
         monkeypatch.setattr("gpusudoku.enumeration.solution_set.UNCOUNTED", 10)
         monkeypatch.setattr("gpusudoku.enumeration.solutions.LENGTH_SECONDS", 0.0)
-        monkeypatch.setattr(batch, "search_directly", lambda *_, **__: None)
+        monkeypatch.setattr(batch, "quick_search", lambda *_, **__: None)
         short_lists(monkeypatch)
         with pytest.raises(TypeError, match=r"should take long: use \.count$"):
             len(whole[:11])

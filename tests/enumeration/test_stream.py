@@ -16,7 +16,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.blocks import FIRST_BOARDS
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.engines import cpu_search
+from gpusudoku.engines import cpu
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.make import engine_for
 from gpusudoku.enumeration.stream import FEW, WAITING_BLOCKS, Stream, list_batches
@@ -65,8 +65,8 @@ class TestOneBoard:
     @pytest.mark.parametrize("jobs", [1, 2])
     def test_many_blocks(self, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
         """More than may wait for the reader at once."""
-        monkeypatch.setattr(cpu_search, "ROOM_BYTES", 5 * 36)
-        monkeypatch.setattr(cpu_search, "CALL_SECONDS", 0.0)
+        monkeypatch.setattr(cpu, "ROOM_BYTES", 5 * 36)
+        monkeypatch.setattr(cpu, "CALL_SECONDS", 0.0)
         with closing(Stream(BOARD, Options(device="cpu", jobs=jobs))) as stream:
             blocks = list(stream)
         assert {block.dtype for block in blocks} == {np.dtype(np.uint8)}

@@ -19,7 +19,6 @@ from gpusudoku.planning.choose import choose
 from gpusudoku.planning.contraction import HybridPlan
 from gpusudoku.planning.plan import Plan
 from gpusudoku.planning.search import SearchPlan
-from gpusudoku.results import Estimates
 from gpusudoku.search.frontier import Frontier
 from tests import naive
 from tests.boards import full_grid, puzzle
@@ -53,7 +52,7 @@ def contraction(board: Board) -> Plan:
 
 def in_parts(board: Board) -> Plan:
     parts = Parts(board, 1 << 28, TooExpensive("too expensive"))
-    return HybridPlan(parts, MEMORY, Estimates())
+    return HybridPlan(parts, MEMORY)
 
 
 PLANS: dict[str, Callable[[], Plan]] = {

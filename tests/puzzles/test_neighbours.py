@@ -158,8 +158,8 @@ def test_the_order_is_always_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     board = puzzle("3x3", 2, 7)
     asked = [((1, 1), 10**6), ((2, 0), 10**6), ((0, 2), 10**6), ((1, 2), 3000)]
     expected = [[*islice(neighbours(board, *way, jobs=1), most)] for way, most in asked]
-    monkeypatch.setattr("gpusudoku.puzzles.neighbours.MOST_BOARDS", 90)
-    monkeypatch.setattr("gpusudoku.puzzles.neighbours.FEWEST_BOARDS", 3)
+    monkeypatch.setattr("gpusudoku.puzzles.neighbours.MAX_BOARDS", 90)
+    monkeypatch.setattr("gpusudoku.puzzles.neighbours.MIN_BOARDS", 3)
     monkeypatch.setattr("gpusudoku.puzzles.neighbours.CALL_SECONDS", 0.0001)
     for jobs in (1, 3):
         found = [[*islice(neighbours(board, *way, jobs=jobs), most)] for way, most in asked]

@@ -108,10 +108,10 @@ def test_with_a_least_number_of_clues(shape: str, least: int) -> None:
     batch = grids(shape, 30)
     seeds = order_seeds(batch.cells, 5)
     for units in (None, some_units(batch.geometry, 2)):
-        found = reduced(batch, batch.cells, seeds, units=units, least=least)
+        found = reduced(batch, batch.cells, seeds, units=units, min_clues=least)
         assert (found == reduced_slowly(batch, seeds, units, least)).all()
         assert (np.count_nonzero(found, axis=1) >= least).all()
-    assert (reduced(batch, batch.cells, seeds, least=batch.geometry.cells) == batch.cells).all()
+    assert (reduced(batch, batch.cells, seeds, min_clues=batch.geometry.cells) == batch.cells).all()
 
 
 def test_puzzles_that_have_empty_cells_and_given_candidates() -> None:
@@ -142,25 +142,25 @@ def test_it_is_the_same_however_puzzles_are_grouped(
     """One by one, guesses go to all other lanes; together, and after each step again."""
     batch = grids(shape, 3 if shape == "4x4" else 300)
     seeds = order_seeds(batch.cells, 7)
-    whole = reduced(batch, batch.cells, seeds, most=most)
+    whole = reduced(batch, batch.cells, seeds, max_guesses=most)
     pieces = [range(i, i + 1) for i in range(min(25, len(batch)))]
     pieces += [range(0, 3), range(3, 36), range(200, 233)] if shape != "4x4" else []
     for piece in pieces:
         part = batch.part(piece.start, piece.stop)
-        found = reduced(part, part.cells, seeds[piece.start : piece.stop], most=most)
+        found = reduced(part, part.cells, seeds[piece.start : piece.stop], max_guesses=most)
         assert (found == whole[piece.start : piece.stop]).all()
     turned = reduced(batch.chosen(np.arange(len(batch))[::-1]), batch.cells[::-1].copy(),
-                     seeds[::-1].copy(), most=most)  # fmt: skip
+                     seeds[::-1].copy(), max_guesses=most)  # fmt: skip
     assert (turned[::-1] == whole).all()
     monkeypatch.setattr("gpusudoku.puzzles.remove_clues.CALL_SECONDS", 0.0)
     part = batch.part(0, 40)
-    assert (reduced(part, part.cells, seeds[:40], most=most) == whole[:40]).all()
+    assert (reduced(part, part.cells, seeds[:40], max_guesses=most) == whole[:40]).all()
 
 
 def test_with_few_guesses_for_a_unit_more_clues_stay() -> None:
     batch = grids("3x3", 100)
     seeds = order_seeds(batch.cells, 8)
-    found = [reduced(batch, batch.cells, seeds, most=most) for most in (0, 1, 1000, -1)]
+    found = [reduced(batch, batch.cells, seeds, max_guesses=most) for most in (0, 1, 1000, -1)]
     clues = [np.count_nonzero(each, axis=1).mean() for each in found]
     assert clues[0] > clues[1] > clues[2]
     assert (found[2] == found[3]).all()
@@ -174,7 +174,8 @@ def test_it_is_what_python_makes_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
     geometry = Geometry.parse("2x3")
     ways = [
-        ("1x1", 3, {}), ("2x2", 40, {}), ("2x3", 5, {"least": 12}), ("2x3", 5, {"most": 0}),
+        ("1x1", 3, {}), ("2x2", 40, {}),
+        ("2x3", 5, {"min_clues": 12}), ("2x3", 5, {"max_guesses": 0}),
         ("2x3", 5, {"units": some_units(geometry, 3)}), ("3x3", 1, {}),
     ]  # fmt: skip
     boards = [grids(shape, number) for shape, number, _ in ways]

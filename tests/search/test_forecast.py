@@ -12,9 +12,9 @@ import pytest
 from gpusudoku import collection
 from gpusudoku.board.board import Board
 from gpusudoku.counting import count
-from gpusudoku.engines import cpu_search
+from gpusudoku.engines import cpu
 from gpusudoku.jobs.job import Job, Task
-from gpusudoku.search import forecast
+from gpusudoku.search import frontier
 from tests.boards import puzzle, spoilt
 
 TICK = 1e-4
@@ -42,11 +42,11 @@ def forecasts(monkeypatch: pytest.MonkeyPatch) -> Callable[[Board], list[tuple[f
     """
     ticks = itertools.count()
     clock = SimpleNamespace(perf_counter=lambda: TICK * next(ticks))
-    monkeypatch.setattr(cpu_search, "CALL_SECONDS", TICK)
-    monkeypatch.setattr(forecast, "time", clock)
-    monkeypatch.setattr(forecast, "FIRST_SECONDS", 10 * TICK)
-    monkeypatch.setattr(forecast, "SAMPLING_SHARE", 0.05)
-    monkeypatch.setattr(forecast, "MAX_EFFORT", 16)
+    monkeypatch.setattr(cpu, "CALL_SECONDS", TICK)
+    monkeypatch.setattr(frontier, "time", clock)
+    monkeypatch.setattr(frontier, "FIRST_SAMPLE_SECONDS", 10 * TICK)
+    monkeypatch.setattr(frontier, "SAMPLING_SHARE", 0.05)
+    monkeypatch.setattr(frontier, "MAX_EFFORT", 16)
     log: list[tuple[float, float]] = []
     advance = Job.advance
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.contraction.protocol import Contraction
@@ -35,7 +36,8 @@ class CudaEngine:
     thread; by default that is a RuntimeWarning.
     """
 
-    name = device = "cuda"
+    kind = device = "cuda"
+    has_gpu = True
     most_boards = 1 << 18
     side_by_side = 4
     """While a block is searched, others are packed, which takes as long. Each search takes a half
@@ -78,6 +80,10 @@ class CudaEngine:
         return f"<CudaEngine: {len(self.gpus)} GPU{'' if len(self.gpus) == 1 else 's'}>"
 
     @property
+    def gpu_names(self) -> Sequence[str]:
+        return [gpu.card.name for gpu in self.gpus]
+
+    @property
     def for_block(self) -> Engine:
         return self
 
@@ -86,8 +92,16 @@ class CudaEngine:
             return core_seconds / self.threads
         return prices_of_all(gpu.card for gpu in self.gpus).seconds(core_seconds, method, geometry)
 
+    gpu_seconds = seconds
+
     def best(self, work: Priced, geometry: Geometry, share: float = 1.0) -> Engine:
         return self
+
+    def for_long_work(self) -> Engine:
+        return self
+
+    def quick_search(self, *_: Any, **__: Any) -> None:
+        return None
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         for gpu in self.gpus:
@@ -125,8 +139,8 @@ class CudaEngine:
         # No more than the smallest takes at once, or it would not end together with the others.
         at_once = SUM_TASKS * min(gpu.card.multiprocessors for gpu in self.gpus)
         job.run(group_tasks(tasks, -(-sum(map(len, tasks)) // at_once)), workers)
-        names = sorted({gpu.card.name for gpu in self.gpus})
-        return WorkCounters(products=sum(worker.products for worker in workers), gpus=names)
+        products = sum(worker.products for worker in workers)
+        return WorkCounters(products=products, gpus=sorted({*self.gpu_names}))
 
     def _lose(self, gpu: Gpu, error: DeviceError) -> None:
         """Leave out a GPU from now on, and tell which go on; without any, the job tells."""

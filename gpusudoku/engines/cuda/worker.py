@@ -23,7 +23,7 @@ from gpusudoku.engines.engine import Sums, WorkCounters
 from gpusudoku.errors import DeviceError
 from gpusudoku.jobs.job import Job, Task, Worker
 from gpusudoku.kernels.search.shape import SearchSettings
-from gpusudoku.search.forecast import Forecast
+from gpusudoku.search.frontier import Forecast
 
 Lose = Callable[[Gpu, DeviceError], None]
 """Called with a GPU that is lost, and the reason."""

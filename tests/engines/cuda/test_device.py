@@ -11,12 +11,10 @@ from typing import Any
 import pytest
 
 from gpusudoku.board.geometry import NINE
-from gpusudoku.engines import auto
-from gpusudoku.engines.auto import AutoEngine
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.availability import Card
 from gpusudoku.engines.cuda.device import one_line_errors
-from gpusudoku.engines.make import make_engine
+from gpusudoku.engines.make import AutoEngine, make_engine
 from gpusudoku.errors import DeviceError
 
 
@@ -54,8 +52,7 @@ def test_a_gpu_that_cannot_be_had(broken: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("gpusudoku.kernels.cuda_driver.current", current)
     monkeypatch.setattr(availability, "simulated", lambda: False)
     monkeypatch.setattr(availability, "unusable_because", lambda: None)
-    for module in availability, auto:
-        monkeypatch.setattr(module, "cards", lambda: (Card("broken", 132, 1.98e9, (9, 0)),))
+    monkeypatch.setattr(availability, "cards", lambda: (Card("broken", 132, 1.98e9, (9, 0)),))
     with pytest.raises(DeviceError) as caught:
         make_engine(device="cuda")
     assert str(caught.value) == "GPU 0 cannot be used: all devices are busy"

@@ -10,12 +10,12 @@ import pytest
 from gpusudoku import collection
 from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.counting import count_many
-from gpusudoku.engines import auto
-from gpusudoku.engines.auto import AutoEngine
 from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.availability import Card
 from gpusudoku.engines.cuda.engine import CudaEngine
 from gpusudoku.engines.cuda.prices import MEASURED, Prices, prices_of, prices_of_all, save_prices
+from gpusudoku.engines.make import AutoEngine
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import choose
 from tests.engines.cuda.simulator import ON_SIMULATOR
@@ -66,7 +66,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> CudaEngine:
     """The simulator, which says that it is one."""
     engine = CudaEngine()
     engine.gpus[0].card = MEASURED
-    monkeypatch.setattr(auto, "cards", lambda: (MEASURED,))
+    monkeypatch.setattr(availability, "cards", lambda: (MEASURED,))
     return engine
 
 

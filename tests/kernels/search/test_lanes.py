@@ -10,7 +10,7 @@ import pytest
 from gpusudoku.board.board import Board
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines import cpu as cpu_engine
-from gpusudoku.engines import cpu_search
+from gpusudoku.engines import quick_search
 from gpusudoku.enumeration.stream import Stream
 from gpusudoku.kernels.search import shape as shape_module
 from gpusudoku.kernels.search.arguments import Stack
@@ -79,8 +79,8 @@ def test_the_order_on_one_thread_is_fixed(monkeypatch: pytest.MonkeyPatch) -> No
     board = puzzle("3x3", 25, 12)
     listings = []
     for seconds, room in [(1e9, 1 << 20), (0.0, 1 << 20), (1e-4, 40 * 81)]:
-        monkeypatch.setattr(cpu_search, "CALL_SECONDS", seconds)
-        monkeypatch.setattr(cpu_search, "ROOM_BYTES", room)
+        monkeypatch.setattr(cpu_engine, "CALL_SECONDS", seconds)
+        monkeypatch.setattr(cpu_engine, "ROOM_BYTES", room)
         blocks = list(Stream(board, Options(device="cpu", jobs=1)))
         listings.append(np.concatenate(blocks))
     assert len(listings[0]) > 20 * Shape(3, 3).lanes
@@ -90,7 +90,7 @@ def test_the_order_on_one_thread_is_fixed(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_board_shared_among_threads_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads leave the search all the time, and what they share comes from lanes and stack."""
-    monkeypatch.setattr(cpu_search, "CALL_SECONDS", 0.0)
+    monkeypatch.setattr(cpu_engine, "CALL_SECONDS", 0.0)
     monkeypatch.setattr(cpu_engine, "WIDTH", 1)
     board = puzzle("3x3", 23, 3)
     expected = count(board, device="cpu", method="contraction").count
@@ -107,7 +107,7 @@ def test_a_stack_that_is_too_low_grows(monkeypatch: pytest.MonkeyPatch) -> None:
         def empty(cls, boards: int, *rest: Any) -> Stack:
             return Stack.empty(low, *rest)
 
-    monkeypatch.setattr(cpu_search, "Stack", Low)
+    monkeypatch.setattr(quick_search, "Stack", Low)
     board = puzzle("3x3", 23, 3)
     expected = count(board, device="cpu", method="contraction").count
     found = count(board, device="cpu", jobs=1, cutoff=1e300, method="search")

@@ -20,8 +20,7 @@ import pytest
 
 from gpusudoku.counting import count
 from gpusudoku.engines import cpu
-from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.engines.cpu_search import SharedSearch
+from gpusudoku.engines.cpu import CpuEngine, SharedSearch
 from gpusudoku.jobs.cancel import Deadline
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import pool

@@ -11,7 +11,6 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count
 from gpusudoku.engines import cpu as cpu_engine
-from gpusudoku.engines import cpu_search
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.formats import parse
 from gpusudoku.kernels.search.shape import Shape
@@ -123,7 +122,7 @@ def test_a_search_out_of_room_for_solutions_goes_on_where_it_stopped(
     shape: str, clues: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     board = puzzle(shape, clues, 1)
-    monkeypatch.setattr(cpu_search, "ROOM_BYTES", 37 * board.geometry.cells)
+    monkeypatch.setattr(cpu_engine, "ROOM_BYTES", 37 * board.geometry.cells)
     found: list[tuple[int, ...]] = []
     blocks = []
 

@@ -1,4 +1,4 @@
-"""The moment in the thread that calls: with it or without, whatever it comes to, results agree."""
+"""The quick search: with it or without, and however much it finds, results agree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 from gpusudoku import Board, collection, count, count_many, parse, solve
-from gpusudoku.planning import batch, direct
+from gpusudoku.board.batch import Batch
+from gpusudoku.engines import quick_search
+from gpusudoku.kernels.search.shape import SearchSettings
+from gpusudoku.planning import batch
+from gpusudoku.search.frontier import Frontier
 from tests import naive
 from tests.boards import LINE_4X4, PUZZLE, puzzle, spoilt
 
@@ -28,7 +32,7 @@ def test_counts_are_the_same_wherever_it_ends(nodes: int, monkeypatch: pytest.Mo
     """What is left is the frontier that a plan begins with: nothing is lost, or counted twice."""
     expected = [naive.count(board) for board in boards()]
     monkeypatch.setattr(
-        direct, "node_seconds", lambda shape: direct.DIRECT_SECONDS / max(nodes, 0.1)
+        quick_search, "node_seconds", lambda shape: quick_search.QUICK_SECONDS / max(nodes, 0.1)
     )
     for board, number in zip(boards(), expected, strict=True):
         for options in ({}, {"strategy": "first", "propagate": "none"}, {"method": "auto"}):
@@ -52,8 +56,8 @@ def test_statistics_are_those_of_one_worker() -> None:
     assert stats.nodes == 7
     assert stats.seconds > 0 == stats.expansion_seconds
     assert result.estimates is not None
-    assert result.estimates.search_seconds == stats.nodes * direct.node_seconds(
-        direct.shape_of(2, 2)
+    assert result.estimates.search_seconds == stats.nodes * quick_search.node_seconds(
+        quick_search.shape_of(2, 2)
     )
     assert count(LINE_4X4, device="cpu", limit=9).estimates.search_seconds is None
 
@@ -67,7 +71,7 @@ def test_candidates_that_are_given_count() -> None:
 def test_most_boards_take_no_job(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor a thread, nor an estimate."""
     count(PUZZLE, device="cpu")
-    monkeypatch.setattr(batch, "choose", None)
+    monkeypatch.setattr(batch, "choose_in_time", None)
     monkeypatch.setattr(batch, "SearchPlan", None)
     assert count(PUZZLE, device="cpu").unique
     assert count(parse(PUZZLE), device="cpu", limit=2).unique
@@ -89,5 +93,17 @@ def test_estimates_are_of_the_whole_search(monkeypatch: pytest.MonkeyPatch) -> N
     """Whether the search has begun or not: they are the same on every machine."""
     board = collection.load("1c")
     begun = count(board, device="cpu").estimates
-    monkeypatch.setattr(batch, "search_directly", lambda *_, **__: None)
+    monkeypatch.setattr(batch, "quick_search", lambda *_, **__: None)
     assert count(board, device="cpu").estimates == begun
+
+
+def test_a_search_that_has_begun_has_its_board(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The roots are the board itself, packed, whatever was done to it: a plan estimates that."""
+    monkeypatch.setattr(quick_search, "node_seconds", lambda shape: quick_search.QUICK_SECONDS / 7)
+    given = Board([0] * 16, candidates=[1, *[15] * 15])
+    for board in [*boards(), given]:
+        begun = quick_search.run_quick_search(Batch.of([board]), SearchSettings(), None)
+        assert begun is not None
+        if not begun.is_finished:
+            assert np.array_equal(begun.roots.boards, Frontier.of([board]).boards)
+            assert begun.remaining.nodes == begun.counters.nodes > 0
