@@ -1,4 +1,4 @@
-"""Results of many boards, one after the other, with the errors of bad boards in their places."""
+"""Results of many boards, in order, with the errors of bad boards in their places."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made
 from gpusudoku.results import BadBoard, ResultBlock
 
 Row = TypeVar("Row", covariant=True)
-
-
 Block = TypeVar("Block", bound=RowBlock)
 
 _CONSUMED = ", consumed"
@@ -29,11 +27,11 @@ ON_ERROR = ("raise", "record")
 
 
 def with_bad_boards(
-    found: Iterable[Batch | InputError],
+    boards: Iterable[Batch | InputError],
     work: Callable[[Iterator[Batch]], Generator[Block, None, None]],
     on_error: str,
 ) -> Generator[Block | BadBoard, None, None]:
-    """Work on the boards that were found, and raise or record the errors among them.
+    """Give the results of good boards, and raise or record the errors of bad ones.
 
     Raises
     ------
@@ -43,43 +41,45 @@ def with_bad_boards(
     """
     if on_error not in ON_ERROR:
         raise InputError(f"on_error {described(on_error)}: expected {' or '.join(ON_ERROR)}")
-    bad = deque[BadBoard]()
-    return _in_places(work(_good(found, bad, on_error)), bad)
+    bad_boards = deque[BadBoard]()
+    return _merged(work(_good_boards(boards, bad_boards, on_error)), bad_boards)
 
 
-def _good(
-    found: Iterable[Batch | InputError], bad: deque[BadBoard], on_error: str
+def _good_boards(
+    boards: Iterable[Batch | InputError], bad_boards: deque[BadBoard], on_error: str
 ) -> Iterator[Batch]:
-    """Yield the boards, and put the errors among them aside."""
+    """Yield the good boards, and append the bad ones to ``bad_boards``."""
     index = 0
-    for each in found:
-        if not isinstance(each, InputError):
-            yield each
+    for batch in boards:
+        if not isinstance(batch, InputError):
+            yield batch
+            index += len(batch)
         elif on_error == "raise":
-            raise InputError(f'{each} (on_error="record" goes on after it)')
+            raise InputError(f'{batch} (on_error="record" goes on after it)')
         else:
-            bad.append(BadBoard(index, each))
-        index += 1 if isinstance(each, InputError) else len(each)
+            bad_boards.append(BadBoard(index, batch))
+            index += 1
 
 
-def _in_places(
-    blocks: Generator[Block, None, None], bad: deque[BadBoard]
+def _merged(
+    blocks: Generator[Block, None, None], bad_boards: deque[BadBoard]
 ) -> Generator[Block | BadBoard, None, None]:
-    """Yield blocks, cut where bad boards were, and these."""
-    given = 0
+    """Yield blocks and bad boards in the order of their boards; blocks are split where needed."""
+    next_index = 0
     with closing(blocks):
         for block in blocks:
             start = 0
-            while bad and bad[0].index - given <= len(block) - start:
-                end = start + bad[0].index - given
+            while bad_boards and bad_boards[0].index - next_index <= len(block) - start:
+                end = start + bad_boards[0].index - next_index
                 if start < end:
                     yield block.part(start, end)
-                yield bad.popleft()
-                given, start = given + end - start + 1, end
+                yield bad_boards.popleft()
+                next_index += end - start + 1
+                start = end
             if start < len(block):
                 yield block.part(start, len(block)) if start else block
-            given += len(block) - start
-    yield from bad
+            next_index += len(block) - start
+    yield from bad_boards
 
 
 def rows_of(blocks: Iterable[Any], on_error: str) -> Iterator[Any]:
@@ -114,11 +114,11 @@ def _in_library(block: ResultBlock | BadBoard, destination: Destination) -> Resu
 class Results(Generic[Row]):
     """An iterator over the results of many boards, in their order.
 
-    Boards are worked on in blocks, and an object for a board is made only when it is asked for:
-    ``blocks`` and ``numbers`` make none. ``close`` stops the work on boards not asked for yet,
-    and so does the token that the call was given. ``len`` is the number of all boards, a TypeError
-    if that is not known before they are read. Results can be read once: a second loop gives
-    nothing, with a RuntimeWarning. After an error, and for ``blocks`` and ``numbers``, this is an
+    Boards are processed in blocks, and iterating makes an object for each board; ``blocks`` and
+    ``numbers`` make none. ``close`` stops the work on the remaining boards, and so does the cancel
+    token of the call. ``len`` is the number of all boards; it is a TypeError if that is not known
+    before they are read. Results can be read once: a second loop yields nothing and gives a
+    RuntimeWarning. After an error, and for ``blocks`` and ``numbers``, a second reading is an
     InputError.
     """
 
@@ -128,19 +128,23 @@ class Results(Generic[Row]):
         cancel: CancelToken | None = None,
         boards: object = None,
     ) -> None:
-        self._blocks, self._cancel = made_in(lambda: cancelling(cancel), blocks), cancel
-        self._length, self._destination = _length(boards), Destination.of(boards)
+        self._blocks = made_in(lambda: cancelling(cancel), blocks)
+        self._cancel = cancel
+        self._length = _length(boards)
+        self._destination = Destination.of(boards)
         self._block: ResultBlock | BadBoard | None = None
         self._objects: Iterator[Row] = iter(())
         self._numbers = list[NDArray[Any]]()
-        self._given = self._taken = 0
-        """Results given, of all boards and of the block."""
+        self._read = 0
+        """Results that were read."""
+        self._read_of_block = 0
+        """Those of the current block."""
         self._end = ""
-        """The reason why there are no more, once that is so."""
+        """The reason why there are no more results; empty while there may be some."""
 
     def __repr__(self) -> str:
         total = "" if self._length is None else f" of {self._length}"
-        return f"<Results: {self._given}{total} taken{self._end}>"
+        return f"<Results: {self._read}{total} taken{self._end}>"
 
     def __len__(self) -> int:
         if self._length is None:
@@ -151,7 +155,7 @@ class Results(Generic[Row]):
         return self._length != 0
 
     def __iter__(self) -> Results[Row]:
-        if self._end == _CONSUMED:  # no error: a loop over chunks by islice begins once more then
+        if self._end == _CONSUMED:  # no error, as a loop over chunks by islice ends like this
             warnings.warn(self._no_more(), RuntimeWarning, stacklevel=2)
         else:
             self._check_open()
@@ -161,13 +165,16 @@ class Results(Generic[Row]):
         try:
             check_cancelled(self._cancel)
         except Cancelled:
-            self.close()  # a kept error keeps this, too, and would keep its threads
+            # Whoever keeps the error keeps this object, too, which would keep its threads.
+            self.close()
             raise
         while True:
-            for one in self._objects:
-                self._taken, self._given = self._taken + 1, self._given + 1
-                return one
-            self._block, self._taken = self._next_block(), 0
+            for row in self._objects:
+                self._read_of_block += 1
+                self._read += 1
+                return row
+            self._block = self._next_block()
+            self._read_of_block = 0
             if self._block is None:
                 raise StopIteration
             self._objects = cast("Iterator[Row]", iter(self._block))
@@ -176,9 +183,9 @@ class Results(Generic[Row]):
         """Return the next block, or None at the end."""
         try:
             block = next(self._blocks, None)
-        except TooExpensive as error:  # of the board whose turn it is
-            self._end = f", ended by board {self._given}: {error}"
-            raise TooExpensive(f"board {self._given}: {error}", error.seconds) from None
+        except TooExpensive as error:  # it concerns the next board
+            self._end = f", ended by board {self._read}: {error}"
+            raise TooExpensive(f"board {self._read}: {error}", error.seconds) from None
         except BaseException as error:
             self._end = self._end or f", ended by {type(error).__name__}: {error}"
             raise
@@ -191,53 +198,58 @@ class Results(Generic[Row]):
         return f"{self!r} is used up: results can be read once, so keep them with list(...)"
 
     def _check_open(self) -> None:
-        """Complain if there are no more results, where none would be given without a word."""
+        """Raise an InputError if there are no more results, instead of silently giving none."""
         check_cancelled(self._cancel)
         if self._end:
             raise InputError(self._no_more())
 
     def blocks(self) -> Iterator[ResultBlock | BadBoard]:
-        """Yield the results that are left, in blocks of boards that were worked on together.
+        """Yield the remaining results, in blocks of boards that were processed together.
 
         If the boards were an array of PyTorch, JAX or CuPy, so are the ``numbers`` and
         ``solutions`` of blocks, on the same device.
         """
-        return (_in_library(block, self._destination) for block in self._left())
+        return (_in_library(block, self._destination) for block in self._numpy_blocks())
 
-    def _left(self) -> Iterator[ResultBlock | BadBoard]:
-        """Yield the same with arrays of NumPy."""
+    def _numpy_blocks(self) -> Iterator[ResultBlock | BadBoard]:
+        """Yield the same blocks with NumPy arrays."""
         self._check_open()
-        block, self._block, self._objects = self._block, None, iter(())
-        if block is not None and self._taken < len(block):
-            block = block.part(self._taken, len(block))
+        block = self._block
+        self._block = None
+        self._objects = iter(())
+        if block is not None and self._read_of_block < len(block):
+            block = block.part(self._read_of_block, len(block))
         else:
             block = self._next_block()
-        while block is not None:  # the caller may stop here, and ask again later
-            self._given += len(block)
+        while block is not None:  # the caller may stop at a block, and continue later
+            self._read += len(block)
             yield block
             block = self._next_block()
 
     def numbers(self, out: Any = None) -> NDArray[Any]:
-        """The number of solutions found of every board that is left.
+        """The number of solutions found of each remaining board, int64 (B).
 
-        An array (B), int64, or of Python's objects: integers, where one exceeds that, and None for
-        a ``BadBoard``. A number that reaches the limit may be smaller than the count. After an
-        error the next call returns the numbers that were found before it.
+        The array has Python objects instead, integers and None, if a number exceeds int64 or if
+        there is a ``BadBoard``, whose number is None. A number that reaches the limit may be
+        smaller than the count. After an error, the next call returns the numbers that were found
+        before it.
 
-        If the boards were an array of PyTorch, JAX or CuPy, so is that of int64, on the same
-        device. ``out`` is an array to fill and return: int64 (B), as for ``Solutions.sample``. If
-        it cannot be filled, that is an InputError, and the next call returns the numbers.
+        If the boards were an array of PyTorch, JAX or CuPy, an array of int64 is in the same
+        library and on the same device. ``out`` is an array to fill and return: int64 (B), as for
+        ``Solutions.sample``. If it cannot be filled, that is an InputError, and the next call
+        returns the numbers.
         """
         if not (self._end and self._numbers):
-            for block in self._left():
+            for block in self._numpy_blocks():
                 self._numbers.append(block.numbers)
-        found = np.concatenate([np.zeros(0, np.int64), *self._numbers])
-        made: NDArray[Any] = self._destination.give(found, out)
-        self._numbers = []
-        return made
+        all_numbers = np.concatenate([np.zeros(0, np.int64), *self._numbers])
+        result: NDArray[Any] = self._destination.give(all_numbers, out)
+        self._numbers = []  # only now: after an error of ``give`` they are returned again
+        return result
 
     def close(self) -> None:
         """Stop the work."""
         self._end = self._end or ", closed"
         self._blocks.close()
-        self._objects, self._block = iter(()), None
+        self._objects = iter(())
+        self._block = None

@@ -1,4 +1,4 @@
-"""Batches, cut and joined to blocks that are worth an engine's while."""
+"""Batches divided and joined into blocks that are large enough to be efficient."""
 
 from __future__ import annotations
 
@@ -18,151 +18,162 @@ from gpusudoku.jobs.ordered import Where, ordered_map
 Result = TypeVar("Result")
 
 FIRST_BOARDS = 16
-"""Boards in the first block: the first results come soon, also of boards that take long."""
+"""Boards in the first block: few, so that the first results come soon even if boards take long."""
 BLOCK_SECONDS = 0.5
-"""Time that all threads together should take to read a block and to work on it."""
+"""Time that all threads together should take to read a block and to process it."""
 THREAD_SECONDS = 0.05
-"""Time that one thread should take for a block: the results of AHEAD such blocks for each thread
+"""Time that one thread should take for a block. The results of AHEAD such blocks for each thread
 are kept in memory."""
 QUICK_SECONDS = 0.1
-"""Each thread takes a block of its own while reading a block takes less than this, or more only
-because threads wait for each other, and working on it by all threads takes less, too."""
+"""Each thread takes a block of its own while blocks are quick: reading one takes less than this (or
+more only because threads wait for each other), and so does processing one by all threads."""
 SMALL_SECONDS = 0.002
-"""A block that takes less time is not worth handing to another thread: what surrounds the compiled
-loops takes longer than these, and only one thread at a time can do that."""
+"""A block that takes less time is not given to another thread. The interpreted code around its
+kernels takes longer than they do, and only one thread at a time can run that."""
 PAUSE_SECONDS = 0.1
-"""If the boards of a stream pause for so long, those before the pause are worked on."""
+"""If a stream of boards pauses for this long, the boards before the pause become a block."""
 PATIENCE_SECONDS = 0.5
-"""Time after which a thread puts a block down, and all threads work on it together."""
+"""Time after which a thread abandons a block, and all threads process it together."""
 
 Do = Callable[[Batch, bool], Generator[Any, None, None]]
-"""Gives the results of a block in its order.
+"""Processes a block and yields its results in order.
 
-Either all threads work on it together; or only the thread that calls does, *alone*, while others
-work on other blocks: what is better done by all threads is then given as ``Deferred``.
+The second argument, *alone*, is False if all threads are to work on the block together. It is True
+if only the calling thread is to work on it, while other threads process other blocks. Boards that
+all threads should process together are then yielded as ``Deferred``.
 """
 
 
 @dataclass(frozen=True)
 class Deferred(Generic[Result]):
-    """Results that all threads are to work out together, as they are asked for."""
+    """Results that all threads compute together, when they are read."""
 
     results: Generator[Result, None, None]
 
 
-class _Cut(NamedTuple):
+class _ReadBlock(NamedTuple):
     """A block as it was read."""
 
-    block: Batch
+    boards: Batch
     size: int
-    """The boards that it was to have."""
+    """The number of boards that was wanted."""
     seconds: float
     """The time that reading it took."""
 
 
 def in_blocks(
-    batches: Iterable[Batch], most: int, do: Do, threads: int = 1
+    batches: Iterable[Batch], max_boards: int, do: Do, threads: int = 1
 ) -> Generator[Any, None, None]:
-    """Work on boards in blocks of at most so many, and give the results in the boards' order.
+    """Process boards in blocks of at most ``max_boards``; yield the results in the boards' order.
 
-    A block has one geometry; from FIRST_BOARDS on, blocks grow while they are quick, without the
-    caller's time. An error of reading is raised once all boards before it were worked on. The
-    thread that iterates reads batches as they are needed.
+    A block has one geometry. The first one has FIRST_BOARDS boards; blocks grow while they are
+    quick, not counting the caller's time. An error of reading is raised after the results of all
+    boards before it. The iterating thread reads batches when they are needed.
 
-    All threads work on the first block of a geometry together: kernels may be compiled. While
-    blocks are quick, each of several threads has one of its own, and the one that reads does those
-    at once that are hardly any work. A block that takes long is done anew by all threads.
+    All threads work on the first block of a geometry together, as kernels may be compiled. While
+    blocks are quick, each thread processes one of its own, and the reading thread processes small
+    ones itself. A block that takes too long is processed again, by all threads.
     """
-    pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, most)
-    costs: dict[Geometry, Cost] = {}  # of a board of each shape that there was
-    quick = False
-    slowdown = 1.0  # how many times as long a block takes as its thread is on a core
+    pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, max_boards)
+    costs: dict[Geometry, Cost] = {}  # of a board of each shape
+    is_quick = False
+    slowdown = 1.0  # the elapsed time of a block divided by the time of its thread on a core
 
-    def cuts() -> Iterator[_Cut]:
-        blocks = cut_blocks(batches, pace)
+    def read_blocks() -> Iterator[_ReadBlock]:
+        blocks = blocks_of(batches, pace)
         while True:
-            start, size = time.perf_counter(), pace.size
-            block = next(blocks, None)
-            if block is None:
+            size = pace.size
+            start = time.perf_counter()
+            boards = next(blocks, None)
+            if boards is None:
                 return
-            yield _Cut(block, size, time.perf_counter() - start)
+            yield _ReadBlock(boards, size, time.perf_counter() - start)
 
-    def where(cut: _Cut) -> Where:
-        cost = costs.get(cut.block.geometry)
-        # Results wait for no boards that come slowly. Where threads wait for cores or for Python's
-        # lock, reading takes longer, too, though the boards are there.
-        if not quick or cost is None or cut.seconds > QUICK_SECONDS * slowdown:
+    def where(block: _ReadBlock) -> Where:
+        cost = costs.get(block.boards.geometry)
+        # Finished results do not wait for boards that come slowly. If threads wait for cores or for
+        # Python's lock, reading takes longer, too, although the boards are there.
+        if not is_quick or cost is None or block.seconds > QUICK_SECONDS * slowdown:
             return Where.EXCLUSIVE
-        return Where.INLINE if cost.of(len(cut.block)) < SMALL_SECONDS else Where.POOL
+        return Where.INLINE if cost.of(len(block.boards)) < SMALL_SECONDS else Where.POOL
 
-    def by_one(cut: _Cut) -> list[Any]:
-        return list(do(cut.block, True))
+    def by_one_thread(block: _ReadBlock) -> list[Any]:
+        return list(do(block.boards, True))
 
-    def by_all(cut: _Cut) -> Generator[Any, None, None]:
-        nonlocal quick
-        seconds, on_cores, end = cut.seconds, 0.0, object()
-        with closing(do(cut.block, False)) as results:
+    def by_all_threads(block: _ReadBlock) -> Generator[Any, None, None]:
+        nonlocal is_quick
+        seconds = block.seconds
+        core_seconds = 0.0
+        end = object()
+        with closing(do(block.boards, False)) as results:
             while True:
-                start, start_on_cores = time.perf_counter(), time.process_time()
+                start = time.perf_counter()
+                core_start = time.process_time()
                 result = next(results, end)
                 seconds += time.perf_counter() - start
-                on_cores += time.process_time() - start_on_cores
+                core_seconds += time.process_time() - core_start
                 if result is end:
                     break
                 yield result
-        pace.took(seconds, full=len(cut.block) == cut.size)
-        # Threads that wait for a core, or for others, would take less alone.
-        quick = threads > 1 and on_cores < QUICK_SECONDS
-        costs.setdefault(cut.block.geometry, Cost())
+        pace.took(seconds, full=len(block.boards) == block.size)
+        # The time on cores, as threads that wait for a core or for each other would be quicker
+        # alone.
+        is_quick = threads > 1 and core_seconds < QUICK_SECONDS
+        costs.setdefault(block.boards.geometry, Cost())
 
-    with closing(ordered_map(cuts(), by_one, threads, PATIENCE_SECONDS, where)) as blocks:
-        for done in blocks:
-            cut = done.item
-            if done.result is None:
-                yield from by_all(cut)
+    with closing(
+        ordered_map(read_blocks(), by_one_thread, threads, PATIENCE_SECONDS, where)
+    ) as finished_blocks:
+        for finished in finished_blocks:
+            block = finished.item
+            if finished.result is None:
+                yield from by_all_threads(block)
                 continue
-            costs[cut.block.geometry].took(done.seconds, len(cut.block))
-            if done.where is Where.POOL and done.seconds > SMALL_SECONDS:
-                slowdown = max(1.0, done.elapsed / done.seconds)
-            # Blocks that were cut before the pace changed say nothing of the size that it has.
-            if cut.size == pace.size:
-                seconds = done.seconds * BLOCK_SECONDS / THREAD_SECONDS
-                pace.took(seconds, full=len(cut.block) == cut.size)
-            for piece in done.result:
-                if isinstance(piece, Deferred):
-                    yield from piece.results
+            costs[block.boards.geometry].took(finished.seconds, len(block.boards))
+            if finished.where is Where.POOL and finished.seconds > SMALL_SECONDS:
+                slowdown = max(1.0, finished.elapsed / finished.seconds)
+            # Blocks that were read before the pace changed say nothing about its current size.
+            if block.size == pace.size:
+                seconds = finished.seconds * BLOCK_SECONDS / THREAD_SECONDS
+                pace.took(seconds, full=len(block.boards) == block.size)
+            for result in finished.result:
+                if isinstance(result, Deferred):
+                    yield from result.results
                 else:
-                    yield piece
+                    yield result
 
 
-def cut_blocks(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
-    """Cut and join batches to blocks of the pace's size, or less after a pause."""
-    held: list[Batch] = []
+def blocks_of(batches: Iterable[Batch], pace: Pace) -> Iterator[Batch]:
+    """Divide and join batches into blocks of the pace's size; shorter ones before a pause."""
+    pending: list[Batch] = []
     boards = 0
     try:
-        asked = time.perf_counter()
+        start = time.perf_counter()
         for batch in batches:
             check_cancelled()
-            paused = time.perf_counter() - asked > PAUSE_SECONDS
-            if held and batch.geometry != held[0].geometry:
-                yield Batch.joined(held)
-                held, boards = [], 0
-            held.append(batch)
+            has_paused = time.perf_counter() - start > PAUSE_SECONDS
+            if pending and batch.geometry != pending[0].geometry:
+                yield Batch.joined(pending)
+                pending = []
+                boards = 0
+            pending.append(batch)
             boards += len(batch)
             while boards >= pace.size:
-                block, end = Batch.joined(held), pace.size
-                yield block.part(0, end)
-                held = [block.part(end, boards)] if boards > end else []
-                boards -= end
-            if held and paused:
-                yield Batch.joined(held)
-                held, boards = [], 0
-            asked = time.perf_counter()
-    except Interrupted:  # neither it nor Ctrl-C waits for its turn
+                size = pace.size  # it may change while the block is processed
+                joined = Batch.joined(pending)
+                yield joined.part(0, size)
+                pending = [joined.part(size, boards)] if boards > size else []
+                boards -= size
+            if pending and has_paused:
+                yield Batch.joined(pending)
+                pending = []
+                boards = 0
+            start = time.perf_counter()
+    except Interrupted:  # an interrupt, unlike other errors, does not wait for the boards before it
         raise
     except Exception:
-        if held:
-            yield Batch.joined(held)
+        if pending:
+            yield Batch.joined(pending)
         raise
-    if held:
-        yield Batch.joined(held)
+    if pending:
+        yield Batch.joined(pending)

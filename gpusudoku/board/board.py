@@ -31,14 +31,15 @@ class Conflict(NamedTuple):
 
     def describe(self, geometry: Geometry) -> str:
         """Say it in words: ``r1c1 and r1c5 both hold 7``."""
-        first, second = geometry.cell_name(self.first), geometry.cell_name(self.second)
+        first = geometry.cell_name(self.first)
+        second = geometry.cell_name(self.second)
         return f"{first} and {second} both hold {self.digit}"
 
 
 class Board:
-    """Clues on a grid and, if need be, the candidates that are given for its cells.
+    """Clues on a grid and, optionally, candidates for its cells.
 
-    It never changes. ``board[r, c]`` is the digit in a cell, 0 if it is empty, with rows and
+    A board is immutable. ``board[r, c]`` is the digit in a cell, 0 if it is empty, with rows and
     columns from 0; ``board[r]`` is a row, and so is what iterating gives. ``numpy.asarray(board)``
     is the grid. A notebook draws it.
 
@@ -65,7 +66,7 @@ class Board:
 
     _geometry: Geometry
     _cells: NDArray[np.uint8]
-    _given: NDArray[np.uint64] | None
+    _masks: NDArray[np.uint64] | None
 
     def __init__(
         self,
@@ -77,11 +78,11 @@ class Board:
         if isinstance(cells, Board | str):
             raise InputError(f"cells are given as a {type(cells).__name__}, expected integers")
         digits, geometry = _digits_of(cells, geometry)
-        given = None if candidates is None else _masks_of(candidates, digits, geometry)
-        for array in (digits, given):
+        masks = None if candidates is None else _masks_of(candidates, digits, geometry)
+        for array in (digits, masks):
             if array is not None:
                 array.setflags(write=False)
-        vars(self).update(_geometry=geometry, _cells=digits, _given=given)
+        vars(self).update(_geometry=geometry, _cells=digits, _masks=masks)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a board never changes: {name} cannot be set")
@@ -94,7 +95,7 @@ class Board:
         """Make a board of cells, uint8 (n * n), that are known to be right, and do not change."""
         board = object.__new__(cls)
         cells.setflags(write=False)
-        vars(board).update(_geometry=geometry, _cells=cells, _given=None)
+        vars(board).update(_geometry=geometry, _cells=cells, _masks=None)
         return board
 
     @classmethod
@@ -113,12 +114,12 @@ class Board:
     @property
     def _key(self) -> tuple[Geometry, bytes, bytes | None]:
         """All that makes two boards equal."""
-        given = None if self._given is None else self._given.tobytes()
-        return self.geometry, self.cells.tobytes(), given
+        masks = None if self._masks is None else self._masks.tobytes()
+        return self.geometry, self.cells.tobytes(), masks
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A pickled array forgets that it is read-only: the board is made anew.
-        return partial(Board, candidates=self._given), (self.cells, self.geometry)
+        # A pickled array loses its read-only flag, so unpickling calls the constructor.
+        return partial(Board, candidates=self._masks), (self.cells, self.geometry)
 
     def __len__(self) -> int:
         """Return the number of rows, n."""
@@ -126,8 +127,8 @@ class Board:
 
     def __getitem__(self, index: Any) -> Any:
         """Return a part of the grid: ``board[r, c]`` is a digit or 0, ``board[r]`` a row."""
-        found = self.grid[index]
-        return int(found) if isinstance(found, np.integer) else found
+        part = self.grid[index]
+        return int(part) if isinstance(part, np.integer) else part
 
     def __iter__(self) -> Iterator[NDArray[np.uint8]]:
         """Yield the rows of the grid, read-only."""
@@ -143,24 +144,24 @@ class Board:
 
     def __str__(self) -> str:
         """Return the canonical line; with given candidates those of all cells, in braces."""
-        if self._given is None:
+        if self._masks is None:
             return write_cells(self.cells)
-        return write_candidates(self._given, self.n)
+        return write_candidates(self._masks, self.n)
 
     def __repr__(self) -> str:
-        if self._given is None:
+        if self._masks is None:
             return f"parse({str(self)!r}, box={str(self.geometry)!r})"
         return f"<board with candidates {self}, box={self.geometry}>"
 
     def describe(self) -> str:
         """Say it in a few words: ``a 9x9 board with 30 clues``."""
         article = "an" if self.n in (8, 11, 18) else "a"
-        restricted = "" if self._given is None else " and given candidates"
+        restricted = "" if self._masks is None else " and given candidates"
         clues = f"{self.clues} clue{'' if self.clues == 1 else 's'}"
         return f"{article} {self.n}x{self.n} board with {clues}{restricted}"
 
     def _repr_html_(self) -> str:
-        hidden = "" if self._given is None else "Given candidates are not drawn."
+        hidden = "" if self._masks is None else "Given candidates are not drawn."
         return draw(self.geometry, self.cells, caption=hidden)
 
     @property
@@ -204,7 +205,7 @@ class Board:
 
         The mask of a filled cell is that of its digit alone.
         """
-        return self._given
+        return self._masks
 
     @cached_property
     def candidates(self) -> NDArray[np.uint64]:
@@ -214,10 +215,10 @@ class Board:
         candidates, if there are any.
         """
         digits = digit_masks(self.cells)
-        used = np.bitwise_or.reduce(digits[self.geometry.units], axis=1)
-        taken = np.bitwise_or.reduce(used[self.geometry.unit_of], axis=1)
-        allowed = np.uint64((1 << self.n) - 1) if self._given is None else self._given
-        masks: NDArray[np.uint64] = np.where(self.cells == 0, allowed & ~taken, np.uint64(0))
+        digits_of_units = np.bitwise_or.reduce(digits[self.geometry.units], axis=1)
+        excluded = np.bitwise_or.reduce(digits_of_units[self.geometry.unit_of], axis=1)
+        allowed = np.uint64((1 << self.n) - 1) if self._masks is None else self._masks
+        masks: NDArray[np.uint64] = np.where(self.cells == 0, allowed & ~excluded, np.uint64(0))
         masks.setflags(write=False)
         return masks
 
@@ -248,8 +249,8 @@ class Board:
 
     def transposed(self) -> Board:
         """Mirror the board at its main diagonal; boxes of R x C become C x R."""
-        given = None if self._given is None else self._given.reshape(self.n, self.n).T
-        return Board(self.grid.T, self.geometry.transposed, candidates=given)
+        masks = None if self._masks is None else self._masks.reshape(self.n, self.n).T
+        return Board(self.grid.T, self.geometry.transposed, candidates=masks)
 
     def relabelled(self, digits: Iterable[int]) -> Board:
         """Replace digit d by the d-th of ``digits``, a permutation of 1 .. n.
@@ -259,47 +260,53 @@ class Board:
         InputError
             If ``digits`` is no permutation of 1 .. n.
         """
-        new = list(digits)
-        if sorted(new) != list(range(1, self.n + 1)):
+        new_digits = list(digits)
+        if sorted(new_digits) != list(range(1, self.n + 1)):
             raise InputError(f"a relabelling must be a permutation of 1 .. {self.n}")
-        given = None
-        if self._given is not None:
-            bits = self._given[:, None] >> np.arange(self.n, dtype=np.uint64) & np.uint64(1)
-            given = np.bitwise_or.reduce(bits << (np.array(new, np.uint64) - np.uint64(1)), axis=1)
-        cells = np.array([0, *new], np.uint8)[self.cells]
-        return Board(cells, self.geometry, candidates=given)
+        masks = None
+        if self._masks is not None:
+            bits = self._masks[:, None] >> np.arange(self.n, dtype=np.uint64) & np.uint64(1)
+            new_bits = np.array(new_digits, np.uint64) - np.uint64(1)
+            masks = np.bitwise_or.reduce(bits << new_bits, axis=1)
+        cells = np.array([0, *new_digits], np.uint8)[self.cells]
+        return Board(cells, self.geometry, candidates=masks)
 
 
-def array_of(given: ArrayLike) -> NDArray[Any]:
-    """Make an array of nested lists or the like: of integers, or of objects, None where missing."""
-    given = host_array(given)
-    if isinstance(given, list | tuple) and {*map(type, given)} - {int, list}:
-        given = [host_array(row) for row in given]
+def array_of(cells: ArrayLike) -> NDArray[Any]:
+    """Make an array of cells, such as nested lists.
+
+    It has integers or, if there are missing values, objects: integers and None.
+    """
+    cells = host_array(cells)
+    if isinstance(cells, list | tuple) and {*map(type, cells)} - {int, list}:
+        cells = [host_array(row) for row in cells]
     try:
-        values = np.asarray(given)
+        values = np.asarray(cells)
     except ValueError:
-        raise InputError(_uneven(given)) from None
+        raise InputError(_uneven(cells)) from None
     except TypeError as error:  # an object that does not become an array
         raise InputError(f"no array of cells: {error}") from None
     if values.ndim == 0:
-        raise InputError(f"expected integers for the cells, found {described(given)}")
+        raise InputError(f"expected integers for the cells, found {described(cells)}")
     if values.dtype.kind in "iu":
         return values
-    values = np.asarray(given, object)  # NumPy makes text or floats of all of what is mixed
-    found: NDArray[Any] = np.frompyfunc(_cell, 1, 1)(values)
-    return found
+    values = np.asarray(cells, object)  # of mixed types NumPy would make texts or floats
+    objects: NDArray[Any] = np.frompyfunc(_cell, 1, 1)(values)
+    return objects
 
 
 def _cell(value: object) -> object:
-    """Return a value of a cell: None for one that is missing, an integer for a whole float."""
+    """Return the value of a cell: None for a missing value, an integer for a whole float."""
     if isinstance(value, float | np.floating):
-        return None if np.isnan(value) else int(value) if value.is_integer() else value
-    return None if type(value).__name__ == "NAType" else value  # of pandas
+        if np.isnan(value):
+            return None
+        return int(value) if value.is_integer() else value
+    return None if type(value).__name__ == "NAType" else value  # pandas.NA
 
 
-def _uneven(given: Any) -> str:
-    """Describe the error in rows of which NumPy makes no array."""
-    sizes = [len(row) if _is_row(row) else None for row in given] if _is_row(given) else []
+def _uneven(rows: Any) -> str:
+    """Describe the error in rows from which NumPy makes no array."""
+    sizes = [len(row) if _is_row(row) else None for row in rows] if _is_row(rows) else []
     common = Counter(size for size in sizes if size is not None).most_common(1)
     for place, size in enumerate(sizes):
         if size is None:
@@ -314,23 +321,23 @@ def _is_row(value: object) -> bool:
 
 
 def name_of(cell: int, cells: int) -> str:
-    """Name one of so many cells, though it is not known which board they make."""
+    """Name a cell of a board of which only the number of cells is known."""
     n = isqrt(cells)
     return f"r{cell // n + 1}c{cell % n + 1}" if n * n == cells else f"cell {cell + 1}"
 
 
-def _digits_of(given: ArrayLike, geometry: Geometry | None) -> tuple[NDArray[np.uint8], Geometry]:
+def _digits_of(cells: ArrayLike, geometry: Geometry | None) -> tuple[NDArray[np.uint8], Geometry]:
     """Return the digits of a board's cells, uint8 (n * n), 0 for None, and its geometry."""
-    values = array_of(given).ravel()
+    values = array_of(cells).ravel()
     if values.dtype.kind not in "iu":
-        found = [0 if value is None else value for value in values.tolist()]
-        for cell, value in enumerate(found):
+        digits = [0 if value is None else value for value in values.tolist()]
+        for cell, value in enumerate(digits):
             if not isinstance(value, Integral) or isinstance(value, bool):
                 raise InputError(
-                    f"{name_of(cell, len(found))} holds {described(value)}: cells must be"
+                    f"{name_of(cell, len(digits))} holds {described(value)}: cells must be"
                     " integers, 0 for an empty one"
                 )
-        values = np.array(found)
+        values = np.array(digits)
     if geometry is None:
         n = isqrt(values.size)
         if n * n != values.size:
@@ -347,10 +354,12 @@ def _digits_of(given: ArrayLike, geometry: Geometry | None) -> tuple[NDArray[np.
     return values.astype(np.uint8), geometry
 
 
-def _masks_of(given: ArrayLike, cells: NDArray[np.uint8], geometry: Geometry) -> NDArray[np.uint64]:
-    """Return given candidates, uint64 (n * n); those of a filled cell are its digit alone."""
+def _masks_of(
+    candidates: ArrayLike, cells: NDArray[np.uint8], geometry: Geometry
+) -> NDArray[np.uint64]:
+    """Check candidates and return them, uint64 (n * n); a filled cell has only its digit."""
     try:
-        values = array_of(given).ravel()
+        values = array_of(candidates).ravel()
     except InputError as error:
         raise InputError(f"candidates: {error}") from None
     if values.dtype.kind not in "iu" and not all(type(value) is int for value in values):

@@ -102,10 +102,11 @@ def draw(
     default all filled cells. The caption is plain text.
     """
     bold = cells > 0 if clues is None else clues
-    line, rows = write_cells(cells), []
+    rows = []
+    line = write_cells(cells)
     symbols = line.split(",") if geometry.n > len(DIGITS) else line
     for row in range(geometry.n):
-        drawn = ""
+        row_html = ""
         for column in range(geometry.n):
             cell = row * geometry.n + column
             style = _CELL
@@ -114,7 +115,9 @@ def draw(
             if column and column % geometry.box_columns == 0:
                 style += ";border-left:2px solid"
             text = symbols[cell] if cells[cell] else ""
-            drawn += f'<td style="{style}">{f"<b>{text}</b>" if bold[cell] else text}</td>'
-        rows.append(f'<tr style="background:none">{drawn}</tr>')
-    below = f"<div>{caption}</div>" if caption else ""
-    return f'<div><table style="{_TABLE}"><tbody>{"".join(rows)}</tbody></table>{below}</div>'
+            row_html += f'<td style="{style}">{f"<b>{text}</b>" if bold[cell] else text}</td>'
+        rows.append(f'<tr style="background:none">{row_html}</tr>')
+    caption_html = f"<div>{caption}</div>" if caption else ""
+    return (
+        f'<div><table style="{_TABLE}"><tbody>{"".join(rows)}</tbody></table>{caption_html}</div>'
+    )

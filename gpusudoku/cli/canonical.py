@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +21,10 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS, line_buffer
-from gpusudoku.iterating import with_bad_boards
 from gpusudoku.pipeline.messages import naming, note, several
 from gpusudoku.pipeline.records import FORMS as RECORDS
+from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions
-from gpusudoku.pipeline.sink import open_sink
 from gpusudoku.pipeline.source import Source, place_of, sole_board
 from gpusudoku.pipeline.text_forms import PuzzleLines
 from gpusudoku.results import BadBoard
@@ -89,32 +87,30 @@ def canonical(
       gpusudoku canonical puzzles.txt --dedupe -o classes.txt
       gpusudoku canonical puzzles.txt --automorphisms --map --format csv
     """
-    command = command_facts()
-    asked = OutputOptions.take(given, command, errors=reading.keep_going and not dedupe)
     from gpusudoku.jobs.cores import usable_cores
     from gpusudoku.puzzles.canonical import Classes, canonical_batches
 
-    source = Source(boards, reading, asked)
-    writer = FormWriter(asked.form or "line", source, automorphisms, with_map)
-    work, classes = partial(canonical_batches, threads=jobs or usable_cores()), Classes()
-    with (
-        open_sink(command, source, asked, writer.header) as sink,
-        closing(with_bad_boards(source.found(), work, "record")) as blocks,
-    ):
+    command = command_facts()
+    settings = OutputOptions.take(given, command, errors=reading.keep_going and not dedupe)
+    run = Run(command, boards, reading, settings)
+    writer = FormWriter(settings.form or "line", run.source, automorphisms, with_map)
+    work = partial(canonical_batches, threads=jobs or usable_cores())
+    classes = Classes()
+    with run.open(writer), run.blocks(work) as blocks:
         for block in blocks:
             if isinstance(block, BadBoard):
-                sink.bad(b"" if dedupe else writer.bad(block))
+                run.write_bad(b"" if dedupe else writer.bad(block))
                 continue
             number = len(block)
             for index, error in block.errors.items():
-                source.unanswered(f"{place_of(block.boards, index)}{error}")
+                run.source.unanswered(f"{place_of(block.boards, index)}{error}")
             if dedupe:
                 block = block.chosen(classes.new(block))
-            sink.write(writer.text(block))
-            sink.done(boards=number, found=number)
-        if dedupe and not source.single:
+            run.write(writer.text(block))
+            run.done(boards=number, count=number)
+        if dedupe and not run.single:
             found = "1 class" if len(classes) == 1 else f"{len(classes):,} classes"
-            note(f"{found} in {several(sink.boards, 'board')}")
+            note(f"{found} in {several(run.boards, 'board')}")
 
 
 @click.command()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import time
 from collections.abc import Iterable
 from contextlib import closing
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.cli.generate import note_walks, puzzle_options, puzzle_source
+from gpusudoku.cli.generate import note_walks, puzzle_options, puzzle_run
 from gpusudoku.cli.options import (
     checkpoint,
     command_facts,
@@ -29,18 +28,14 @@ from gpusudoku.cli.options import (
     quiet_option,
 )
 from gpusudoku.cli.usage import Integer
-from gpusudoku.errors import GaveUp, InputError, not_installed
+from gpusudoku.errors import GaveUp
 from gpusudoku.options import MAX_NUMBER
-from gpusudoku.pipeline.checkpoint import is_resumed, refuse_same
-from gpusudoku.pipeline.identity import digest_of_file, identity_of_command
-from gpusudoku.pipeline.messages import note, quietly
-from gpusudoku.pipeline.output import WriteError, refuse
+from gpusudoku.pipeline.messages import quietly
 from gpusudoku.pipeline.records import as_rows
-from gpusudoku.pipeline.settings import CommandFacts, OutputOptions
-from gpusudoku.pipeline.sink import LineSink, open_sink
+from gpusudoku.pipeline.run import Run
+from gpusudoku.pipeline.settings import OutputOptions
 
 if TYPE_CHECKING:
-    from gpusudoku.pipeline.source import Source
     from gpusudoku.puzzles.dataset import Columns, PuzzleDataset
 
 own = own_option("dataset")
@@ -56,12 +51,6 @@ TYPES = {
     "number": "int64",
 }
 """The columns, and their types in Parquet."""
-_EXISTS = "exists already; move it, or give the whole command again with --force"
-FEW_VALUES = ["difficulty", "split", "seed"]
-"""Columns that Parquet keeps as indices into a dictionary: others would not fit into one."""
-GROUP_BYTES = 1 << 22
-"""Bytes of rows in csv that are one group in Parquet: some 15,000 of 9x9 puzzles. Up to 32 groups
-are read ahead."""
 
 
 @click.command()
@@ -122,78 +111,37 @@ def dataset(
     from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles
 
     command = command_facts()
-    asked = OutputOptions.take(given, command, has_text=False)
+    settings = OutputOptions.take(given, command, has_text=False)
     with quietly(quiet):
         options = PuzzleOptions(box, **given)
         rows = PuzzleDataset(options, shares)
-        form, path = asked.form or "csv", asked.output or ""
-        asked = replace(asked, form=form)
-        source = puzzle_source(options, asked)
+        form = settings.form or "csv"
+        settings = replace(settings, form=form)
+        parquet = None
         if form == "parquet":
-            _check_parquet(path, asked)
-            force = asked.force
-            asked = replace(asked, output=f"{path}.csv", force=False)
-            if _is_made(command, path, asked, source, force):
-                return
-        writer, gave_up = RowWriter(form, options.geometry.n), None
+            from gpusudoku.pipeline.parquet import ParquetFile
+
+            parquet = ParquetFile(settings)
+            settings = parquet.settings_of_rows
+        run = puzzle_run(command, options, settings)
+        if parquet is not None and parquet.is_finished(run):
+            return
+        writer = RowWriter(form, options.geometry.n)
+        error = None
         try:
-            with open_sink(command, source, asked, writer.header) as sink:
+            with run.open(writer):
                 note_walks(Puzzles(0, options, 0))
-                _write(sink, rows, number, seed, writer, patience, jobs)
-        except GaveUp as error:
-            gave_up = error
-        if form == "parquet":
-            convert(f"{path}.csv", path, asked.checkpoint, force)
-            if gave_up is None or asked.checkpoint is None:
-                Path(f"{path}.csv").unlink()
-        if gave_up is not None:
-            raise gave_up
-
-
-def _check_parquet(path: str, asked: OutputOptions) -> None:
-    """Complain at once if a Parquet file could not be made later."""
-    if path in ("", "-"):
-        raise InputError("parquet needs -o FILE: it is not written to stdout")
-    try:
-        import pyarrow.csv
-        import pyarrow.parquet  # noqa: F401
-    except ImportError:
-        raise InputError(not_installed("parquet", "pyarrow", "parquet")) from None
-    if asked.checkpoint is not None:
-        refuse_same(path, asked.checkpoint)
-    if not is_resumed(asked.checkpoint):
-        refuse(path, asked.force, ())
-        if os.path.lexists(f"{path}.csv"):  # --force is for the file that -o names
-            raise InputError(f"{path}.csv: exists already, and is for the rows of {path}: move it")
-    if Path(path).exists() and not Path(path).is_file():
-        raise InputError(f"{path}: is no ordinary file, and parquet needs one")
-
-
-def _is_made(
-    command: CommandFacts, path: str, asked: OutputOptions, source: Source, force: bool
-) -> bool:
-    """Tell whether a run that is resumed has made its Parquet file, which has no rows beside it.
-
-    An InputError if another file has its name, unless ``force`` overwrites it.
-    """
-    if not is_resumed(asked.checkpoint) or not Path(path).is_file():
-        return False
-    from gpusudoku.runs.store import RunStore
-
-    assert asked.checkpoint is not None
-    with RunStore(asked.checkpoint) as store:
-        store.check(identity_of_command(command, source, asked))
-        is_own = digest_of_file(path) == store.written("parquet")
-        if not (is_own or force):
-            raise InputError(f"{path}: {_EXISTS}")
-        is_made = is_own and store.state.finished and not Path(f"{path}.csv").exists()
-        if is_made:
-            note(f"{store.path}: finished before")
-        return is_made
+                _write(run, rows, number, seed, writer, patience, jobs)
+        except GaveUp as gave_up:
+            error = gave_up
+        if parquet is not None:
+            parquet.convert(TYPES, keeps_rows=error is not None)
+        if error is not None:
+            raise error
 
 
 def _write(
-    sink: LineSink,
+    run: Run,
     rows: PuzzleDataset,
     number: int,
     seed: int | None,
@@ -204,30 +152,32 @@ def _write(
     """Write the rows that are left of a number of them."""
     from gpusudoku.jobs.cores import usable_cores
 
-    sink.total = number
-    if sink.start.solutions == number:
+    run.total = number
+    if run.start_solutions == number:
         return
-    first, seen = 0, set[bytes]()
-    if sink.start.solutions:
-        assert sink.output.real_path is not None
-        first, seen = writer.read(sink.output.real_path)
-    start, made = time.perf_counter(), 0
+    first = 0
+    seen = set[bytes]()
+    if run.start_solutions:
+        assert run.output.real_path is not None
+        first, seen = writer.read(run.output.real_path)
+    start = time.perf_counter()
+    made = 0
     blocks = rows.blocks(
         number,
-        sink.seed(seed),
+        run.seed(seed),
         first=first,
         seen=seen,
         seconds=seconds,
         threads=jobs or usable_cores(),
     )
     with closing(blocks):
-        for columns in sink.line.waiting(blocks):
-            sink.tell_seed()
+        for columns in run.line.waiting(blocks):
+            run.report_seed()
             size = len(columns["number"])
-            sink.write(writer.text(columns), size)
+            run.write(writer.text(columns), size)
             made += size
-            sink.noun = f"rows, {made / (time.perf_counter() - start):,.0f} a second"
-            sink.done(solutions=size, found=size)
+            run.noun = f"rows, {made / (time.perf_counter() - start):,.0f} a second"
+            run.done(solutions=size)
 
 
 class RowWriter:
@@ -279,47 +229,3 @@ class RowWriter:
                 number = int(row["number"])
                 keys.add(class_key(row["canonical"].encode()))
         return number + 1, keys
-
-
-def convert(rows: str, path: str, checkpoint: str | None, force: bool) -> None:
-    """Make a Parquet file of rows in csv, group by group; it has its name once it is complete.
-
-    Its digest is saved in the ``checkpoint`` first: so a resumed run knows the file. An InputError
-    if there is a file that this run has not made, unless ``force`` overwrites it.
-    """
-    import pyarrow as pa
-    from pyarrow.csv import ConvertOptions, ReadOptions, open_csv
-    from pyarrow.parquet import ParquetWriter
-
-    from gpusudoku.runs.store import RunStore
-
-    schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in TYPES.items()])
-    target = os.path.realpath(path)  # a symbolic link stays
-    made, is_begun = Path(f"{target}.{os.getpid()}"), False
-    settings = {"compression": "zstd", "use_dictionary": FEW_VALUES}
-    try:
-        with (
-            open_csv(
-                rows,
-                read_options=ReadOptions(block_size=GROUP_BYTES),
-                convert_options=ConvertOptions(column_types=schema),
-            ) as batches,
-            made.open("xb") as file,
-        ):
-            is_begun = True
-            with ParquetWriter(file, schema, **settings) as writer:
-                for batch in batches:
-                    writer.write_batch(batch)
-            os.fsync(file.fileno())
-        with RunStore(checkpoint) as store:
-            if Path(path).exists() and not (
-                force or digest_of_file(path) == store.written("parquet")
-            ):
-                raise InputError(f"{path}: {_EXISTS}; the rows are in {rows}")
-            store.keep({"written parquet": digest_of_file(str(made))})
-        made.replace(target)
-    except OSError as error:
-        raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from None
-    finally:
-        if is_begun:  # else another program has a file of this name
-            made.unlink(missing_ok=True)

@@ -35,12 +35,10 @@ from gpusudoku.errors import InputError, shown
 from gpusudoku.formats import FORMATS, write_lines
 from gpusudoku.options import MAX_NUMBER
 from gpusudoku.pipeline.messages import note, quietly
-from gpusudoku.pipeline.parts import PartWriter
 from gpusudoku.pipeline.records import FORMS as RECORDS
 from gpusudoku.pipeline.records import as_rows
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
-from gpusudoku.pipeline.sink import LineSink, open_sink
-from gpusudoku.pipeline.source import Source
+from gpusudoku.pipeline.run import Run
+from gpusudoku.pipeline.settings import CommandFacts, InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.text_forms import SolutionWriter
 
 if TYPE_CHECKING:
@@ -171,14 +169,12 @@ def generate(
     from gpusudoku.puzzles.generate import PuzzleOptions
 
     command = command_facts()
-    asked = OutputOptions.take(given, command)
-    form, unbiased = asked.form or "line", given["unbiased"]
+    settings = OutputOptions.take(given, command)
+    form, unbiased = settings.form or "line", given["unbiased"]
     with quietly(quiet):
         if unbiased and form not in (*RECORDS, "line"):
             raise InputError(f"--format {form} has no place for the weights of --unbiased")
         options = PuzzleOptions(box, **given)
-        source = puzzle_source(options, asked, saved=part is not None)
-        numbers, piece = range(number), None
         if part is not None:
             if seed is None:
                 raise InputError("--part needs a --seed: all parts are of one run")
@@ -186,18 +182,24 @@ def generate(
                 raise InputError("--part cannot be combined with --unbiased")
             if options.is_small:
                 raise InputError("--part is for larger boards: parts of these could have the same")
-            piece = PartWriter(command, part, source, asked)
-            numbers = piece.take(number, "puzzles")
+        run = puzzle_run(command, options, settings, part)
+        numbers = run.take(number, "puzzles")
         writer = PuzzleWriter(form, weighted=unbiased)
-        with open_sink(command, source, asked, writer.header, part=piece) as sink:
-            _write(sink, options, numbers, seed, writer, patience, jobs)
+        with run.open(writer):
+            _write(run, options, numbers, run.seed(seed), writer, patience, jobs)
 
 
-def puzzle_source(options: PuzzleOptions, asked: OutputOptions, *, saved: bool = False) -> Source:
-    """Return what a command that makes puzzles has in place of an input: an empty board."""
+def puzzle_run(
+    command: CommandFacts,
+    options: PuzzleOptions,
+    settings: OutputOptions,
+    part: WhichPart | None = None,
+) -> Run:
+    """Return the run of a command that makes puzzles: its input is an empty board."""
     places = Places.of(Origin(""), [0])
     empty = Batch(options.geometry, Board.empty(options.geometry).cells[None], places=places)
-    return Source([empty], InputOptions(options.geometry), asked, saved=saved)
+    reading = InputOptions(options.geometry)
+    return Run(command, [empty], reading, settings, part=part)
 
 
 def note_walks(puzzles: Puzzles) -> None:
@@ -207,10 +209,10 @@ def note_walks(puzzles: Puzzles) -> None:
 
 
 def _write(
-    sink: LineSink,
+    run: Run,
     options: PuzzleOptions,
     numbers: range,
-    seed: int | None,
+    seed: int,
     writer: PuzzleWriter,
     seconds: float,
     jobs: int | None,
@@ -220,14 +222,14 @@ def _write(
     from gpusudoku.puzzles.generate import Puzzles
     from gpusudoku.puzzles.weighted import ClueStatistics
 
-    sink.total = len(numbers)
-    threads, statistics = jobs or usable_cores(), ClueStatistics(sink.notes.get(_MOMENTS))
+    run.total = len(numbers)
+    threads, statistics = jobs or usable_cores(), ClueStatistics(run.notes.get(_MOMENTS))
     puzzles = Puzzles(
         numbers.stop,
         options,
-        sink.seed(seed),
+        seed,
         first=numbers.start,
-        done=sink.start.solutions,
+        done=run.start_solutions,
         batches=statistics.batches,
         seconds=seconds,
         threads=threads,
@@ -235,15 +237,15 @@ def _write(
     note_walks(puzzles)
     start, made = time.perf_counter(), 0
     with closing(puzzles.blocks()) as blocks:
-        for block in sink.line.waiting(blocks):
-            sink.tell_seed()
-            sink.write(writer.text(block, statistics.batches))
+        for block in run.line.waiting(blocks):
+            run.report_seed()
+            run.write(writer.text(block, statistics.batches))
             made += len(block)
-            sink.noun = f"puzzles, {made / (time.perf_counter() - start):,.0f} a second"
+            run.noun = f"puzzles, {made / (time.perf_counter() - start):,.0f} a second"
             if options.unbiased and block.whole:
                 statistics.add(np.count_nonzero(block.puzzles, axis=1), block.weights)
-                sink.notes[_MOMENTS] = statistics.moments.tolist()
-            sink.done(solutions=len(block), found=len(block))
+                run.notes[_MOMENTS] = statistics.moments.tolist()
+            run.done(solutions=len(block))
     if options.unbiased:
         note(statistics.summary() or "fewer than two batches of puzzles: too few for statistics")
 

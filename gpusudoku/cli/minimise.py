@@ -26,10 +26,8 @@ from gpusudoku.cli.options import (
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS, write_lines
-from gpusudoku.iterating import with_bad_boards
-from gpusudoku.pipeline.parts import PartWriter
+from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
-from gpusudoku.pipeline.sink import LineSink, open_sink
 from gpusudoku.pipeline.source import Source, conflict_in, place_of
 from gpusudoku.pipeline.text_forms import PuzzleLines
 from gpusudoku.results import BadBoard
@@ -96,97 +94,79 @@ def minimise(
       gpusudoku minimise puzzles.txt -o minimal.txt
       gpusudoku minimise puzzles.csv --format csv -o minimal.csv
     """
-    # With --all there are no records but those of puzzles.
+    from gpusudoku.jobs.cores import usable_cores
+    from gpusudoku.kernels.search.shape import has_avx512
+
     command = command_facts()
-    asked = OutputOptions.take(given, command, errors=reading.keep_going and not everything)
+    # With --all there are no records but those of puzzles.
+    errors = reading.keep_going and not everything
+    settings = OutputOptions.take(given, command, errors=errors)
     if everything and seed is not None:
         raise InputError("--seed cannot be combined with --all, which tries all orders")
     if limit is not None and not everything:
         raise InputError("--limit is for --all: without it every board has one minimal puzzle")
-    source = Source(boards, reading, asked, saved=part is not None)
-    piece = None
-    if part is not None:
-        if source.single:
-            raise InputError("--part is for batches here: one board is not divided")
-        if seed is None and not everything:
-            raise InputError("--part needs a --seed: all parts are of one run")
-        piece = PartWriter(command, part, source, asked)
-    writer = MinimalWriter(asked.form or "line", source, seeded=not everything)
-    from gpusudoku.jobs.cores import usable_cores
-    from gpusudoku.kernels.search.shape import has_avx512
-
+    if part is not None and seed is None and not everything:
+        raise InputError("--part needs a --seed: all parts are of one run")
+    undivided = "--part is for batches here: one board is not divided"
+    run = Run(command, boards, reading, settings, part=part, undivided=undivided)
+    writer = MinimalWriter(settings.form or "line", run.source, seeded=not everything)
     threads = jobs or usable_cores()
     # A run that is resumed skips the puzzles that are listed, so their order must be the same.
     facts = {"AVX-512": has_avx512()} if everything else None
-    with open_sink(command, source, asked, writer.header, facts=facts, part=piece) as sink:
+    with run.open(writer, facts=facts):
         if everything:
-            _list_all(source, sink, writer, keep, limit, threads)
+            _list_all(run, writer, keep, limit, threads)
         else:
-            _minimise_each(source, sink, writer, keep, seed, threads)
+            _minimise_each(run, writer, keep, run.seed(seed), threads)
 
 
-def _minimise_each(
-    source: Source,
-    sink: LineSink,
-    writer: MinimalWriter,
-    keep: str,
-    seed: int | None,
-    threads: int,
-) -> None:
+def _minimise_each(run: Run, writer: MinimalWriter, keep: str, seed: int, threads: int) -> None:
     """Write a minimal puzzle for every board."""
     from gpusudoku.puzzles.minimise import minimise_batches
 
-    chosen = sink.seed(seed)
-
     def work(batches: Iterator[Batch]) -> Generator[MinimisedBlock, None, None]:
-        return minimise_batches(batches, chosen, keep, threads)
+        return minimise_batches(batches, seed, keep, threads)
 
-    with closing(with_bad_boards(source.found(), work, "record")) as blocks:
+    with run.blocks(work) as blocks:
         for block in blocks:
             if isinstance(block, BadBoard):
-                sink.bad(writer.bad(block))
+                run.write_bad(writer.bad(block))
                 continue
-            if (block.numbers == 1).any():
-                sink.tell_seed()
-            sink.write(writer.minimised(block))
-            source.unsolved(block.boards, block.numbers)
-            sink.done(boards=len(block), found=int((block.numbers == 1).sum()))
+            number = int((block.numbers == 1).sum())
+            if number:
+                run.report_seed()
+            run.write(writer.minimised(block))
+            run.source.unsolved(block.boards, block.numbers)
+            run.done(boards=len(block), count=number)
 
 
-def _list_all(
-    source: Source,
-    sink: LineSink,
-    writer: MinimalWriter,
-    keep: str,
-    limit: int | None,
-    threads: int,
-) -> None:
+def _list_all(run: Run, writer: MinimalWriter, keep: str, limit: int | None, threads: int) -> None:
     """Write all minimal puzzles inside every board, no more of each than the limit."""
     from gpusudoku.engines.cpu import CpuEngine
     from gpusudoku.puzzles.all_minimal import minimal_blocks
     from gpusudoku.puzzles.clue_patterns import kept_cells
     from gpusudoku.solving import only_solution
 
-    engine, done = CpuEngine(threads), sink.start.solutions
-    for board in source.singles():
+    engine, skipped = CpuEngine(threads), run.start_solutions
+    for board in run.source.singles():
         puzzle, number = board[0], 0
         kept = kept_cells(keep, puzzle.geometry)
         try:
             solution = only_solution(puzzle, engine).cells
             with closing(minimal_blocks(puzzle, solution, kept, engine)) as blocks:
-                for block in sink.line.waiting(blocks) if source.single else blocks:
+                for block in run.line.waiting(blocks) if run.single else blocks:
                     rows = block if limit is None else block[: limit - number]
-                    new = rows[max(0, done - number) :]
+                    new = rows[max(0, skipped - number) :]
                     number += len(rows)
                     if len(new):
-                        sink.write(writer.inside(board, new, solution))
-                    sink.done(solutions=len(new), found=len(new))
+                        run.write(writer.inside(board, new, solution))
+                    run.done(solutions=len(new))
                     if number == limit:
                         break
         except InputError as error:
-            source.unanswered(f"{place_of(board, 0)}{error}{conflict_in(puzzle)}")
-        sink.done(boards=1)
-        done = 0
+            run.source.unanswered(f"{place_of(board, 0)}{error}{conflict_in(puzzle)}")
+        run.done(boards=1)
+        skipped = 0
 
 
 class MinimalWriter(PuzzleLines):

@@ -27,8 +27,8 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
 from gpusudoku.jobs.watch import duration
 from gpusudoku.pipeline.messages import note, several
+from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions
-from gpusudoku.pipeline.sink import open_sink
 from gpusudoku.pipeline.source import Source, place_of
 from gpusudoku.pipeline.text_forms import PuzzleLines
 
@@ -95,33 +95,37 @@ def neighbours(
         if (match := re.fullmatch(r"\{?-(\d+)(?:\+(\d+))?\}?", name, re.ASCII)) is not None:
             raise InputError("{}: say --remove {} --add {}".format(name, *match.groups("0")))
     command = command_facts()
-    asked, change = OutputOptions.take(given, command), Change(remove, add, minimal)
+    settings = OutputOptions.take(given, command)
+    change = Change(remove, add, minimal)
     if dedupe:
-        asked.refuse_with("--dedupe", {"--checkpoint": asked.checkpoint})
-    source, threads = Source(boards, reading, asked), jobs or usable_cores()
-    writer, classes = NeighbourWriter(asked.form or "line", source), Classes()
-    with open_sink(command, source, asked, writer.header) as sink:
-        done, batches = sink.start.solutions, source.batches()
-        written = done
+        settings.refuse_with("--dedupe", {"--checkpoint": settings.checkpoint})
+    run = Run(command, boards, reading, settings)
+    threads = jobs or usable_cores()
+    writer = NeighbourWriter(settings.form or "line", run.source)
+    classes = Classes()
+    with run.open(writer):
+        batches = run.source.batches()
         if max(remove, add) > _QUICK and limit is None:
             batches = _announced(batches, change, threads)
+        skipped = run.start_solutions
+        has_neighbours = skipped > 0
         with closing(neighbour_blocks(batches, change, threads, limit)) as blocks:
-            for block in sink.line.waiting(blocks) if source.single else blocks:
-                if not block.ended:
-                    new = block.chosen(slice(done, None))
-                    done -= len(block) - len(new)
-                    if dedupe:
-                        forms = canonical_block(new.neighbours, threads)
-                        which = [*classes.new(forms), *forms.errors]  # those without one stay
-                        new = new.chosen(np.sort(np.array(which, np.int64)))
-                    written += len(new)
-                    if len(new):
-                        sink.write(writer.text(new), len(new) if writer.is_plain else None)
-                    sink.done(solutions=len(new), found=len(new))
+            for block in run.line.waiting(blocks) if run.single else blocks:
+                if block.ended:
+                    run.source.unsolved(block.boards, block.numbers)
+                    run.done(boards=len(block.boards), solutions=skipped, count=0)
                     continue
-                source.unsolved(block.boards, block.numbers)
-                sink.done(boards=len(block.boards), solutions=done)
-        if source.single and not written and not source.lacks_answers:
+                new = block.chosen(slice(skipped, None))
+                skipped -= len(block) - len(new)
+                if dedupe:
+                    forms = canonical_block(new.neighbours, threads)
+                    which = [*classes.new(forms), *forms.errors]  # those without one stay
+                    new = new.chosen(np.sort(np.array(which, np.int64)))
+                if len(new):
+                    has_neighbours = True
+                    run.write(writer.text(new), len(new) if writer.is_plain else None)
+                run.done(solutions=len(new))
+        if run.single and not has_neighbours and not run.source.lacks_answers:
             note("no neighbours")
 
 

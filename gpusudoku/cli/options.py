@@ -1,4 +1,4 @@
-"""Options that several commands share, and the device that they name.
+"""Options that several commands share.
 
 ``gpusudoku.options`` checks their values.
 """
@@ -9,11 +9,10 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import click
 
@@ -26,9 +25,8 @@ from gpusudoku.cli.completing import (
     complete_techniques,
 )
 from gpusudoku.cli.usage import Choice, Integer, Number, Seconds, parsed_part
-from gpusudoku.errors import DeviceError, InputError, shown
+from gpusudoku.errors import InputError, shown
 from gpusudoku.formats import FORMATS
-from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.options import (
     CUTOFFS_BY,
     DEVICES,
@@ -36,20 +34,14 @@ from gpusudoku.options import (
     METHODS,
     MOST_JOBS,
     STRATEGIES,
-    Options,
 )
-from gpusudoku.pipeline.messages import note, quietly, several
+from gpusudoku.pipeline.messages import quietly
 from gpusudoku.pipeline.settings import CommandFacts, InputOptions
 from gpusudoku.pipeline.source import is_file, looks_like_board
 from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
 
-if TYPE_CHECKING:
-    from gpusudoku.engines.engine import Engine
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-PATIENCE_SECONDS = 5.0
-"""Time after Ctrl-C until all connections are closed."""
 _LONGEST_NAME = 200
 """Characters of the longest text that may be meant for the name of a file."""
 _CELL_NAME = re.compile(r"r\d+c\d+", re.IGNORECASE)
@@ -312,7 +304,7 @@ def force(command: str) -> Callable[[Command], Command]:
 
 
 def seed_option(command: str, text: str) -> Callable[[Command], Command]:
-    """Add the option of a command for the seed of what is random; see ``LineSink.seed``."""
+    """Add the option of a command for the seed of what is random; see ``Run.seed``."""
     text += "  [default: a new one, on stderr and in csv, tsv and jsonl]"
     return own_option(command)("--seed", type=Integer(0, (1 << 128) - 1), metavar="S", help=text)
 
@@ -405,41 +397,3 @@ def answer_options(command: str, forms: Sequence[str], plain: str) -> Callable[[
             "with 4 if some have none.",
         ),
     )
-
-
-@contextmanager
-def machine_of(cluster: str | None, options: Options) -> Iterator[Engine]:
-    """Make the engine of this machine, or connect to a cluster, which has the same properties."""
-    if cluster is None:
-        yield start_engine(options)
-        return
-    from gpusudoku.runs.cluster import connected, silence_dask
-
-    silence_dask()
-    with patient_interrupts(PATIENCE_SECONDS), connected(cluster, options.jobs, note) as machine:
-        yield cast("Engine", machine)
-
-
-def start_engine(options: Options) -> Engine:
-    """Make the engine, and say which device ``auto`` took."""
-    from gpusudoku.engines.make import engine_for
-
-    engine = engine_for(options, fallback=warn_of_device)
-    if options.device != "auto":
-        return engine
-    if engine.has_gpu:  # by --gpu
-        note(f"device cuda ({', '.join(engine.gpu_names)})")
-    else:
-        from gpusudoku.engines.cuda import availability
-
-        too = "; cuda where that is quicker" if engine.device == "auto" else ""
-        reason = availability.unusable_because()
-        if availability.cards() and reason:  # the GPU is there, and something else is not
-            too = f"; cuda not usable: {reason}"
-        note(f"device cpu, {several(engine.workers, 'thread')}{too}")
-    return engine
-
-
-def warn_of_device(error: DeviceError) -> None:
-    """Say why ``auto`` did not take a GPU that is there, or that a GPU was lost."""
-    note(str(error))

@@ -12,14 +12,7 @@ import numpy as np
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.cli.completing import complete_boards, complete_files
-from gpusudoku.cli.options import (
-    command_facts,
-    devices,
-    output_file,
-    reading,
-    solution_form,
-    start_engine,
-)
+from gpusudoku.cli.options import command_facts, devices, output_file, reading, solution_form
 from gpusudoku.cli.usage import numbers_of
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.formats.symbols import values_in
@@ -27,6 +20,7 @@ from gpusudoku.options import Options
 from gpusudoku.pipeline.messages import naming
 from gpusudoku.pipeline.output import Output
 from gpusudoku.pipeline.progress import ProgressLine
+from gpusudoku.pipeline.run import start_engine
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, form_of_output
 from gpusudoku.pipeline.source import Source, place_of, sole_board, with_blanks
 from gpusudoku.pipeline.text_forms import SolutionWriter

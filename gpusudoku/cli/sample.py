@@ -18,17 +18,15 @@ from gpusudoku.cli.options import (
     reading,
     seed_option,
     solution_form,
-    start_engine,
 )
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import MAX_NUMBER, Options
 from gpusudoku.pipeline.messages import naming
-from gpusudoku.pipeline.parts import PartWriter
 from gpusudoku.pipeline.progress import DRAWN_PER_SECOND, expect_solutions
+from gpusudoku.pipeline.run import Run, start_engine
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
-from gpusudoku.pipeline.sink import LineSink, open_sink
-from gpusudoku.pipeline.source import Source, conflict_in, place_of
+from gpusudoku.pipeline.source import conflict_in, place_of
 from gpusudoku.pipeline.text_forms import SolutionWriter
 
 if TYPE_CHECKING:
@@ -90,41 +88,40 @@ def sample(
       gpusudoku sample board.txt -n 1000000000 -o all.txt --checkpoint all.run
     """
     command = command_facts()
-    asked = OutputOptions.take(given, command)
-    options, form = Options(**given), asked.form or "line"
-    source = Source(boards, reading, asked, saved=part is not None)
-    numbers, piece = range(number), None
-    if part is not None:
-        if seed is None:
-            raise InputError("--part needs a --seed: all parts are of one sample")
-        piece = PartWriter(command, part, source, asked)
-        if source.single:
-            asked.refuse_with("--part", {"--distinct": distinct})
-            numbers = piece.take(number, "draws")
-    writer = SolutionWriter(form, source.origin, ("seed", "draw"))
-    with open_sink(command, source, asked, writer.header, part=piece) as sink:
-        seed = sink.seed(seed)
-        engine, done = start_engine(options), sink.start.solutions
-        if source.single:
-            sink.total = len(numbers)
-        for board in source.singles():
+    settings = OutputOptions.take(given, command)
+    options = Options(**given)
+    if part is not None and seed is None:
+        raise InputError("--part needs a --seed: all parts are of one sample")
+    run = Run(command, boards, reading, settings, part=part)
+    numbers = range(number)
+    if run.single:
+        if part is not None:
+            settings.refuse_with("--part", {"--distinct": distinct})
+        numbers = run.take(number, "draws")
+    writer = SolutionWriter(settings.form or "line", run.source.origin, ("seed", "draw"))
+    with run.open(writer):
+        seed = run.seed(seed)
+        engine, skipped = start_engine(options), run.start_solutions
+        if run.single:
+            run.total = len(numbers)
+        for board in run.source.singles():
             try:
-                left = numbers[done:]
-                draw = left.start
-                for rows in _blocks(board, left, seed, distinct, options, engine, sink):
-                    sink.tell_seed()
+                remaining = numbers[skipped:]
+                draw = remaining.start
+                for rows in _blocks(board, remaining, seed, distinct, options, engine, run):
+                    run.report_seed()
                     draws = range(draw, draw + len(rows))
                     with naming(place_of(board, 0)):
                         text = writer.text(board, rows, values={"seed": str(seed), "draw": draws})
-                    sink.write(text)
-                    sink.done(solutions=len(rows), found=len(rows))
+                    run.write(text)
+                    run.done(solutions=len(rows))
                     draw += len(rows)
             except (InputError, TooExpensive) as error:
-                sink.line.clear()
+                run.line.clear()
                 hint = _INSTEAD if isinstance(error, TooExpensive) else ""
-                source.unanswered(f"{place_of(board, 0)}{error}{hint}")
-            sink.done(boards=1)
-            done = 0
+                run.source.unanswered(f"{place_of(board, 0)}{error}{hint}")
+            run.done(boards=1)
+            skipped = 0
 
 
 def _blocks(
@@ -134,7 +131,7 @@ def _blocks(
     distinct: bool,
     options: Options,
     engine: Engine,
-    sink: LineSink,
+    run: Run,
 ) -> Iterator[NDArray[np.uint8]]:
     """Draw solutions of a board, in blocks.
 
@@ -146,10 +143,10 @@ def _blocks(
     if not draws:
         return iter(())
     solutions = Solutions(board[0], options, engine=engine)
-    with sink.line.working():
+    with run.line.working():
         if not solutions:
             raise InputError(f"no solution to draw{conflict_in(board[0])}")
         blocks = solutions.sample_blocks(draws.stop, seed, distinct=distinct, first=draws.start)
-    if sink.total is not None:  # of a single board
+    if run.total is not None:  # of a single board
         expect_solutions(len(draws), "draw", DRAWN_PER_SECOND, engine)
     return blocks

@@ -11,21 +11,14 @@ import click
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.compile import usual_kernels
 from gpusudoku.cli.completing import complete_boards, complete_boxes
-from gpusudoku.cli.options import (
-    box_of,
-    devices,
-    method,
-    option,
-    own_option,
-    quiet_option,
-    start_engine,
-)
+from gpusudoku.cli.options import box_of, devices, method, option, own_option, quiet_option
 from gpusudoku.cli.usage import Integer, Seconds
 from gpusudoku.errors import GpusudokuError, InputError, Interrupted, not_installed, shown
 from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.options import Options
 from gpusudoku.pipeline.messages import complain, note, quietly
 from gpusudoku.pipeline.output import show
+from gpusudoku.pipeline.run import start_engine
 from gpusudoku.pipeline.settings import InputOptions
 from gpusudoku.pipeline.source import Source
 

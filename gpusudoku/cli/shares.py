@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,16 +22,15 @@ from gpusudoku.cli.options import (
     own_option,
     part_option,
     reading,
-    start_engine,
 )
 from gpusudoku.cli.usage import Choice, Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
 from gpusudoku.pipeline.messages import naming, note
 from gpusudoku.pipeline.output import Output
-from gpusudoku.pipeline.parts import PartWriter
 from gpusudoku.pipeline.progress import ProgressLine
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, check_part_name
+from gpusudoku.pipeline.run import Run, start_engine
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.share_forms import (
     HalvingList,
     ShareForm,
@@ -43,8 +41,7 @@ from gpusudoku.pipeline.share_forms import (
     UniqueList,
     headline,
 )
-from gpusudoku.pipeline.sink import open_sink
-from gpusudoku.pipeline.source import Source, place_of
+from gpusudoku.pipeline.source import place_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,33 +130,30 @@ def shares(
     from gpusudoku.enumeration.unique import unique_placements
 
     command = command_facts()
-    asked = OutputOptions.take(given, command, is_part=part is not None)
-    options, form = Options(**given), asked.form
+    settings = OutputOptions.take(given, command, is_part=part is not None)
+    options, form = Options(**given), settings.form
     if halving is not None and form not in (None, "text"):
         raise InputError(f"--halving {halving}: lists placements as a text, not as {form}")
     form = form if halving is None else "text"
     if unique:
-        asked.refuse_with("--unique", {"--halving": halving})
+        settings.refuse_with("--unique", {"--halving": halving})
     elif pairs:
         raise InputError("--pairs is for --unique: it lists pairs of placements")
-    _check_plot(plot, asked, boards)
-    table = asked if unique else replace(asked, form=None)  # that of shares has no other columns
-    source = Source(boards, reading, table, saved=part is not None)
-    if plot is not None and not source.single:
-        raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
-    if asked.checkpoint is not None and source.single:
-        raise InputError("--checkpoint is for batches here: shares of one board come all at once")
-    piece = None
     if part is not None:
-        asked.refuse_with("--part", {"--plot": plot})
-        check_part_name(asked.output, is_record=source.single)
-        if unique and source.single:
-            raise InputError("--part with --unique is for batches: one board is not divided")
-        piece = PartWriter(command, part, source, asked, lines=not source.single)
-        if source.board is not None:
-            with Output(asked.output, asked.force, boards) as out:
-                out.write(_part_of(source.board, piece, options))
-            return
+        settings.refuse_with("--part", {"--plot": plot})
+    _check_plot(plot, settings, boards)
+    run = Run(
+        command, boards, reading, settings, part=part, has_record=True, has_columns=unique,
+        undivided="--part with --unique is for batches: one board is not divided" if unique else "",
+    )  # fmt: skip
+    if plot is not None and not run.single:
+        raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
+    if settings.checkpoint is not None and run.single:
+        raise InputError("--checkpoint is for batches here: shares of one board come all at once")
+    if part is not None and run.source.board is not None:
+        with Output(settings.output, settings.force, boards) as out:
+            out.write(_part_of(run, run.source.board, part, options))
+        return
     writer: ShareForm
     if unique:
 
@@ -167,19 +161,19 @@ def shares(
             placements = unique_placements(shares.board, shares.counts)
             if len(placements) or not pairs:
                 return placements
-            with sink.line.working():
+            with run.line.working():
                 return Solutions(shares.board, options, engine=engine).unique_pairs()
 
-        form = form or ("text" if source.single else "jsonl")
-        writer = UniqueList(form, source.origin, source.single, pairs, find)
+        form = form or ("text" if run.single else "jsonl")
+        writer = UniqueList(form, run.source.origin, run.single, pairs, find)
     else:
-        writer = share_writer(form, halving, source.single, style_of(color, asked.output))
-    with open_sink(command, source, asked, writer.header, part=piece, by_boards=True) as sink:
+        writer = share_writer(form, halving, run.single, style_of(color, settings.output))
+    with run.open(writer, reports_boards=True):
         if isinstance(writer, ShareTable):
-            writer.digits = sink.notes.get(_DIGITS, 0)
+            writer.digits = run.notes.get(_DIGITS, 0)
         engine = start_engine(options)
-        with closing(share_batches(source.batches(), options, engine)) as blocks:
-            for block in sink.line.waiting(blocks) if source.single else blocks:
+        with closing(share_batches(run.source.batches(), options, engine)) as blocks:
+            for block in run.line.waiting(blocks) if run.single else blocks:
                 assert block.shares is not None
                 assert block.errors is not None
                 for index, board in enumerate(block.boards.singles()):
@@ -188,29 +182,30 @@ def shares(
                         if block.errors[index] is not None:
                             raise block.errors[index]
                         if not count:
-                            source.warn_conflicts(board)
-                        found = Shares(board, block.shares[index])
-                        sink.write(writer.text(found))
+                            run.source.warn_conflicts(board)
+                        shares_of_board = Shares(board, block.shares[index])
+                        run.write(writer.text(shares_of_board))
                         if plot is not None:
-                            _draw(found, plot, asked.force)
+                            _draw(shares_of_board, plot, settings.force)
                     except TooExpensive as error:
-                        sink.line.clear()
-                        source.unanswered(f"{place_of(board, 0)}{error}")
+                        run.line.clear()
+                        run.source.unanswered(f"{place_of(board, 0)}{error}")
                     if isinstance(writer, ShareTable):
-                        sink.notes[_DIGITS] = writer.digits
-                    sink.done(boards=1, found=count)
+                        run.notes[_DIGITS] = writer.digits
+                    run.done(boards=1, count=count)
 
 
-def _part_of(batch: Batch, piece: PartWriter, options: Options) -> bytes:
+def _part_of(run: Run, batch: Batch, part: WhichPart, options: Options) -> bytes:
     """Write the record of the shares of a part of the only board."""
     from gpusudoku.enumeration.share_tasks import divided, shares_of
 
+    assert run.part_writer is not None
     engine = start_engine(options)
     with ProgressLine() as line, naming(place_of(batch, 0)), line.working():
-        boards = divided(batch[0], piece.part.parts)
-        tasks = piece.take(len(boards), "tasks")
+        boards = divided(batch[0], part.parts)
+        tasks = run.take(len(boards), "tasks")
         shares = shares_of(boards[tasks.start : tasks.stop], batch[0], options, engine)
-    return f"{piece.record(shares)}\n".encode()
+    return f"{run.part_writer.record(shares)}\n".encode()
 
 
 def share_writer(
@@ -232,15 +227,15 @@ def style_of(color: str, output: str | None) -> Callable[..., str] | None:
     return click.style if on and output in (None, "-") else None
 
 
-def _check_plot(plot: str | None, asked: OutputOptions, inputs: tuple[str, ...]) -> None:
+def _check_plot(plot: str | None, settings: OutputOptions, inputs: tuple[str, ...]) -> None:
     """Complain of a figure that could not be drawn later, before anything is worked out."""
     if plot is None:
         return
     from gpusudoku.pipeline import share_plot
 
-    if asked.output is not None and Path(asked.output).absolute() == Path(plot).absolute():
+    if settings.output is not None and Path(settings.output).absolute() == Path(plot).absolute():
         raise InputError(f"{plot}: --output and --plot cannot both be written to it")
-    share_plot.check(plot, asked.force, list(inputs))
+    share_plot.check(plot, settings.force, list(inputs))
 
 
 def _draw(shares: Shares, plot: str, force: bool) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -16,7 +15,6 @@ from gpusudoku.cli.options import (
     boards_argument,
     cluster_option,
     command_facts,
-    machine_of,
     own_option,
     part_option,
     reading,
@@ -24,14 +22,12 @@ from gpusudoku.cli.options import (
     seconds_option,
 )
 from gpusudoku.errors import InputError
-from gpusudoku.iterating import with_bad_boards
 from gpusudoku.options import Options
-from gpusudoku.pipeline.checkpoint import refuse_output
+from gpusudoku.pipeline.answers import AnswerRun
 from gpusudoku.pipeline.messages import note
 from gpusudoku.pipeline.records import FORMS
+from gpusudoku.pipeline.run import machine_of
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
-from gpusudoku.pipeline.sink import open_answer_sink
-from gpusudoku.pipeline.source import Source
 from gpusudoku.pipeline.summary import show_search
 from gpusudoku.pipeline.text_forms import (
     AnswerRecords,
@@ -89,51 +85,39 @@ def solve(
     from gpusudoku.solving import solve_batches, solve_batches_on, solve_each
 
     command = command_facts()
-    asked = OutputOptions.take(given, command, solution=True, errors=reading.keep_going)
-    if first_only and asked.exit_code:
+    settings = OutputOptions.take(given, command, solution=True, errors=reading.keep_going)
+    if first_only and settings.exit_code:
         raise InputError("--exit-code needs to know whether there is another solution: no --first")
     options = Options(**given, limit=1 if first_only else 2)
-    refuse_output(asked, boards)
-    source = Source(boards, reading, asked, saved=part is not None)
-    if part is not None and source.single:
-        raise InputError("--part is for batches here: one solution has no parts")
+    undivided = "--part is for batches here: one solution has no parts"
+    run = AnswerRun(command, boards, reading, settings, "solved", part=part, undivided=undivided)
     if cluster is not None:
-        if source.single:
+        if run.single:
             raise InputError("--cluster is for batches here: one board is solved on this machine")
-        details = {"--stats with --format jsonl or --log": asked.in_detail}
-        asked.refuse_with("--cluster of a batch", {"--seconds": options.seconds, **details})
-    piece = None
-    if part is not None:
-        from gpusudoku.pipeline.parts import PartWriter
-
-        piece = PartWriter(command, part, source, asked)
-    is_read = asked.to_stdout and sys.stdout is not None and sys.stdout.isatty()
-    on_terminal = source.single and asked.form is None and is_read
-    each = source.single or asked.in_detail
-    solve_here = solve_each if each else solve_batches
-    solve_some: Callable[..., Any] = solve_here if cluster is None else solve_batches_on
+        details = {"--stats with --format jsonl or --log": settings.in_detail}
+        settings.refuse_with("--cluster of a batch", {"--seconds": options.seconds, **details})
+    is_read = settings.to_stdout and sys.stdout is not None and sys.stdout.isatty()
+    on_terminal = run.single and settings.form is None and is_read
+    solve_here = solve_each if run.single or settings.in_detail else solve_batches
+    solve_blocks: Callable[..., Any] = solve_here if cluster is None else solve_batches_on
     writer: AnswerWriter
-    if asked.form in FORMS:
-        writer = AnswerRecords.of(asked, source.origin, single=source.single)
+    if settings.form in FORMS:
+        writer = AnswerRecords.of(settings, run.source.origin, single=run.single)
     elif on_terminal:
         writer = SolvedOnTerminal()
     else:
-        form = asked.form or ("pretty" if source.single else "line")
-        writer = SolvedBoards(form, source.single)
+        form = settings.form or ("pretty" if run.single else "line")
+        writer = SolvedBoards(form, run.single)
     with (
         machine_of(cluster, options) as machine,
-        open_answer_sink(command, source, machine, asked, writer, "solved", part=piece) as sink,
-        closing(
-            with_bad_boards(
-                source.found(), partial(solve_some, options=options, engine=machine), "record"
-            )
-        ) as found,
+        run.open_answers(writer, machine),
+        run.blocks(partial(solve_blocks, options=options, engine=machine)) as blocks,
     ):
-        for results in found:
-            sink.write(results)
-            if source.single and isinstance(results, ResultBlock):
+        for results in blocks:
+            run.write_answers(results)
+            if run.single and isinstance(results, ResultBlock):
                 if not on_terminal:
                     note(verdict(results))
-                if asked.stats:
+                if settings.stats:
                     assert isinstance(results.stats, SearchStats)
                     show_search(results.boards[0], results.stats)

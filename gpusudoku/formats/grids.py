@@ -26,7 +26,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, shown
-from gpusudoku.formats.lines import GUESSED, check_size
+from gpusudoku.formats.lines import GUESSED, LONGEST_HEAD, check_size
 from gpusudoku.formats.rows import LAYOUTS, Row, board_of, is_rule
 from gpusudoku.formats.source import (
     LONGEST_ROW,
@@ -50,8 +50,6 @@ _MAX_ROWS = 1 << 14
 """Rows, or rules, of a block: of several boards if there are more than a board has."""
 _MIN_STACKED = 4
 """Rows of a board that has others directly below it, unless the shape of its boxes is given."""
-_LONGEST_HEAD = 2 * MAX_DIGITS + 2
-"""Lines of the longest grid, with a rule above every row and below the last, and one row more."""
 _MOST_TAKEN = 1 << 10
 """Lines taken to recognise the form, with comments."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
@@ -255,7 +253,7 @@ def head_of(lines: Lines) -> Head:
                 break
             else:
                 in_bands = not block.is_title
-        if len(head) == _LONGEST_HEAD or len(taken) == _MOST_TAKEN:
+        if len(head) == LONGEST_HEAD or len(taken) == _MOST_TAKEN:
             break
     if not head:
         raise UnreadableError("no board found")

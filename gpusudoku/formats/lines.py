@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import MAX_DIGITS, Geometry
+from gpusudoku.board.geometry import MAX_DIGITS, NINE, Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.candidates import (
@@ -55,6 +55,8 @@ _FIGURES = bytes(
     0 if c == ord(".") else c - ord("0") if 0 <= c - ord("0") <= 9 else 255 for c in range(256)
 )
 """The digits of characters of boards that have up to nine: the rest is 255."""
+LONGEST_HEAD = 2 * MAX_DIGITS + 2
+"""Lines of the longest grid, with a rule above every row and below the last, and one row more."""
 LEAST_CELLS = 16
 """A field, a word of a line or a row of a table of fewer cells is no board by itself."""
 _LAST_WORDS = (b"end", b"eof", b"done", b"exit", b"quit", b"stop")
@@ -68,6 +70,7 @@ FieldsOf = Callable[[list[str]], Iterator[tuple[str, tuple[str, ...]]]]
 
 _SEPARATORS = re.compile(rb"[:,;\s]+")
 _CELL = re.compile(rb"[^\s,;|\[({'\"]+")
+_PLAIN = re.compile(rb"[.0-9]+\r?\n?")
 _NO_DIGIT = re.compile(rb"\b(?:none|null|nan)\b", re.IGNORECASE)
 _GROUPS = re.compile(rb"\s*(?:\{[^{}]*\}\s*)+")
 _GROUP = re.compile(rb"\{([^{}]*)\}")
@@ -97,6 +100,34 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
             if board is not None:
                 yield single(board, origin, number, text=parser.text)
                 yield from together.like(line, board.geometry, origin)
+
+
+def read_plain(lines: Lines, way: Way) -> Iterator[Batch | InputError] | None:
+    """Read 9x9 boards of figures and dots: lines of 81 at the beginning, or a grid that is all.
+
+    None for any other input, of which nothing is taken. No other reader could be meant: such lines
+    are no header, list or link, and no board has rows of 81 cells.
+    """
+    if way != Way(way.source, way.geometry) or way.geometry not in (None, NINE):
+        return None
+    head: list[NumberedLine] = []
+    is_whole = True
+    for number, line in lines:
+        head.append((number, line))
+        if len(head) == LONGEST_HEAD or not _PLAIN.fullmatch(line):
+            is_whole = False
+            break
+    text = b"".join(line for _, line in head)
+    if head and not text.translate(None, b".0123456789\r\n"):
+        rows = text.split()
+        if {*map(len, rows)} == {NINE.cells} and len(rows) == len(head):
+            lines.put_back(head)
+            return read_lines(lines, way)
+        board = plain_board(text.decode()) if is_whole else None
+        if board is not None and board.geometry == NINE:
+            return iter([single(board, Origin(way.source), head[0][0], text=b"".join(rows))])
+    lines.put_back(head)
+    return None
 
 
 def check_size(board: Board, larger: int, number: int) -> None:

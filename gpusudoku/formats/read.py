@@ -32,7 +32,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError, described
 from gpusudoku.formats.beside import is_beside, read_beside
 from gpusudoku.formats.grids import Head, head_of, is_one_per_line, read_grids
-from gpusudoku.formats.lines import next_line, plain_board, read_lines
+from gpusudoku.formats.lines import next_line, plain_board, read_lines, read_plain
 from gpusudoku.formats.objects import is_json, is_list, read_objects, unfold
 from gpusudoku.formats.source import (
     BUFFER_BYTES,
@@ -141,6 +141,9 @@ def parse_near(text: str, near: Geometry | None, geometry: Geometry | None = Non
 
 def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read an input of any form, below a line with the number of its boards or their size."""
+    plain = read_plain(lines, way)
+    if plain is not None:
+        return plain
     head = head_of(lines)
     if _SIZE.fullmatch(head.first) and way.geometry != Geometry(1, 1):
         first = next(lines)

@@ -80,16 +80,14 @@ class PartWriter:
         stats = {} if ending is None else asdict(ending)
         return str(PartRecord(identity, self.part.number, self._tasks, found, stats, place))
 
-    def record_lines(
-        self, header: bytes = b"", between: bytes = b"", ending: Ending | None = None
-    ) -> None:
+    def record_lines(self, ending: Ending, header: bytes, between: bytes) -> None:
         """Write the record of the file of lines, once that is complete.
 
-        ``ending`` is how the part ends, by default with the status of its source.
+        ``ending`` is how the part ends; the lines begin with the ``header``, and ``between`` the
+        answers of two parts is this text.
         """
         if self._lines is None or not Path(self._lines).is_file():
             return
-        ending = ending or Ending(self._source.status, self._source.unreadable)
         text = self.record(LinesFile.of(self._lines, header, between), ending)
         path, force = record_path(self._lines), self._asked.force
         if self._asked.checkpoint is not None:

@@ -21,7 +21,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import BadEntry, InputError, printable, shown
 from gpusudoku.jobs.forks import cached_property
 from gpusudoku.pipeline.messages import complain, note, quietly
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions
+from gpusudoku.pipeline.settings import InputOptions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,21 +59,21 @@ class Source:
     A bad board ends the reading by an ``InputError`` after all boards before it; or, if the
     command is to keep going, it is reported on stderr at once and counted. Where progress is
     ``saved``, as for a checkpoint, an input of which nothing can be read ends the command in any
-    case. If ``one`` board is expected, a bad one always ends it. In a table all boards have the
-    same other columns; where bad boards have records, their errors are given, too.
+    case. If ``one`` board is expected, a bad one always ends it. In a table (``is_table``) all
+    boards have the same other columns; where bad boards have records, their errors are given, too
+    (``gives_errors``).
     """
 
     def __init__(
         self,
         names: Iterable[str | Batch],
         reading: InputOptions,
-        asked: OutputOptions | None = None,
         *,
+        is_table: bool = False,
+        gives_errors: bool = False,
         saved: bool = False,
         one: bool = False,
     ) -> None:
-        asked = asked or OutputOptions()
-        saved = saved or asked.checkpoint is not None
         self.unreadable = 0
         """Bad boards that were reported."""
         self.lacks_answers = False
@@ -89,7 +89,7 @@ class Source:
         self.names, self._reading, self._one = list(names), reading, one
         self.files = [name for name in self.names if is_file(name)]
         """The inputs that are files, or standard input."""
-        self._table, self.gives_errors = asked.form in ("csv", "tsv"), asked.errors
+        self._is_table, self.gives_errors = is_table, gives_errors
         self._keep_going = reading.keep_going
         self._meter = formats.Meter(self.files)
         found = chain.from_iterable(_read(name, reading, self._meter) for name in self.names)
@@ -194,7 +194,7 @@ class Source:
         """Complain if the other columns change from one input to the next."""
         assert batch.places is not None
         origin, first = batch.places.origins[0], self.origin
-        if self._table and origin.columns != first.columns:
+        if self._is_table and origin.columns != first.columns:
             raise InputError(
                 f"{origin.name}: has {_listed(origin.columns)}, but {first.name} has "
                 f"{_listed(first.columns)}: they do not fit in one table (--format jsonl "

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, QUICK_SECONDS, cut_blocks
+from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, QUICK_SECONDS, blocks_of
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import (
     Cancelled,
@@ -205,7 +205,7 @@ class Cluster:
         single board that takes one longer is yielded as it is.
         """
         pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, MOST_BOARDS)
-        blocks, error, slow = cut_blocks(batches, pace), None, False
+        blocks, error, slow = blocks_of(batches, pace), None, False
         window = deque[_BoardBlock]()  # the blocks that were read and not yielded, in order
         all_read = False
         with self._open() as units:

@@ -17,7 +17,7 @@ from gpusudoku.jobs.job import Job, Task
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.kernels.search import thread
 from gpusudoku.options import Options
-from gpusudoku.search import forecast
+from gpusudoku.search import frontier
 from gpusudoku.solving import solve
 from tests import naive
 from tests.boards import full_grid, puzzle, searched, spoilt, streamed
@@ -215,8 +215,8 @@ def test_the_forecast_learns_while_a_gpu_searches(
 ) -> None:
     """The nodes that are expected are within a factor of two of those that are searched."""
     short_launches(monkeypatch)
-    monkeypatch.setattr(forecast, "FIRST_SECONDS", 0.0)
-    monkeypatch.setattr(forecast, "SAMPLING_SHARE", 1.0)
+    monkeypatch.setattr(frontier, "FIRST_SAMPLE_SECONDS", 0.0)
+    monkeypatch.setattr(frontier, "SAMPLING_SHARE", 1.0)
     monkeypatch.setattr(search, "HAUL_SHARE", 1e9)
     forecasts: list[float] = []
     expect = Job.expect
