@@ -56,7 +56,9 @@ class WorkCounters:
 
     @property
     def gpu_search(self) -> dict[str, Any]:
-        """The fields of ``SearchStats`` that say what GPUs did."""
+        """The fields of ``SearchStats`` that say what GPUs did; none if the CPU searched."""
+        if not self.gpus:
+            return {}
         busy = self.busy_seconds / self.thread_seconds if self.thread_seconds else 0.0
         return {
             "launches": self.launches,

@@ -104,15 +104,15 @@ def choose_in_time(
     Half of it is for the estimate of a contraction. The other half is for the search that is chosen
     if the estimate takes longer; with method contraction that is a Cancelled.
     """
-    if options.method == "contraction":
-        with cancelling(deadline):
-            return choose(board, options, worth, engine, begun=begun)
-    worth = min(worth, deadline.seconds_left)
+    contracts = options.method == "contraction"
+    if not contracts:
+        worth = min(worth, deadline.seconds_left)
+    share = 1.0 if contracts else 0.5
     try:
-        with cancelling(deadline, Deadline(deadline.seconds_left / 2)):
+        with cancelling(deadline, Deadline(share * deadline.seconds_left)):
             return choose(board, options, worth, engine, begun=begun)
     except Cancelled:
-        if any_cancelled():
+        if contracts or any_cancelled():
             raise
         return choose(board, replace(options, method="search"), engine=engine, begun=begun)
 
