@@ -24,8 +24,8 @@ from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.engine import Engine, Priced, Sums, WorkCounters
 from gpusudoku.engines.quick_search import Boards, SearchMemory, run_quick_search
 from gpusudoku.errors import Cancelled
-from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, Worker, pieces
+from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
     BELOW,

@@ -15,10 +15,10 @@ from gpusudoku.contraction.general.join import MEMORY, Join
 from gpusudoku.contraction.general.parts import BoardPart, Parts
 from gpusudoku.contraction.general.quick import JoinOrder
 from gpusudoku.contraction.nine.quick import Products, QuickOrder
-from gpusudoku.planning.contraction import contraction_of
 from gpusudoku.enumeration.index import SolutionIndex
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, locked_cached_property
+from gpusudoku.planning.contraction import contraction_of
 from gpusudoku.search.frontier import Frontier
 
 LOOKED_UP_ROWS = 16

@@ -20,8 +20,8 @@ from gpusudoku.engines.cuda.search import load_kernel
 from gpusudoku.engines.cuda.worker import GpuSumWorker, GpuWorker
 from gpusudoku.engines.engine import Engine, Priced, Sums, WorkCounters, warn_of
 from gpusudoku.errors import DeviceError, InputError
-from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, pieces
+from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
