@@ -31,9 +31,10 @@ from gpusudoku.options import Options
 from gpusudoku.planning.choose import (
     FEW_SOLUTIONS,
     choose_in_time,
-    compile_likely_search,
     contractible,
+    likely_searched,
     only_searches,
+    ready_search,
 )
 from gpusudoku.planning.plan import FinishedPlan, Outcome, Plan
 from gpusudoku.planning.search import SearchPlan, quick_outcome, search_settings
@@ -141,24 +142,18 @@ def together(options: Options) -> Options:
     return options if seconds is None else replace(options, seconds=min(seconds, TOGETHER_SECONDS))
 
 
-def search_block(block: Batch, options: Options, engine: Engine) -> Outcome[SearchStats]:
-    """Search all boards of a block as one frontier."""
-    with watching(None):
-        return _search(block, options, engine)
-
-
 def find_solutions(
     block: Batch, options: Options, engine: Engine, *, watched: bool = False
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], Outcome[SearchStats]]:
     """Search the boards of a block together, up to a limit that is set or a little beyond.
 
-    Progress is reported only if ``watched``: that of a block of a batch would mislead. Returns the
-    solutions, uint8 (k, n * n), and the indices of their boards, int64 (k), both in the order in
-    which they were found, and the outcome of the search.
+    Returns the solutions, uint8 (k, n * n), and the indices of their boards, int64 (k), both in the
+    order in which they were found, and the outcome of the search.
     """
     found: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
-    with nullcontext() if watched else watching(None):
-        outcome = _search(block, options, engine, lambda *solutions: found.append(solutions))
+    outcome = search_block(
+        block, options, engine, lambda *solutions: found.append(solutions), watched=watched
+    )
     if len(found) == 1:
         return *found[0], outcome
     rows = [np.empty((0, block.geometry.cells), np.uint8), *(rows for rows, _ in found)]
@@ -166,23 +161,31 @@ def find_solutions(
     return np.concatenate(rows), np.concatenate(roots), outcome
 
 
-def _search(
+def search_block(
     block: Batch,
     options: Options,
     engine: Engine,
     on_solutions: Callable[[Any, Any], None] | None = None,
+    *,
+    watched: bool = False,
 ) -> Outcome[SearchStats]:
-    """Search a block, that of a single board quickly at first; see ``SearchPlan.run``."""
+    """Search all boards of a block as one frontier, a single board quickly at first.
+
+    ``on_solutions`` is that of ``SearchPlan.run``. Progress is reported only if ``watched``: that
+    of a block of a batch would mislead.
+    """
     begun = None
-    if len(block) == 1:
-        begun = quick_search(block, options, engine, listed=on_solutions is not None)
-    if begun is not None and on_solutions is not None:
-        on_solutions(begun.solutions, np.zeros(begun.number, np.int64))
-    if begun is not None and begun.is_finished:
-        return quick_outcome(begun, options, engine)
-    plan = SearchPlan(Frontier.of(block) if begun is None else begun.roots, options, begun=begun)
-    deadline = Deadline(options.seconds or inf)
-    return plan.run(engine, on_solutions=on_solutions, deadline=deadline)
+    with nullcontext() if watched else watching(None):
+        if len(block) == 1:
+            begun = quick_search(block, options, engine, listed=on_solutions is not None)
+        if begun is not None and on_solutions is not None:
+            on_solutions(begun.solutions, np.zeros(begun.number, np.int64))
+        if begun is not None and begun.is_finished:
+            return quick_outcome(begun, options, engine)
+        roots = Frontier.of(block) if begun is None else begun.roots
+        plan = SearchPlan(roots, options, begun=begun)
+        deadline = Deadline(options.seconds or inf)  # without the time of compiling
+        return plan.run(engine, on_solutions=on_solutions, deadline=deadline)
 
 
 def quick_search(
@@ -194,12 +197,17 @@ def quick_search(
     """
     if options.method == "contraction" or options.cutoff is not None:
         return None
+
+    def compile_search() -> None:
+        if likely_searched(board[0], options):
+            ready_search(board[0], options, engine)
+
     return engine.quick_search(
         board,
         search_settings(options),
         options.limit,
         listed=listed,
-        compile_search=lambda: compile_likely_search(board[0], options, engine),
+        compile_search=compile_search,
     )
 
 

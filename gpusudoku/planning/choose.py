@@ -60,7 +60,7 @@ def choose(
     searches = not contractible(board, options)
     if engine is not None:
         if begun is not None or likely_searched(board, options):
-            compile_search(board, options, engine)
+            ready_search(board, options, engine)
         else:
             ready(contraction_kernels(board.geometry))
     roots = Frontier.of([board]) if begun is None else begun.roots
@@ -117,13 +117,7 @@ def choose_in_time(
         return choose(board, replace(options, method="search"), engine=engine, begun=begun)
 
 
-def compile_likely_search(board: Board, options: Options, engine: Engine) -> None:
-    """Compile the search of a board that is likely to be searched."""
-    if likely_searched(board, options):
-        compile_search(board, options, engine)
-
-
-def compile_search(board: Board, options: Options, engine: Engine) -> None:
+def ready_search(board: Board, options: Options, engine: Engine) -> None:
     """Compile the search of a board, and announce what it may need afterwards."""
     later = contraction_kernels(board.geometry) if contractible(board, options) else ()
     ready(search_kernels(board.geometry, options, engine), later=later)
