@@ -81,7 +81,7 @@ def canonical(
       gpusudoku canonical puzzles.txt --dedupe -o classes.txt
       gpusudoku canonical puzzles.txt --automorphisms --map --format csv
     """
-    from gpusudoku.jobs.cores import usable_cores
+    from gpusudoku.jobs.threads import usable_cores
     from gpusudoku.puzzles.canonical import Classes, canonical_batches
 
     command = command_facts()

@@ -147,7 +147,7 @@ def _write(
     jobs: int | None,
 ) -> None:
     """Write the rows that are left of a number of them."""
-    from gpusudoku.jobs.cores import usable_cores
+    from gpusudoku.jobs.threads import usable_cores
 
     run.total = number
     if run.start_solutions == number:

@@ -217,7 +217,7 @@ def _write(
     jobs: int | None,
 ) -> None:
     """Make the puzzles that are left of some numbers, and write them."""
-    from gpusudoku.jobs.cores import usable_cores
+    from gpusudoku.jobs.threads import usable_cores
     from gpusudoku.puzzles.generate import Puzzles
     from gpusudoku.puzzles.weighted import ClueStatistics
 

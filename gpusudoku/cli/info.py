@@ -17,7 +17,7 @@ from gpusudoku.cli.usage import Choice
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import import_packages
 from gpusudoku.errors import DeviceError, InputError
-from gpusudoku.jobs.cores import usable_cores
+from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.pipeline.output import Output, refuse_stdout, show
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions
 from gpusudoku.pipeline.source import Source, place_of

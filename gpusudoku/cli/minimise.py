@@ -93,7 +93,7 @@ def minimise(
       gpusudoku minimise puzzles.txt -o minimal.txt
       gpusudoku minimise puzzles.csv --format csv -o minimal.csv
     """
-    from gpusudoku.jobs.cores import usable_cores
+    from gpusudoku.jobs.threads import usable_cores
     from gpusudoku.kernels.search.shape import has_avx512
 
     command = command_facts()

@@ -87,7 +87,7 @@ def neighbours(
       gpusudoku neighbours puzzles.txt --minimal --format csv -o neighbours.csv
       gpusudoku neighbours puzzle.txt --remove 0 --add 2 --limit 10
     """
-    from gpusudoku.jobs.cores import usable_cores
+    from gpusudoku.jobs.threads import usable_cores
     from gpusudoku.puzzles.canonical import Classes, canonical_block
     from gpusudoku.puzzles.neighbours import Change, neighbour_blocks
 
