@@ -225,7 +225,7 @@ class NineStages:
         in_python = self.allow_permutations, self.choose_roles  # by ``Kernel.for_boards``
         return [kernel for kernel in self.callees if kernel not in in_python]
 
-    def of_quick_order(self) -> list[Kernel]:
+    def of_contraction_order(self) -> list[Kernel]:
         """What finding solutions by number takes besides, except the wide search for cells."""
         found = self.find_narrow, self.choose_words, self.write_grids
         return [self.list_words, self.mark_fitting, self.relabel, *found]

@@ -5,7 +5,7 @@ is orthogonal to those three goes with every such word of Q and of R. And each f
 its own. So each gets a strip, and a solution is the union of three strips. Nothing is searched, and
 no cell is looked at by itself.
 
-Solutions come in the quick order; ``unrank`` says what it is.
+Solutions come in the contraction order; ``unrank`` says what it is.
 
 The stage ``write_solutions``, which writes ``Strips``.
 """

@@ -17,7 +17,7 @@ PLANS = 36
 C, the others are A and B either way round, one of three crossing lines is P."""
 
 # Nanoseconds on one core of a machine of 2024; only their ratios matter. The roles decide on the
-# quick order of a board's solutions (``unrank``), so who changes these changes that order.
+# contraction order of a board's solutions (``unrank``), so who changes these changes that order.
 PER_TERM = 0.6
 """To look whether an entry of C counts for a pair."""
 PER_DOT = 4.0

@@ -1,10 +1,10 @@
-"""From the number of a solution to the solution, in the quick order. Special to 3x3 boxes.
+"""From the number of a solution to the solution, in the contraction order. Special to 3x3 boxes.
 
-The quick order goes through the orbits of pairs, an orbit's pairs in the order of ``Orbits``, and
-within the least pair of an orbit through *cells*: an entry of C, then one of A, then one of B, each
-in the order of ``Operands``. A cell has solutions where these three, and some entries of P, Q and
-R, are orthogonal. It goes through the words of its entries of A, B and C, then through those of P,
-Q and R that fit, in the order of ``Words``; the last changes fastest. The solutions of the other
+The contraction order goes through the orbits of pairs, an orbit's pairs in the order of ``Orbits``,
+and within the least pair of an orbit through *cells*: an entry of C, then one of A, then one of B,
+each in the order of ``Operands``. A cell has solutions where these three, and some entries of P, Q
+and R, are orthogonal. It goes through the words of its entries of A, B and C, then through those of
+P, Q and R that fit, in the order of ``Words``; the last changes fastest. The solutions of the other
 pairs of an orbit are those of the least pair, in the same order, under the relabelling that leads
 there.
 

@@ -1,7 +1,7 @@
-"""The solutions of a 9x9 board in the quick order: some by number, or all. Special to 3x3 boxes.
+"""The solutions of a 9x9 board in contraction order: some by number, or all. Special to 3x3 boxes.
 
-``kernels/contraction/nine/unrank.py`` defines the quick order. It depends on the board alone. All
-solutions are products of words. A thread writes them from *strips*, rows of cells that hold the
+``kernels/contraction/nine/unrank.py`` defines the contraction order. It depends on the board alone.
+All solutions are products of words. A thread writes them from *strips*, rows of cells that hold the
 digits of one crossing line.
 """
 
@@ -49,7 +49,7 @@ FIRST_PLACES, MOST_PLACES = 16, 1 << 10
 
 
 class PairPlaces(NamedTuple):
-    """The places of some solutions in the quick order; all three are int64 arrays, or integers."""
+    """The places of some solutions in the order; all three are int64 arrays, or integers."""
 
     orbit: Any
     """The index in ``Orbits.pairs`` of the pair that leads the orbit."""
@@ -59,8 +59,8 @@ class PairPlaces(NamedTuple):
     """The solutions of the pair that come before."""
 
 
-class QuickOrder:
-    """All solutions of a board, in the quick order, whatever the number of threads.
+class NineOrder:
+    """All solutions of a board, in the contraction order, whatever the number of threads.
 
     For other arguments see ``Nine``. If it is not symmetric, it is another order.
     """
@@ -73,7 +73,7 @@ class QuickOrder:
         symmetric: bool = True,
         wide: bool = False,
     ) -> None:
-        ready([*stages().of_one_board(), *stages().of_quick_order()])
+        ready([*stages().of_one_board(), *stages().of_contraction_order()])
         self.threads = threads
         self.nine = nine = Nine(candidates, symmetric=symmetric, wide=wide)
         self.words, self.fitting = make_words(), make_fitting()
@@ -242,7 +242,7 @@ class QuickOrder:
 class Products:
     """Writes all solutions of a board, or a range of them, on several threads."""
 
-    def __init__(self, order: QuickOrder) -> None:
+    def __init__(self, order: NineOrder) -> None:
         ready(stages().of_products())
         self._order, boxes = order, make_boxes()
         work = order.nine.workspace
