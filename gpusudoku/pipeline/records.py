@@ -91,17 +91,14 @@ class TableWriter:
         return "".join(map(f"{{{record}%s}}\n".__mod__, rows)).encode()
 
     def _cells(self, column: Any) -> Any:
-        """Return what the row writers take for a value of all rows, or a list for a column."""
-        encoded = _csv_value if self.delimiter else _as_json
-        if isinstance(column, Choices):
-            return Choices([*map(encoded, column.values)], column.which).tolist()
-        if isinstance(column, np.ndarray):
-            column = as_list(column)
-        if not isinstance(column, list):
-            return encoded(column)
-        if self.delimiter and not {bool, list} & {*map(type, column)}:
-            return column  # Python's writer of csv encodes all other values
-        return [*map(encoded, column)]
+        """Return the texts of a column as a list, or the text of the value of all rows."""
+        encode = _csv_value if self.delimiter else _as_json
+        if not is_column(column):
+            return encode(column)
+        values = as_list(column)
+        if self.delimiter and not {bool, list} & {*map(type, values)}:
+            return values  # Python's writer of csv encodes all other values
+        return [*map(encode, values)]
 
     def _fields(self, columns: Mapping[str, Any]) -> list[bytes | NDArray[np.bytes_]] | None:
         """Return the parts of all rows: bytes, the same in every row, or an array of bytes.
@@ -111,47 +108,33 @@ class TableWriter:
         fields = list[bytes | NDArray[np.bytes_]]()
         before = "" if self.delimiter else "{"
         for name, column in columns.items():
-            fields_of_column = self._fields_of(column)
-            if fields_of_column is None:
+            field = self._field(column)
+            if field is None:
                 return None
             lead = before if self.delimiter else f"{before}{in_quotes(name)}: "
-            fields += [lead.encode(), *fields_of_column]
+            fields += [lead.encode(), field]
             before = self.delimiter or ", "
         return fields
 
-    def _fields_of(self, column: Any) -> list[bytes | NDArray[np.bytes_]] | None:
-        """Return the parts of rows for one column."""
-        if isinstance(column, list):
-            return None
-        if not isinstance(column, Choices | np.ndarray):
-            text = self._encoded(column)
-            return None if text is None else [text]
-        if isinstance(column, np.ndarray):
-            kind = column.dtype.kind
-            if kind == "O":
-                return None
-            if kind == "S":
-                return self._fields_of_texts(column)
-            if kind != "f":
-                return [column.astype(np.bytes_)]
-            values, which = np.unique(column, return_inverse=True)  # weights are often all equal
+    def _field(self, column: Any) -> bytes | NDArray[np.bytes_] | None:
+        """Return the parts of rows for one column, or None as ``_fields`` does."""
+        kind = column.dtype.kind if isinstance(column, np.ndarray) else ""
+        if kind == "S":
+            texts = np.ascontiguousarray(column)
+            if self.delimiter:  # lines of boards with more than 35 digits have commas
+                has_delimiter = (texts.view(np.uint8) == ord(self.delimiter)).any()
+                return None if has_delimiter else texts
+            quoted = np.strings.add(np.strings.add(b'"', texts), b'"')
+            return np.where(texts == b"", b"null", quoted)
+        if kind == "f":  # weights are often all equal
+            values, which = np.unique(column, return_inverse=True)
             column = Choices(values.tolist(), which)
-        texts = [self._encoded(value) for value in column.values]
-        return None if None in texts else [np.array(texts, np.bytes_)[column.which]]
-
-    def _fields_of_texts(
-        self, column: NDArray[np.bytes_]
-    ) -> list[bytes | NDArray[np.bytes_]] | None:
-        """Return the parts of rows for an array of bytes, with quotes in JSON."""
-        if self.delimiter:
-            # Lines of boards with more than 35 digits have commas.
-            has_delimiter = (column.view(np.uint8) == ord(self.delimiter)).any()
-            return None if has_delimiter else [column]
-        is_missing = column == b""
-        if not is_missing.any():
-            return [b'"', column, b'"']
-        quotes = np.where(is_missing, b"", b'"')
-        return [quotes, np.where(is_missing, b"null", column), quotes]
+        if isinstance(column, Choices):
+            encoded = [*map(self._encoded, column.values)]
+            return None if None in encoded else np.array(encoded, np.bytes_)[column.which]
+        if not is_column(column):
+            return self._encoded(column)
+        return column.astype(np.bytes_) if kind in ("i", "u") else None
 
     def _encoded(self, value: Any) -> bytes | None:
         """Encode a value; return None if csv may have to quote it."""
@@ -166,8 +149,6 @@ class RecordWriter:
 
     A table has the columns of the command, ``names``, and the other columns of an input.
     """
-
-    between = b""
 
     def __init__(self, form: str, origin: Origin, names: Iterable[str] = ()) -> None:
         self._names, self._origin = tuple(names), origin
@@ -196,6 +177,8 @@ class RecordWriter:
         """
         places = boards.places
         assert places is not None  # whatever a command reads has a place
+        if not len(boards):
+            return b""
 
         def of_records(column: Any) -> Any:
             """Return the values of the boards for every record."""
@@ -267,11 +250,14 @@ def board_column(
     return np.ascontiguousarray(lines[:, :cells]).view(f"S{cells}")[:, 0]
 
 
+def is_column(column: Any) -> bool:
+    """Tell whether a column has a value for each row, and not one for all."""
+    return isinstance(column, list | Choices | np.ndarray)
+
+
 def as_list(column: Any) -> list[Any]:
     """Return the values of a column that has one for each row."""
-    if isinstance(column, list):
-        return column
-    values: list[Any] = column.tolist()
+    values: list[Any] = column if isinstance(column, list) else column.tolist()
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
         return [text.decode() or None for text in values]
     return values
