@@ -120,7 +120,7 @@ def _text(parts: list[PartFile], output: str | None) -> bytes:
             count = merged([part.record for part in parts])
             return writer.header() + writer.text(ResultBlock.of(boards, count, None))
         from gpusudoku.cli.shares import style_of
-        from gpusudoku.enumeration.shares import check_shares
+        from gpusudoku.enumeration.in_memory import check_shares
         from gpusudoku.pipeline.share_forms import Shares, share_writer
 
         board = boards[0]

@@ -123,9 +123,8 @@ def shares(
       gpusudoku shares board.txt --part 3/8 -o part3.json
       gpusudoku shares puzzles.txt -o shares.jsonl --checkpoint shares.run
     """
-    from gpusudoku.enumeration.share_batches import share_batches
+    from gpusudoku.enumeration.share_queries import share_batches, unique_placements
     from gpusudoku.enumeration.solutions import Solutions
-    from gpusudoku.enumeration.unique import unique_placements
 
     command = command_facts()
     settings = OutputOptions.take(given, command, is_part=part is not None)
@@ -195,14 +194,14 @@ def shares(
 
 def _part_of(run: Run, batch: Batch, part: WhichPart, options: Options) -> bytes:
     """Write the record of the shares of a part of the only board."""
-    from gpusudoku.enumeration.share_tasks import divided, shares_of
+    from gpusudoku.enumeration.share_queries import add_shares, divide_board
 
     assert run.part_writer is not None
     engine = start_engine(options)
     with ProgressLine() as line, naming(place_of(batch, 0)), line.working():
-        boards = divided(batch[0], part.parts)
+        boards = divide_board(batch[0], part.parts)
         tasks = run.take(len(boards), "tasks")
-        shares = shares_of(boards[tasks.start : tasks.stop], batch[0], options, engine)
+        shares = add_shares(boards[tasks.start : tasks.stop], batch[0], options, engine)
     return f"{run.part_writer.record(shares)}\n".encode()
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.formats import Way
 from gpusudoku.formats.lines import plain_boards
 from gpusudoku.formats.symbols import CHARACTERS, UNKNOWN, WITHOUT_ZERO
 from tests.boards import LINE_4X4
+from tests.boards import PUZZLE as LINE
+from tests.formats.hostile import NAME, Found
 
 
 def test_the_value_of_every_byte() -> None:
@@ -63,3 +69,31 @@ def test_nothing_is_compiled_for_reading() -> None:
         command, input="@".join(texts), capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["100000", "100", "100", "False"]
+
+
+ROW = "5.3..7..9"
+KINDS = [LINE, LINE[:80], ROW, ROW[:8], "", "---+---", LINE_4X4, "# comment", "81", "puzzle"]
+"""Lines of which some are plain."""
+
+
+@pytest.mark.parametrize("box", [None, "3x3"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_plain_input_is_read_as_all_other_input(box: str | None, end: str) -> None:
+    """Boards, places, texts and errors are those of the readers that look at the form first."""
+    rng = np.random.default_rng(len(end))
+    way = Way(NAME, Geometry.parse(box) if box else None)
+    inputs = [[LINE] * n for n in (1, 2, 130)] + [[ROW] * n for n in (8, 9, 10, 18)]
+    inputs += [[*lines, kind] for lines in inputs for kind in KINDS]
+    inputs += [list(rng.choice(KINDS, rng.integers(1, 12))) for _ in range(30)]
+    inputs += [["0" * 81], ["." * 9] * 9, ["0.3456789"] * 9, ["123456780" * 9, LINE]]
+    for lines in inputs:
+        for last in ("", end):
+            data = (end.join(lines) + last).encode()
+            found = Found(buffered(data), way)
+            with patch("gpusudoku.formats.read.read_plain", lambda *_: None):
+                expected = Found(buffered(data), way)
+            assert found.all == expected.all
+
+
+def buffered(data: bytes) -> io.BufferedReader:
+    return io.BufferedReader(io.BytesIO(data))  # type: ignore[arg-type]
