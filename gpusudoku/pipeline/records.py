@@ -144,25 +144,19 @@ class TableWriter:
         return None if _MAY_NEED_QUOTES.search(text) else as_bytes(text)
 
 
-class RecordWriter:
+class RecordWriter(TableWriter):
     """Writes records: rows with the place and text of the board that each is of.
 
     A table has the columns of the command, ``names``, and the other columns of an input.
     """
 
     def __init__(self, form: str, origin: Origin, names: Iterable[str] = ()) -> None:
-        self._names, self._origin = tuple(names), origin
-        columns = [*_PLACE, *self._names]
+        self._columns, self._origin = tuple(names), origin
+        columns = [*_PLACE, *self._columns]
         self._others = distinct(origin.columns, columns)
-        self._table = TableWriter(form, [*columns, *self._others])
-        self.is_table = self._table.delimiter is not None
-        """True for csv and tsv; False for JSON lines."""
+        super().__init__(form, [*columns, *self._others])
 
-    def header(self) -> bytes:
-        """Return the line before all records."""
-        return self._table.header()
-
-    def rows(
+    def text(
         self,
         boards: Batch,
         columns: Mapping[str, Any],
@@ -171,6 +165,7 @@ class RecordWriter:
     ) -> bytes:
         """Write records, one for each board, or several for some.
 
+        A table has those of the ``columns`` that were named; where one is missing, it is empty.
         ``board_of`` is the index of each record's board, int64 (k); None if every board has one
         record, or the only board has all. ``details`` are more values for each record, at the end
         of JSON objects.
@@ -203,34 +198,35 @@ class RecordWriter:
         place = {"source": of_records(sources), "line": of_records(lines)}
         puzzles = of_records(puzzles)
         has_others = any(origin.columns for origin in places.origins)
-        if self.is_table:
+        if self.delimiter:
             others = zip(*places.others.tolist(), strict=True) if has_others else ()
             named = zip(self._others, map(of_records, map(list, others)), strict=True)
-            return self._table.rows({**place, "puzzle": puzzles, **columns, **dict(named)})
+            columns = {name: columns.get(name, "") for name in self._columns}
+            return self.rows({**place, "puzzle": puzzles, **columns, **dict(named)})
         end = of_records(_objects_of_columns(places)) if has_others else ""
         if details:
             ends = zip(_repeated(end), details, strict=False)
             end = [f"{text}, {json.dumps(facts)[1:-1]}" for text, facts in ends]
         record = {"board": puzzles, "box": str(boards.geometry), **columns, **place}
-        return self._table.rows(record, end)
+        return self.rows(record, end)
 
     def bad(self, board: BadBoard) -> bytes:
         """Write the record of a board that cannot be read: its error in place of all values."""
         entry = board.error.entry
         assert entry is not None  # whatever a command reads has one
         place = {"source": [entry.source], "line": entry.line or None}
-        if not self.is_table:
+        if not self.delimiter:
             others = dict(zip(distinct(entry.columns), entry.others, strict=True))
             end = f', "columns": {json.dumps(others)}' if others else ""
             record = {"board": entry.puzzle or None, "error": entry.reason, **place}
-            return self._table.rows(record, end)
+            return self.rows(record, end)
         texts = dict(zip(entry.columns, entry.others, strict=True))
         others = {
             name: texts.get(column, "")
             for name, column in zip(self._others, self._origin.columns, strict=True)
         }
-        values = {name: entry.reason if name == "error" else "" for name in self._names}
-        return self._table.rows({**place, "puzzle": entry.puzzle, **values, **others})
+        values = {name: entry.reason if name == "error" else "" for name in self._columns}
+        return self.rows({**place, "puzzle": entry.puzzle, **values, **others})
 
 
 def board_column(
