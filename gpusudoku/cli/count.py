@@ -24,7 +24,7 @@ from gpusudoku.cli.options import (
 from gpusudoku.cli.usage import Choice, Integer, Sectioned
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
-from gpusudoku.pipeline.answers import AnswerRun
+from gpusudoku.pipeline.answers import AnswerRun, refuse_output
 from gpusudoku.pipeline.messages import naming
 from gpusudoku.pipeline.progress import CountLine
 from gpusudoku.pipeline.records import FORMS
@@ -109,13 +109,14 @@ def count(
     if settings.form is not None or settings.log is not None:  # else there are no records
         settings = replace(settings, errors=reading.keep_going and only is None)
     options = Options(**given, limit=_limit(limit, only, settings))
+    refuse_output(settings, boards)
     if settings.solution and settings.form is None:
         raise InputError(
             "--solution needs --format csv, tsv or jsonl; solve prints solutions alone"
         )
     if options.seconds is not None:
         settings.refuse_with("--seconds", {"--cluster": cluster, "--solution": settings.solution})
-    run = AnswerRun(command, boards, reading, settings, "counted", part=part, has_record=True)
+    run = AnswerRun(command, boards, reading, settings, part=part, has_record=True)
     check = None
     if cross_check:
         from gpusudoku.pipeline.counts import CrossCheck  # few counts need it
@@ -149,7 +150,7 @@ def count(
                 work = partial(work, lines_of=writer.text)
         wanted = None if only is None else WANTED[only]
         with (
-            run.open_answers(writer, machine, line=line, wanted=wanted),
+            run.open_answers(writer, machine, "counted", line=line, wanted=wanted),
             run.blocks(work) as blocks,
         ):
             if check is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import time
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
@@ -131,7 +130,8 @@ def dataset(
         try:
             with run.open(writer):
                 note_walks(Puzzles(0, options, 0))
-                _write(run, rows, number, seed, writer, patience, jobs)
+                if run.start_solutions < number:
+                    _write(run, rows, number, run.seed(seed), writer, patience, jobs)
         except GaveUp as gave_up:
             error = gave_up
         if parquet is not None:
@@ -144,39 +144,25 @@ def _write(
     run: Run,
     rows: PuzzleDataset,
     number: int,
-    seed: int | None,
+    seed: int,
     writer: RowWriter,
     seconds: float,
     jobs: int | None,
 ) -> None:
-    """Write the rows that are left of a number of them."""
+    """Write the remaining rows of a number of them."""
     from gpusudoku.jobs.cores import usable_cores
 
-    run.total = number
-    if run.start_solutions == number:
-        return
-    first = 0
-    seen = set[bytes]()
+    run.expect(number, "rows")
+    first, seen = 0, set[bytes]()
     if run.start_solutions:
-        assert run.output.real_path is not None
-        first, seen = writer.read(run.output.real_path)
-    start = time.perf_counter()
-    made = 0
-    blocks = rows.blocks(
-        number,
-        run.seed(seed),
-        first=first,
-        seen=seen,
-        seconds=seconds,
-        threads=jobs or usable_cores(),
-    )
+        first, seen = writer.read(str(run.output.real_path))
+    threads = jobs or usable_cores()
+    blocks = rows.blocks(number, seed, first=first, seen=seen, seconds=seconds, threads=threads)
     with closing(blocks):
-        for columns in run.line.waiting(blocks):
+        for columns in run.waiting(blocks):
             run.report_seed()
             size = len(columns["number"])
             run.write(writer.text(columns), size)
-            made += size
-            run.noun = f"rows, {made / (time.perf_counter() - start):,.0f} a second"
             run.done(solutions=size)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -166,7 +165,9 @@ def generate(
       gpusudoku generate --unbiased -n 10000 --format csv -o weighted.csv
       gpusudoku generate -n 1000000 --seed 7 -o all.txt --checkpoint all.run
     """
-    from gpusudoku.puzzles.generate import PuzzleOptions
+    from gpusudoku.jobs.cores import usable_cores
+    from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles
+    from gpusudoku.puzzles.weighted import ClueStatistics
 
     command = command_facts()
     settings = OutputOptions.take(given, command)
@@ -186,7 +187,30 @@ def generate(
         numbers = run.take(number, "puzzles")
         writer = PuzzleWriter(form, weighted=unbiased)
         with run.open(writer):
-            _write(run, options, numbers, run.seed(seed), writer, patience, jobs)
+            run.expect(len(numbers), "puzzles")
+            statistics = ClueStatistics(run.notes.get(_MOMENTS))
+            puzzles = Puzzles(
+                numbers.stop,
+                options,
+                run.seed(seed),
+                first=numbers.start,
+                done=run.start_solutions,
+                batches=statistics.batches,
+                seconds=patience,
+                threads=jobs or usable_cores(),
+            )
+            note_walks(puzzles)
+            with closing(puzzles.blocks()) as blocks:
+                for block in run.waiting(blocks):
+                    run.report_seed()
+                    run.write(writer.text(block, statistics.batches))
+                    if unbiased and block.whole:
+                        statistics.add(np.count_nonzero(block.puzzles, axis=1), block.weights)
+                        run.notes[_MOMENTS] = statistics.moments.tolist()
+                    run.done(solutions=len(block))
+            if unbiased:
+                summary = statistics.summary()
+                note(summary or "fewer than two batches of puzzles: too few for statistics")
 
 
 def puzzle_run(
@@ -206,48 +230,6 @@ def note_walks(puzzles: Puzzles) -> None:
     """Say if not all grids have the same chance."""
     if not puzzles.uniform:
         note("grids of this shape come from random walks, and are not exactly uniform")
-
-
-def _write(
-    run: Run,
-    options: PuzzleOptions,
-    numbers: range,
-    seed: int,
-    writer: PuzzleWriter,
-    seconds: float,
-    jobs: int | None,
-) -> None:
-    """Make the puzzles that are left of some numbers, and write them."""
-    from gpusudoku.jobs.cores import usable_cores
-    from gpusudoku.puzzles.generate import Puzzles
-    from gpusudoku.puzzles.weighted import ClueStatistics
-
-    run.total = len(numbers)
-    threads, statistics = jobs or usable_cores(), ClueStatistics(run.notes.get(_MOMENTS))
-    puzzles = Puzzles(
-        numbers.stop,
-        options,
-        seed,
-        first=numbers.start,
-        done=run.start_solutions,
-        batches=statistics.batches,
-        seconds=seconds,
-        threads=threads,
-    )
-    note_walks(puzzles)
-    start, made = time.perf_counter(), 0
-    with closing(puzzles.blocks()) as blocks:
-        for block in run.line.waiting(blocks):
-            run.report_seed()
-            run.write(writer.text(block, statistics.batches))
-            made += len(block)
-            run.noun = f"puzzles, {made / (time.perf_counter() - start):,.0f} a second"
-            if options.unbiased and block.whole:
-                statistics.add(np.count_nonzero(block.puzzles, axis=1), block.weights)
-                run.notes[_MOMENTS] = statistics.moments.tolist()
-            run.done(solutions=len(block))
-    if options.unbiased:
-        note(statistics.summary() or "fewer than two batches of puzzles: too few for statistics")
 
 
 class PuzzleWriter:

@@ -117,14 +117,13 @@ def _candidate_lists(board: Board) -> list[list[int]]:
 @reading
 def convert(boards: tuple[str, ...], reading: InputOptions, **given: Any) -> None:
     """Write every BOARD in another form."""
-    command = command_facts()
-    asked = OutputOptions.take(given, command)
-    form = asked.form or "line"
+    settings = OutputOptions.take(given, command_facts())
+    form = settings.form or "line"
     source = Source(boards, reading)
     between = formats.separator(form).encode()
     texts = _written(source, form, between)
     first = next(texts, None)  # before anything is opened: the form may not suit the board
-    with Output(asked.output, asked.force, boards) as out:
+    with Output(settings.output, settings.force, boards) as out:
         header = formats.header(form)
         out.write_header(lambda: f"{header}\n".encode() if header else b"")
         if first is not None:

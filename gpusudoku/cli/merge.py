@@ -115,10 +115,10 @@ def _text(parts: list[PartFile], output: str | None) -> bytes:
             from gpusudoku.runs.counting import merged
 
             assert boards.places is not None  # ``placed`` gave them
-            asked = OutputOptions(options["format"], errors=options["keep_going"])
+            settings = OutputOptions(options["format"], errors=options["keep_going"])
             writer: AnswerWriter = PlainCounts(True)
-            if asked.form is not None:
-                writer = AnswerRecords.of(asked, boards.places.origin(0), single=True)
+            if settings.form is not None:
+                writer = AnswerRecords.of(settings, boards.places.origin(0), single=True)
             count = merged([part.record for part in parts])
             return writer.header() + writer.text(ResultBlock.of(boards, count, None))
         from gpusudoku.cli.shares import share_writer, style_of

@@ -28,7 +28,7 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS, write_lines
 from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
-from gpusudoku.pipeline.source import Source, conflict_in, place_of
+from gpusudoku.pipeline.source import Source, conflict_in
 from gpusudoku.pipeline.text_forms import PuzzleLines
 from gpusudoku.results import BadBoard
 
@@ -154,7 +154,7 @@ def _list_all(run: Run, writer: MinimalWriter, keep: str, limit: int | None, thr
         try:
             solution = only_solution(puzzle, engine).cells
             with closing(minimal_blocks(puzzle, solution, kept, engine)) as blocks:
-                for block in run.line.waiting(blocks) if run.single else blocks:
+                for block in run.waiting(blocks):
                     rows = block if limit is None else block[: limit - number]
                     new = rows[max(0, skipped - number) :]
                     number += len(rows)
@@ -164,7 +164,7 @@ def _list_all(run: Run, writer: MinimalWriter, keep: str, limit: int | None, thr
                     if number == limit:
                         break
         except InputError as error:
-            run.source.unanswered(f"{place_of(board, 0)}{error}{conflict_in(puzzle)}")
+            run.unanswered(board, f"{error}{conflict_in(puzzle)}")
         run.done(boards=1)
         skipped = 0
 

@@ -110,7 +110,7 @@ def neighbours(
         skipped = run.start_solutions
         has_neighbours = skipped > 0
         with closing(neighbour_blocks(batches, change, threads, limit)) as blocks:
-            for block in run.line.waiting(blocks) if run.single else blocks:
+            for block in run.waiting(blocks):
                 if block.ended:
                     run.source.unsolved(block.boards, block.numbers)
                     run.done(boards=len(block.boards), solutions=skipped, count=0)

@@ -65,10 +65,9 @@ def nth(board: str, numbers: tuple[int, ...], reading: InputOptions, **given: An
       gpusudoku nth board.txt 999999      the millionth
       gpusudoku nth @empty 3335451876010536468480
     """
-    command = command_facts()
-    asked = OutputOptions.take(given, command)
-    form = asked.form or "line"
-    with Output(asked.output, asked.force, [board]) as out, ProgressLine() as line:
+    settings = OutputOptions.take(given, command_facts())
+    form = settings.form or "line"
+    with Output(settings.output, settings.force, [board]) as out, ProgressLine() as line:
         source = Source([board], reading, one=True)
         batch = sole_board(board, source)
         writer = SolutionWriter(form, source.origin, ("number",))

@@ -105,33 +105,31 @@ def sample(
         if run.single:
             run.total = len(numbers)
         for board in run.source.singles():
+            draws = numbers[skipped:]
             try:
-                remaining = numbers[skipped:]
-                draw = remaining.start
-                for rows in _blocks(board, remaining, seed, distinct, options, engine, run):
+                for rows in _blocks(run, board, draws, seed, distinct, options, engine):
                     run.report_seed()
-                    draws = range(draw, draw + len(rows))
+                    drawn, draws = draws[: len(rows)], draws[len(rows) :]
                     with naming(place_of(board, 0)):
-                        text = writer.text(board, rows, values={"seed": str(seed), "draw": draws})
+                        text = writer.text(board, rows, values={"seed": str(seed), "draw": drawn})
                     run.write(text)
                     run.done(solutions=len(rows))
-                    draw += len(rows)
-            except (InputError, TooExpensive) as error:
-                run.line.clear()
-                hint = _INSTEAD if isinstance(error, TooExpensive) else ""
-                run.source.unanswered(f"{place_of(board, 0)}{error}{hint}")
+            except InputError as error:
+                run.unanswered(board, error)
+            except TooExpensive as error:
+                run.unanswered(board, f"{error}{_INSTEAD}")
             run.done(boards=1)
             skipped = 0
 
 
 def _blocks(
+    run: Run,
     board: Batch,
     draws: range,
     seed: int,
     distinct: bool,
     options: Options,
     engine: Engine,
-    run: Run,
 ) -> Iterator[NDArray[np.uint8]]:
     """Draw solutions of a board, in blocks.
 
@@ -147,6 +145,6 @@ def _blocks(
         if not solutions:
             raise InputError(f"no solution to draw{conflict_in(board[0])}")
         blocks = solutions.sample_blocks(draws.stop, seed, distinct=distinct, first=draws.start)
-    if run.total is not None:  # of a single board
+    if run.single:
         expect_solutions(len(draws), "draw", DRAWN_PER_SECOND, engine)
     return blocks

@@ -173,7 +173,7 @@ def shares(
             writer.digits = run.notes.get(_DIGITS, 0)
         engine = start_engine(options)
         with closing(share_batches(run.source.batches(), options, engine)) as blocks:
-            for block in run.line.waiting(blocks) if run.single else blocks:
+            for block in run.waiting(blocks):
                 assert block.shares is not None
                 assert block.errors is not None
                 for index, board in enumerate(block.boards.singles()):
@@ -188,8 +188,7 @@ def shares(
                         if plot is not None:
                             _draw(shares_of_board, plot, settings.force)
                     except TooExpensive as error:
-                        run.line.clear()
-                        run.source.unanswered(f"{place_of(board, 0)}{error}")
+                        run.unanswered(board, error)
                     if isinstance(writer, ShareTable):
                         run.notes[_DIGITS] = writer.digits
                     run.done(boards=1, count=count)

@@ -23,7 +23,7 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
-from gpusudoku.pipeline.answers import AnswerRun
+from gpusudoku.pipeline.answers import AnswerRun, refuse_output
 from gpusudoku.pipeline.messages import note
 from gpusudoku.pipeline.records import FORMS
 from gpusudoku.pipeline.run import machine_of
@@ -89,8 +89,9 @@ def solve(
     if first_only and settings.exit_code:
         raise InputError("--exit-code needs to know whether there is another solution: no --first")
     options = Options(**given, limit=1 if first_only else 2)
+    refuse_output(settings, boards)
     undivided = "--part is for batches here: one solution has no parts"
-    run = AnswerRun(command, boards, reading, settings, "solved", part=part, undivided=undivided)
+    run = AnswerRun(command, boards, reading, settings, part=part, undivided=undivided)
     if cluster is not None:
         if run.single:
             raise InputError("--cluster is for batches here: one board is solved on this machine")
@@ -110,7 +111,7 @@ def solve(
         writer = SolvedBoards(form, run.single)
     with (
         machine_of(cluster, options) as machine,
-        run.open_answers(writer, machine),
+        run.open_answers(writer, machine, "solved"),
         run.blocks(partial(solve_blocks, options=options, engine=machine)) as blocks,
     ):
         for results in blocks:
