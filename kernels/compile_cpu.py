@@ -1,7 +1,7 @@
 """Compiling for the CPU with Numba. This module is imported only where something is compiled.
 
 What is compiled for a kernel is its *entry*: a function that takes the address of a block of words,
-see ``kernel``, makes the kernel's arguments of them, and leaves the result there.
+see ``arguments``, makes the kernel's arguments of them, and leaves the result there.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from numba.extending import intrinsic, register_jitable
 from numba.np.arrayobj import populate_array
 
 from gpusudoku.errors import InputError
-from gpusudoku.kernels.groups import Layout
-from gpusudoku.kernels.kernel import HEAD, Kind, Number, inlined, registrations
+from gpusudoku.kernels.arguments import HEAD, Kind, Layout, Number
 
 _WORD = ir.IntType(64)
 _BLOCK = types.CPointer(types.uint64)
@@ -90,19 +89,12 @@ def register_part(function: Callable[..., Any], inline: bool) -> None:
         _known.add(function)
 
 
-def register_all() -> None:
-    """Call the ``registrations``. One that is interrupted is called again the next time."""
-    with global_compiler_lock:
-        while registrations:
-            register = registrations[-1]
-            register()
-            registrations.remove(register)
-
-
 def compiled(
     function: Callable[..., Any], signature: tuple[Kind, ...], returns: Number | None
 ) -> tuple[str, bytes]:
     """Compile the entry of a function; return its name, and the object file that it is in.
+
+    ``kernel.register_all`` must have registered what the function calls.
 
     Raises
     ------
@@ -112,8 +104,7 @@ def compiled(
     if numba.config.DISABLE_JIT:
         raise InputError("NUMBA_DISABLE_JIT is set, but this needs compiling: unset it")
     with global_compiler_lock, _without_garbage():
-        inlined(function)
-        register_all()
+        register_part(function, inline=True)
         dispatcher = njit(error_model="numpy", **_ENTRY)(_entry(function, signature, returns))
         dispatcher.compile((_BLOCK,))
         [result] = dispatcher.overloads.values()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import config, cuda, int64
 
-from gpusudoku.kernels.compile_cpu import register_all
+from gpusudoku.kernels.kernel import register_all
 
 if not (config.ENABLE_CUDASIM or hasattr(np, "row_stack")):
     # numba-cuda asks for row_stack where it is imported, and NumPy 2.5 no longer has it.

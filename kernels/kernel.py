@@ -3,29 +3,21 @@
 Everything that is compiled for the CPU is a ``Kernel``. A function that needs no template, because
 nothing in it depends on the shape of the board, becomes a kernel by the decorator ``kernel``.
 
-Compiled code takes the address of a *block* of 64-bit words, whatever the function takes. So
-neither Python nor other kernels need Numba's types to call it. The first words are HEAD: the
-result, and two words that compiled code uses. The words of all arguments follow: the value of a
-number; the address and the shape of an array; the address of a ``Group``; all items of a tuple.
-
 Running a kernel needs llvmlite only. Numba takes longer to import than many a search takes to run,
 so it is imported to compile, and functions that it has to know are *registered* until then.
 """
 
 from __future__ import annotations
 
-import struct
 import time
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from ctypes import CFUNCTYPE, c_int32, c_void_p
-from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
-from operator import index
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
@@ -34,11 +26,10 @@ from gpusudoku.jobs.forks import cached_property, delayed_forks
 from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
 from gpusudoku.jobs.watch import current_watch, duration
 from gpusudoku.kernels import kernel_store
+from gpusudoku.kernels.arguments import Kind, Number, block_of, result_of
 from gpusudoku.kernels.kernel_store import obstacle, short_path
 
 KERNELS = __name__.removesuffix("kernel")
-HEAD = 3
-"""Words of a block before those of the arguments."""
 SECONDS = 0.8
 """The default price of a kernel: seconds to compile it."""
 PACE = "pace"
@@ -56,96 +47,12 @@ SUBJECTS = {
 """What functions of the kernels' folders do, in messages."""
 
 
-@dataclass(frozen=True)
-class Number:
-    """A number, as ``int64``. ``int64[:, ::1]`` is the type of arrays of it, as Numba writes it."""
-
-    name: str
-    """The name of its dtype."""
-
-    def __getitem__(self, axes: slice | tuple[slice, ...]) -> Any:
-        return Array(np.dtype(self.name), len(axes) if isinstance(axes, tuple) else 1)
-
-    def put(self, value: Any, words: list[int]) -> None:
-        """Append the word of a number; an OverflowError follows if 64 bits are too few."""
-        if self.name == "float64":
-            words += struct.unpack("Q", struct.pack("d", value))
-        else:
-            number = index(value)
-            words.append(number + (1 << 64) if number < 0 else number)
-
-
-@dataclass(frozen=True)
-class Array:
-    """C-contiguous arrays with a dtype and a number of dimensions."""
-
-    dtype: np.dtype[Any]
-    dimensions: int
-
-    def put(self, value: Any, words: list[int]) -> None:
-        """Append the words of an array; a TypeError if it is of another type."""
-        if value.dtype != self.dtype or value.ndim != self.dimensions:
-            raise TypeError(f"{value.dtype} of {value.ndim} dimensions, expected {self}")
-        if not (value.flags.c_contiguous and value.flags.aligned):
-            raise TypeError("an array that is not contiguous, or not aligned")
-        words.append(value.__array_interface__["data"][0])
-        words += value.shape
-
-
-# Any: they stand for arrays and numbers in the fields of NamedTuples, too.
-int32: Any = Number("int32")
-int64: Any = Number("int64")
-uint8: Any = Number("uint8")
-uint64: Any = Number("uint64")
-float64: Any = Number("float64")
-boolean: Any = Number("bool")
-
-Kind: TypeAlias = Any
-"""A ``Number``, an ``Array``, a ``groups.Layout``, or a tuple of kinds for a tuple."""
-
-_RESULTS: dict[Number | None, Callable[[int], Any]] = {
-    None: lambda word: None,
-    boolean: bool,
-    int64: lambda word: word - (word >> 63 << 64),
-    float64: lambda word: struct.unpack("d", struct.pack("Q", word))[0],
-}
-
-
-def kind_of(value: Any) -> Kind:
-    """Return the kind of an argument that is an array, a group or a tuple of these."""
-    if isinstance(value, tuple):
-        kinds = map(kind_of, value)
-        return type(value)(*kinds) if hasattr(value, "_fields") else tuple(kinds)
-    return Array(value.dtype, value.ndim) if isinstance(value, np.ndarray) else value.layout
-
-
-def _put(kind: Kind, value: Any, words: list[int]) -> None:
-    """Append the words of an argument."""
-    if isinstance(kind, tuple):
-        for item_kind, item in zip(kind, value, strict=True):
-            _put(item_kind, item, words)
-    else:
-        kind.put(value, words)
-
-
-def block_of(signature: tuple[Kind, ...], arguments: tuple[Any, ...]) -> array[int]:
-    """Make the block of a call. The arguments must outlive it."""
-    words = [0] * HEAD
-    _put(signature, arguments, words)
-    return array("Q", words)
-
-
-def result_of(block: array[int], returns: Number | None) -> Any:
-    """Return the result that a call has left in its block."""
-    return _RESULTS[returns](block[0])
-
-
 Jit = Callable[[Callable[..., Any]], Callable[..., Any]]
 """A compiler's decorator for functions that kernels call."""
 
 registrations: list[Callable[[], None]] = []
-"""Functions that tell Numba about what kernels call. ``compile_cpu.register_all`` calls each once,
-before it compiles. Without them, all that they register is plain Python."""
+"""Functions that tell Numba about what kernels call. ``register_all`` calls each once, before
+something is compiled. Without them, all that they register is plain Python."""
 
 
 def jitable(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -169,6 +76,17 @@ def _register(function: Callable[..., Any], inline: bool) -> None:
     from gpusudoku.kernels.compile_cpu import register_part  # imported lazily: Numba
 
     register_part(function, inline)
+
+
+def register_all() -> None:
+    """Call the registrations. One that is interrupted is called again the next time."""
+    from numba.core.compiler_lock import global_compiler_lock  # imported lazily: Numba
+
+    with global_compiler_lock:
+        while registrations:
+            register = registrations[-1]
+            register()
+            registrations.remove(register)
 
 
 class Loaded:
@@ -305,7 +223,9 @@ class Kernel:
                 return
             from gpusudoku.kernels import compile_cpu  # imported lazily: Numba
 
-            name, code = compile_cpu.compiled(self.python, self.signature, self.returns)
+            function = self.python
+            register_all()
+            name, code = compile_cpu.compiled(function, self.signature, self.returns)
             self._loaded = Loaded(name, code)
             store = kernel_store.user_store()
             if store is None or self.name is None:

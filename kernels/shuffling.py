@@ -25,7 +25,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpusudoku.kernels.kernel import Array, inlined, int64, jitable, kernel, uint8, uint64
+from gpusudoku.kernels.arguments import Array, int64, uint8, uint64
+from gpusudoku.kernels.kernel import inlined, jitable, kernel
 
 HALF = 32
 LOW = np.uint64((1 << HALF) - 1)

@@ -147,7 +147,7 @@ def test_one_board_with_candidates_does_not_slow_down_its_neighbours() -> None:
 
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "POLL_SECONDS", 0.01)  # however quick the machine
-    monkeypatch.setattr(frontier, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(frontier, "FIRST_SAMPLE_SECONDS", 0.0)
     reports: list[Progress] = []
     board = Board([1] + [0] * 35, Geometry(2, 3))
     result = count(board, jobs=2, progress=reports.append, device="cpu", method="search")

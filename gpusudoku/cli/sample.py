@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from gpusudoku.cli.options import (
     boards_argument,
@@ -109,7 +110,8 @@ def sample(
             try:
                 for rows in _blocks(run, board, draws, seed, distinct, options, engine):
                     run.report_seed()
-                    drawn, draws = draws[: len(rows)], draws[len(rows) :]
+                    drawn = np.arange(draws.start, draws.start + len(rows))
+                    draws = draws[len(rows) :]
                     with naming(place_of(board, 0)):
                         text = writer.text(board, rows, values={"seed": str(seed), "draw": drawn})
                     run.write(text)

@@ -21,7 +21,8 @@ from gpusudoku.engines.engine import BegunSearch, WorkCounters
 from gpusudoku.errors import Interrupted
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.watch import Progress, current_watch
-from gpusudoku.kernels.kernel import Kernel, block_of
+from gpusudoku.kernels.arguments import block_of
+from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
     BELOW,

@@ -25,8 +25,8 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import InputError, shown
-from gpusudoku.formats.lines import GUESSED, check_size
+from gpusudoku.errors import Hint, InputError, shown
+from gpusudoku.formats.lines import GUESSED, LONGEST_HEAD, check_size
 from gpusudoku.formats.rows import LAYOUTS, Row, board_of, is_rule
 from gpusudoku.formats.source import (
     LONGEST_ROW,
@@ -50,8 +50,6 @@ _MAX_ROWS = 1 << 14
 """Rows, or rules, of a block: of several boards if there are more than a board has."""
 _MIN_STACKED = 4
 """Rows of a board that has others directly below it, unless the shape of its boxes is given."""
-_LONGEST_HEAD = 2 * MAX_DIGITS + 2
-"""Lines of the longest grid, with a rule above every row and below the last, and one row more."""
 _MOST_TAKEN = 1 << 10
 """Lines taken to recognise the form, with comments."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
@@ -255,7 +253,7 @@ def head_of(lines: Lines) -> Head:
                 break
             else:
                 in_bands = not block.is_title
-        if len(head) == _LONGEST_HEAD or len(taken) == _MOST_TAKEN:
+        if len(head) == LONGEST_HEAD or len(taken) == _MOST_TAKEN:
             break
     if not head:
         raise UnreadableError("no board found")
@@ -313,8 +311,13 @@ def is_one_per_line(head: Head, way: Way) -> bool:
             return False
         small, whole = GUESSED[n], GUESSED[width]
         raise UnreadableError(
-            f"{width} lines of {width} cells read two ways: give --box {small} for {width} boards "
-            f"of {n}x{n} or --box {whole} for one of {width}x{width}",
+            (
+                f"{width} lines of {width} cells read two ways: give ",
+                Hint("box", f"{small}"),
+                f" for {width} boards of {n}x{n} or ",
+                Hint("box", f"{whole}"),
+                f" for one of {width}x{width}",
+            ),
             rows[0].line,
         )
     return 2 * large <= len(rows) and len(rows) != width
@@ -361,7 +364,7 @@ def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | Inpu
                     raise board
                 check_size(board, last.n if last else 0, grid.line)
             except FormatError as error:
-                yield error.at(way.source, b" ".join(row.text.strip() for row in grid.rows))
+                yield error.at(way, b" ".join(row.text.strip() for row in grid.rows))
             else:
                 last = board.geometry
                 text = b"".join(row.characters(board.n, board.n) for row in grid.rows)
@@ -464,7 +467,7 @@ def _board(grid: Block, way: Way) -> Board | FormatError:
     except FormatError as error:
         return error
     except InputError as error:
-        return FormatError(str(error), grid.line)
+        return FormatError(error.message, grid.line)
     # As digits, numbers of rows and columns always contradict each other, unless a box is one
     # row or one column.
     ends = np.stack([board.grid[0], board.grid[:, 0]])
@@ -570,8 +573,11 @@ def _shown_geometry(block: Block, near: Geometry | None) -> Geometry | None:
         return near
     if height * width != n or 1 in (height, width):
         raise FormatError(
-            f"the rules show boxes of {height}x{width} on a board of {n} rows: "
-            "give the box (--box ROWSxCOLUMNS)",
+            (
+                f"the rules show boxes of {height}x{width} on a board of {n} rows: give the box (",
+                Hint("box", "ROWSxCOLUMNS"),
+                ")",
+            ),
             block.line,
         )
     return Geometry(height, width)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
-from gpusudoku.board.geometry import MAX_DIGITS, Geometry
+from gpusudoku.board.geometry import MAX_DIGITS, NINE, Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import InputError, shown
+from gpusudoku.errors import Hint, InputError, shown
 from gpusudoku.formats.candidates import (
     DIGITS_OF_CUBE,
     are_candidates,
@@ -55,6 +55,8 @@ _FIGURES = bytes(
     0 if c == ord(".") else c - ord("0") if 0 <= c - ord("0") <= 9 else 255 for c in range(256)
 )
 """The digits of characters of boards that have up to nine: the rest is 255."""
+LONGEST_HEAD = 2 * MAX_DIGITS + 2
+"""Lines of the longest grid, with a rule above every row and below the last, and one row more."""
 LEAST_CELLS = 16
 """A field, a word of a line or a row of a table of fewer cells is no board by itself."""
 _LAST_WORDS = (b"end", b"eof", b"done", b"exit", b"quit", b"stop")
@@ -68,6 +70,7 @@ FieldsOf = Callable[[list[str]], Iterator[tuple[str, tuple[str, ...]]]]
 
 _SEPARATORS = re.compile(rb"[:,;\s]+")
 _CELL = re.compile(rb"[^\s,;|\[({'\"]+")
+_PLAIN = re.compile(rb"[.0-9]+\r?\n?")
 _NO_DIGIT = re.compile(rb"\b(?:none|null|nan)\b", re.IGNORECASE)
 _GROUPS = re.compile(rb"\s*(?:\{[^{}]*\}\s*)+")
 _GROUP = re.compile(rb"\{([^{}]*)\}")
@@ -92,11 +95,40 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
                 raise UnreadableError(  # after two such lines
                     "mixed formats: a line of a grid, expected one board on every line", number
                 ) from None
-            yield error.at(way.source, content(line).strip())
+            yield error.at(way, content(line).strip())
         else:
             if board is not None:
                 yield single(board, origin, number, text=parser.text)
                 yield from together.like(line, board.geometry, origin)
+
+
+def read_plain(lines: Lines, way: Way) -> Iterator[Batch | InputError] | None:
+    """Read 9x9 boards of figures and dots: lines of 81 at the beginning, or a grid that is all.
+
+    None for any other input, of which nothing is taken. No other reader could be meant: such lines
+    are no header, list or link, and no board has rows of 81 cells.
+    """
+    is_usual = way.column is None and way.near is None
+    if not is_usual or way.geometry not in (None, NINE):
+        return None
+    head: list[NumberedLine] = []
+    is_whole = True
+    for number, line in lines:
+        head.append((number, line))
+        if len(head) == LONGEST_HEAD or not _PLAIN.fullmatch(line):
+            is_whole = False
+            break
+    text = b"".join(line for _, line in head)
+    if head and not text.translate(None, b".0123456789\r\n"):
+        rows = text.split()
+        if {*map(len, rows)} == {NINE.cells} and len(rows) == len(head):
+            lines.put_back(head)
+            return read_lines(lines, way)
+        board = plain_board(text.decode()) if is_whole else None
+        if board is not None and board.geometry == NINE:
+            return iter([single(board, Origin(way.source), head[0][0], text=b"".join(rows))])
+    lines.put_back(head)
+    return None
 
 
 def check_size(board: Board, larger: int, number: int) -> None:
@@ -285,7 +317,8 @@ class LineParser:
             text = b" ".join(cell for row in rows for cell in row)
         board = self.parse(number, text)
         if board is not None and board.n == 1 and self._geometry is None:
-            raise FormatError("1 cell makes no board: a missing one, or give --box 1x1", number)
+            message = "1 cell makes no board: a missing one, or give ", Hint("box", "1x1")
+            raise FormatError(message, number)
         return board
 
     def _of_candidates(self, number: int, text: bytes) -> Board | None:
@@ -321,8 +354,13 @@ class LineParser:
             if not Board(character_values(text, larger.n), larger).conflicts:
                 return None
             raise FormatError(
-                f"{len(text)} characters read two ways: give --box {larger} for a board of "
-                f"{larger.n}x{larger.n} or --box {geometry} for the candidates of one of {n}x{n}",
+                (
+                    f"{len(text)} characters read two ways: give ",
+                    Hint("box", f"{larger}"),
+                    f" for a board of {larger.n}x{larger.n} or ",
+                    Hint("box", f"{geometry}"),
+                    f" for the candidates of one of {n}x{n}",
+                ),
                 number,
             )
         return board_of_masks(masks, geometry)
@@ -413,8 +451,11 @@ class LineParser:
             unsolved = [smaller for smaller in boards if smaller and not smaller.is_full]
             if None not in boards and len(unsolved) == 1:
                 raise FormatError(
-                    f"a line that reads two ways: as one board, {quoted(board)}, or as "
-                    f"{quoted(unsolved[0])} with something beside it: give --box",
+                    (
+                        f"a line that reads two ways: as one board, {quoted(board)}, or as "
+                        f"{quoted(unsolved[0])} with something beside it: give ",
+                        Hint("box"),
+                    ),
                     row.line,
                 )
 
@@ -430,7 +471,7 @@ class LineParser:
             return Geometry.of_size(isqrt(count))
         except InputError as error:
             row.check_characters()
-            raise FormatError(f"{count} cells: {error}", row.line) from None
+            raise FormatError((f"{count} cells: ", error.message), row.line) from None
 
 
 def _check_numbered(number: int, board: Board, behind: bytes) -> None:

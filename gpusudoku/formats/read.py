@@ -19,22 +19,20 @@ symbols of the digits, :mod:`~gpusudoku.formats.source` expands compressed data.
 
 from __future__ import annotations
 
-import os
 import re
-import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from io import BufferedReader, BytesIO, FileIO
+from io import BufferedReader, BytesIO
 from itertools import chain, islice
 from typing import BinaryIO
 
-from gpusudoku.board.batch import Batch, Origin
+from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import InputError, described
+from gpusudoku.errors import Hint, InputError, described, python_words
 from gpusudoku.formats.beside import is_beside, read_beside
 from gpusudoku.formats.grids import Head, head_of, is_one_per_line, read_grids
-from gpusudoku.formats.lines import next_line, plain_board, read_lines
+from gpusudoku.formats.lines import next_line, plain_board, read_lines, read_plain
 from gpusudoku.formats.objects import is_json, is_list, read_objects, unfold
 from gpusudoku.formats.source import (
     BUFFER_BYTES,
@@ -45,16 +43,15 @@ from gpusudoku.formats.source import (
     Way,
     content,
     opened,
-    single,
 )
 from gpusudoku.formats.tables import find_header, read_table
 
 _SIZE = re.compile(rb"[1-9][0-9]{0,6}(?: [1-9][0-9]?)? *")
 """A number of boards, or of rows and columns of a board or of its boxes."""
+_TEXT = "<text>"
+"""The source of a text, in errors."""
 _LEAST_ROW = 4
 """Characters of the line below them."""
-_MOST_BYTES = 1 << 12
-"""The size of a file that is looked at as a whole, and may be one plain board."""
 _MOST_BAD = 1 << 7
 """Bad boards before the first good one, if there are control characters: more are binary data."""
 
@@ -65,37 +62,16 @@ def read_batches(
     *,
     column: str | None = None,
     meter: Meter | None = None,
+    words: Callable[[Hint], str] = python_words,
 ) -> Iterator[Batch | InputError]:
     """Read a file, ``-`` for standard input, as :func:`read_stream` does; a meter follows it."""
     try:
         with opened(path, meter) as (stream, source):
-            batch = None if column is not None else _plain_batch(stream, source, geometry)
-            if batch is not None:
-                yield batch
-                return
-            yield from read_stream(stream, Way(source, geometry, column))
+            yield from read_stream(stream, Way(source, geometry, column, words=words))
     except InputError as error:
         yield error
     except OSError as error:
         yield InputError(f"{path}: {error.strerror}, expected a file that can be read")
-
-
-def _plain_batch(stream: BinaryIO, source: str, geometry: Geometry | None) -> Batch | None:
-    """Read a small file of one plain board, without the search for the form; None for others."""
-    if not (isinstance(stream, BufferedReader) and isinstance(stream.raw, FileIO)):
-        return None  # compressed, or in memory
-    status = os.fstat(stream.fileno())
-    if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
-        return None
-    data = stream.peek(status.st_size)
-    if len(data) != status.st_size:  # some of it was read before
-        return None
-    text = data.decode("latin-1")
-    board = plain_board(text, geometry)
-    if board is None:
-        return None
-    lines_above = text[: len(text) - len(text.lstrip())].count("\n")
-    return single(board, Origin(source), 1 + lines_above, text=b"".join(data.split()))
 
 
 def read_stream(stream: BinaryIO, way: Way) -> Iterator[Batch | InputError]:
@@ -112,7 +88,7 @@ def read_stream(stream: BinaryIO, way: Way) -> Iterator[Batch | InputError]:
         if first is None:
             raise UnreadableError("no board found")
     except FormatError as error:
-        yield error.at(way.source)
+        yield error.at(way)
 
 
 def read_text_batches(text: str, way: Way) -> Iterator[Batch | InputError]:
@@ -126,12 +102,16 @@ def read_text(
     text: str,
     *,
     geometry: Geometry | None = None,
-    source: str = "<text>",
+    source: str = _TEXT,
     column: str | None = None,
     near: Geometry | None = None,
 ) -> Iterator[Board]:
     """Read every board of a text, up to the first error, which is raised."""
-    for found in read_text_batches(text, Way(source, geometry, column, near)):
+    return _boards_of(text, Way(source, geometry, column, near))
+
+
+def _boards_of(text: str, way: Way) -> Iterator[Board]:
+    for found in read_text_batches(text, way):
         if isinstance(found, InputError):
             raise found
         yield from found
@@ -155,12 +135,12 @@ def parse(text: str, box: Geometry | str | None = None) -> Board:
     if not isinstance(text, str):
         raise InputError(f"expected the text of a board, found {described(text)}")
     geometry = Geometry.parse(box) if isinstance(box, str) else box
-    return plain_board(text, geometry) or parse_near(text, None, geometry)
+    return plain_board(text, geometry) or parse_as(text, Way(_TEXT, geometry))
 
 
-def parse_near(text: str, near: Geometry | None, geometry: Geometry | None = None) -> Board:
-    """Read one board; ``near`` is the shape of its boxes if nothing else tells it."""
-    boards = list(read_text(text, geometry=geometry, near=near))
+def parse_as(text: str, way: Way) -> Board:
+    """Read one board from text, with the options of a way."""
+    boards = list(_boards_of(text, way))
     if len(boards) != 1:
         raise InputError(f"{len(boards)} boards where one was expected")
     return boards[0]
@@ -168,6 +148,9 @@ def parse_near(text: str, near: Geometry | None, geometry: Geometry | None = Non
 
 def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read an input of any form, below a line with the number of its boards or their size."""
+    plain = read_plain(lines, way)
+    if plain is not None:
+        return plain
     head = head_of(lines)
     if _SIZE.fullmatch(head.first) and way.geometry != Geometry(1, 1):
         first = next(lines)

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.arguments import kind_of, uint8
 from gpusudoku.kernels.bits import ZERO
 from gpusudoku.kernels.canonical.puzzles import Forms, build_clash
-from gpusudoku.kernels.kernel import Jit, Kernel, inlined, kind_of, uint8
+from gpusudoku.kernels.kernel import Jit, Kernel, inlined
 
 SECONDS = 2.7
 """What compiling takes."""

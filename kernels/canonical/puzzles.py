@@ -25,8 +25,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.arguments import int64, kind_of, uint8
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index
-from gpusudoku.kernels.kernel import Jit, Kernel, inlined, int64, kind_of, uint8
+from gpusudoku.kernels.kernel import Jit, Kernel, inlined
 
 SECONDS = 5.0
 """What compiling takes."""

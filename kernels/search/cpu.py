@@ -13,20 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from gpusudoku.kernels.kernel import (
-    PYTHON_BOARDS,
+from gpusudoku.kernels.arguments import (
     Array,
-    Kernel,
     Kind,
     Number,
     boolean,
     float64,
-    inlined,
     int64,
     kind_of,
     uint8,
     uint64,
 )
+from gpusudoku.kernels.kernel import PYTHON_BOARDS, Kernel, inlined
 from gpusudoku.kernels.search.arguments import Children, CpuPool, Found, Lanes, Stack
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
 

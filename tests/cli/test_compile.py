@@ -7,7 +7,7 @@ import pytest
 from gpusudoku import collection
 from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.cli.compile import all_kernels, usual_kernels
-from gpusudoku.kernels import cache
+from gpusudoku.kernels import kernel_store
 from gpusudoku.kernels.kernel_store import Store
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.shape import Shape
@@ -25,7 +25,7 @@ COMPILE = ["compile", "--box", "2x2", "-j", "1"]
 def folder(tmp_path, monkeypatch):
     """Let two kernels be all that is needed, which are soon compiled, and return their folder."""
     store = Store(tmp_path / "kept" / "state", b"state")
-    monkeypatch.setattr(cache, "store", lambda: store)
+    monkeypatch.setattr(kernel_store, "user_store", lambda: store)
 
     def kernels(geometry):
         assert geometry == Geometry(2, 2)
@@ -44,7 +44,8 @@ def test_compiled_once_and_kept(run, folder, monkeypatch):
         f"gpusudoku: compiled 2 kernels; 0 were kept already, in {folder.parent}",
     ]
     assert len(list(folder.iterdir())) == 2
-    monkeypatch.setattr(Store, "writable", lambda self: False)
+    folder.chmod(0o500)
+    monkeypatch.setattr(Store, "write", None)
     said = f"gpusudoku: compiled 0 kernels; 2 were kept already, in {folder.parent}\n"
     assert run(*COMPILE) == (0, "", said)
     assert run(*COMPILE, "--quiet") == (0, "", "")

@@ -22,7 +22,7 @@ LONGEST_MESSAGE = 1500
 NAME = "name.txt"
 _PLACE = re.compile(rf"{NAME}(:\d+)*: \S")
 
-AT_ONCE = {"gpusudoku.formats.grids._LONGEST_HEAD": 3}
+AT_ONCE = {f"gpusudoku.formats.{name}.LONGEST_HEAD": 3 for name in ("grids", "lines")}
 """With this, lines of short texts are read together, too."""
 SMALL = {
     f"gpusudoku.formats.{name}": value

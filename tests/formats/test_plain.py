@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import random
+import io
 import subprocess
 import sys
-from collections.abc import Iterable
-from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
-from gpusudoku.board.batch import Batch
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import InputError
-from gpusudoku.formats import Way, read_batches, read_text_batches
+from gpusudoku.formats import Way
 from gpusudoku.formats.lines import plain_boards
 from gpusudoku.formats.symbols import CHARACTERS, UNKNOWN, WITHOUT_ZERO
 from tests.boards import LINE_4X4
+from tests.boards import PUZZLE as LINE
+from tests.formats.hostile import NAME, Found
 
 
 def test_the_value_of_every_byte() -> None:
@@ -53,40 +52,6 @@ def test_which_boards_are_certain(n: int) -> None:
         assert plain_boards(symbols, n).tolist() == expected
 
 
-def facts(batches: Iterable[Batch | InputError]) -> list[object]:
-    """Describe all that was read."""
-    found: list[object] = []
-    for batch in batches:
-        if isinstance(batch, InputError):
-            found.append(str(batch))
-            continue
-        assert batch.places is not None
-        places = batch.places.lines.tolist(), batch.places.texts.tolist(), batch.alphabet(0)
-        found.append((batch.geometry, batch.cells.tolist(), batch.candidates is None, places))
-    return found
-
-
-@pytest.mark.parametrize("box", [None, Geometry(3, 3)], ids=str)
-def test_a_small_file_of_one_board(tmp_path: Path, box: Geometry | None) -> None:
-    """Read without the search for the form, if it is plain; nothing differs from that."""
-    rng, path = random.Random(1), tmp_path / "board.txt"
-    for n in (1, 2, 3, 4, 9, 16):
-        for symbols in ("." * 9 + "123456789", ".0123", "-.1", "0123456789ABCDEFG", ".1234;\t é"):
-            line = "".join(rng.choices(symbols, k=n * n))
-            rows = [line[i : i + n] for i in range(0, n * n, n)]
-            for text in (line, "\n".join(rows), "\r\n".join(rows), "\n\n".join([line, line])):
-                for whole in (
-                    text,
-                    f"{text}\n",
-                    f"\n \n\n{text} \n\n",
-                    f"# a\n{text}",
-                    f"{text}\nend",
-                ):
-                    path.write_bytes(whole.encode())
-                    expected = facts(read_text_batches(whole, Way(str(path), box)))
-                    assert facts(read_batches(str(path), box)) == expected, whole
-
-
 def test_nothing_is_compiled_for_reading() -> None:
     """Not even Numba is brought in."""
     program = (
@@ -104,3 +69,31 @@ def test_nothing_is_compiled_for_reading() -> None:
         command, input="@".join(texts), capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["100000", "100", "100", "False"]
+
+
+ROW = "5.3..7..9"
+KINDS = [LINE, LINE[:80], ROW, ROW[:8], "", "---+---", LINE_4X4, "# comment", "81", "puzzle"]
+"""Lines of which some are plain."""
+
+
+@pytest.mark.parametrize("box", [None, "3x3"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_plain_input_is_read_as_all_other_input(box: str | None, end: str) -> None:
+    """Boards, places, texts and errors are those of the readers that look at the form first."""
+    rng = np.random.default_rng(len(end))
+    way = Way(NAME, Geometry.parse(box) if box else None)
+    inputs = [[LINE] * n for n in (1, 2, 130)] + [[ROW] * n for n in (8, 9, 10, 18)]
+    inputs += [[*lines, kind] for lines in inputs for kind in KINDS]
+    inputs += [list(rng.choice(KINDS, rng.integers(1, 12))) for _ in range(30)]
+    inputs += [["0" * 81], ["." * 9] * 9, ["0.3456789"] * 9, ["123456780" * 9, LINE]]
+    for lines in inputs:
+        for last in ("", end):
+            data = (end.join(lines) + last).encode()
+            found = Found(buffered(data), way)
+            with patch("gpusudoku.formats.read.read_plain", lambda *_: None):
+                expected = Found(buffered(data), way)
+            assert found.all == expected.all
+
+
+def buffered(data: bytes) -> io.BufferedReader:
+    return io.BufferedReader(io.BytesIO(data))  # type: ignore[arg-type]

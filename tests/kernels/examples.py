@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gpusudoku.kernels.kernel import Kernel, int64
+from gpusudoku.kernels.arguments import int64
+from gpusudoku.kernels.kernel import Kernel
 
 
 def times(factor: int, seconds: float = 3.0) -> Kernel:

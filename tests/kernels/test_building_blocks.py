@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from numba import njit
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.arguments import Group, float64, int64
 from gpusudoku.kernels.bits import lowest_index, ones, popcount
-from gpusudoku.kernels.compile_cpu import caller, register_all
-from gpusudoku.kernels.groups import Group
-from gpusudoku.kernels.kernel import float64, int64, kernel
+from gpusudoku.kernels.compile_cpu import caller
+from gpusudoku.kernels.kernel import kernel, register_all
 
 ALL = 2**64 - 1
 

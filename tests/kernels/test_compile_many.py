@@ -11,7 +11,8 @@ import pytest
 
 from gpusudoku.jobs.watch import Announcer, watching
 from gpusudoku.kernels import compile_many, kernel, kernel_store
-from gpusudoku.kernels.kernel import Kernel, int64
+from gpusudoku.kernels.arguments import int64
+from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.kernel_store import Store
 from tests.kernels.examples import times
 from tests.waiting import until

@@ -22,7 +22,8 @@ from gpusudoku.contraction.nine.sum import stages
 from gpusudoku.errors import InputError
 from gpusudoku.jobs.watch import Announcer, watching
 from gpusudoku.kernels import compile_cpu, kernel_store
-from gpusudoku.kernels.kernel import Kernel, Loaded, block_of, int64, jitable, result_of
+from gpusudoku.kernels.arguments import block_of, int64, result_of
+from gpusudoku.kernels.kernel import Kernel, Loaded, jitable
 from gpusudoku.kernels.kernel_store import Store
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
@@ -146,9 +147,12 @@ COMPILES = """
 import pickle
 import sys
 from gpusudoku.kernels import compile_cpu
-from gpusudoku.kernels.kernel import block_of, int64, result_of
+from gpusudoku.kernels.arguments import int64
+from gpusudoku.kernels.kernel import register_all
 from tests.kernels.test_kernel import template
-print(pickle.dumps(compile_cpu.compiled(template(int(sys.argv[1])), (int64,), int64)).hex())
+function = template(int(sys.argv[1]))
+register_all()
+print(pickle.dumps(compile_cpu.compiled(function, (int64,), int64)).hex())
 """
 
 

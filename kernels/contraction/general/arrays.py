@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.kernels.kernel import int64, uint64
+from gpusudoku.kernels.arguments import int64, uint64
 
 
 class Index(NamedTuple):

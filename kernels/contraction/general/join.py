@@ -21,9 +21,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpusudoku.kernels.arguments import float64, int64, uint64
 from gpusudoku.kernels.bits import ONE, ZERO, popcount
 from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS, WALK
-from gpusudoku.kernels.kernel import float64, inlined, int64, kernel, uint64
+from gpusudoku.kernels.kernel import inlined, kernel
 
 SET_STEPS = 8
 """Looking at a bit set takes as long as looking at this number of words, in addition to its own."""

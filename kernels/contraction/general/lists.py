@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpusudoku.kernels.arguments import int64, uint8, uint64
 from gpusudoku.kernels.bits import ONE, ZERO, popcount
 from gpusudoku.kernels.contraction.general.arrays import DESCENT, PACKING, PATH_GRAPH
-from gpusudoku.kernels.kernel import int64, kernel, uint8, uint64
+from gpusudoku.kernels.kernel import kernel
 
 MIXER = np.uint64(0x9E3779B97F4A7C15)
 """2^64 divided by the golden ratio, an odd number whose multiples are well spread."""

@@ -15,10 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.arguments import int64, uint64
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
 from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS, WALK
 from gpusudoku.kernels.contraction.general.join import UNKNOWN, begin, entry_totals, step
-from gpusudoku.kernels.kernel import inlined, int64, kernel, uint64
+from gpusudoku.kernels.kernel import inlined, kernel
 
 STOPPED, TOO_LARGE, MISSED = -1, -2, -3
 """It gave up; a term passes one word; a number is not below its branch's sum."""

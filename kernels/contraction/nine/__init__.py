@@ -53,7 +53,7 @@ stage                    file           reads                           writes
                                         environments
 ======================== ============== =============================== ==========================
 
-A group is one piece of memory, whose address is all that stages are given (``kernels/groups.py``).
+A group is one piece of memory, whose address is all that stages are given (``arguments.py``).
 Two stages are short, so a few boards take them as plain Python; ``narrow_enough`` always does,
 except as a part of ``count_boards``.
 

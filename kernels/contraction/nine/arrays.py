@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.kernels.groups import Group
+from gpusudoku.kernels.arguments import Group
 
 PARTITIONS = 280
 """Partitions of nine digits into three sets of three."""

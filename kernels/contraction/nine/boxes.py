@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.arguments import Group
 from gpusudoku.kernels.contraction.nine.arrays import MOST_MAPS, ORTHOGONAL, PARTITIONS, P
 from gpusudoku.kernels.contraction.nine.symmetries import compose
-from gpusudoku.kernels.groups import Group
 from gpusudoku.kernels.kernel import jitable
 
 NUMBERS = 6 * PARTITIONS

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.jobs.forks import cached_property
+from gpusudoku.kernels.arguments import Kind, boolean, float64, int32, int64, kind_of, uint8, uint64
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
 from gpusudoku.kernels.contraction.nine.boxes import make_boxes, write_boxes
 from gpusudoku.kernels.contraction.nine.dot import narrow_enough, sum_narrow, sum_wide
@@ -35,20 +36,7 @@ from gpusudoku.kernels.contraction.nine.words import (
     make_words,
     mark_fitting,
 )
-from gpusudoku.kernels.kernel import (
-    KERNELS,
-    Kernel,
-    Kind,
-    boolean,
-    float64,
-    int32,
-    int64,
-    jitable,
-    kernel,
-    kind_of,
-    uint8,
-    uint64,
-)
+from gpusudoku.kernels.kernel import KERNELS, Kernel, jitable, kernel
 
 FACTOR, STATUS, RESULTS = 2, 3, 4
 """Columns of the results of ``count_boards``, after LOW and HIGH of the sum; and their number."""

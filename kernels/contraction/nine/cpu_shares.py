@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpusudoku.kernels.arguments import Kind, float64, int64, kind_of
 from gpusudoku.kernels.contraction.nine.arrays import make_workspace
 from gpusudoku.kernels.contraction.nine.environments import collect, make_found
 from gpusudoku.kernels.contraction.nine.ledger import make_ledger
@@ -14,7 +15,7 @@ from gpusudoku.kernels.contraction.nine.slabs import make_slabs
 from gpusudoku.kernels.contraction.nine.symmetries import find_symmetries
 from gpusudoku.kernels.contraction.nine.turns import Known, make_turn, make_turn_arrays
 from gpusudoku.kernels.contraction.nine.words import make_words
-from gpusudoku.kernels.kernel import Kernel, Kind, float64, int64, kernel, kind_of
+from gpusudoku.kernels.kernel import Kernel, kernel
 
 
 class ShareStages:

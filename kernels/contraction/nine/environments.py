@@ -21,8 +21,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.arguments import Group
 from gpusudoku.kernels.contraction.nine.arrays import C, P
-from gpusudoku.kernels.groups import Group
 from gpusudoku.kernels.kernel import jitable
 
 LIMB = 28

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.arguments import Group
 from gpusudoku.kernels.contraction.nine.arrays import MOST_ENTRIES, PARTITIONS
 from gpusudoku.kernels.contraction.nine.slabs import STRIDE, TILE
-from gpusudoku.kernels.groups import Group
 
 FIRST, LAST, USED, PENDING, MOST, FIELDS = range(6)
 """Fields of ``Ledger.state``, and their number."""

@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.arguments import Group
 from gpusudoku.kernels.contraction.nine.arrays import MOST_ENTRIES, PARTITIONS
 from gpusudoku.kernels.contraction.nine.keys import partition_at
-from gpusudoku.kernels.groups import Group
 from gpusudoku.kernels.kernel import jitable
 
 BITS = 4

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.arguments import Group
 from gpusudoku.kernels.contraction.nine.arrays import MOST_ENTRIES, PARTITIONS
-from gpusudoku.kernels.groups import Group
 
 PER_PARTITION = 55
 """Entries of a line that have a given partition at a given place, at most."""

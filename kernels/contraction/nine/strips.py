@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.arguments import Group
 from gpusudoku.kernels.contraction.nine.arrays import (
     PARTITIONS,
     Lists,
@@ -28,7 +29,6 @@ from gpusudoku.kernels.contraction.nine.slabs import PER_PARTITION
 from gpusudoku.kernels.contraction.nine.unite import WIDE
 from gpusudoku.kernels.contraction.nine.unrank import Relabelling
 from gpusudoku.kernels.contraction.nine.words import Fitting, Words
-from gpusudoku.kernels.groups import Group
 from gpusudoku.kernels.kernel import jitable
 
 MOST_FITTING = 1_728

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.arguments import Group
 from gpusudoku.kernels.contraction.nine.arrays import (
     MOST_ENTRIES,
     MULTIPLICITY,
@@ -39,7 +40,6 @@ from gpusudoku.kernels.contraction.nine.keys import number_at
 from gpusudoku.kernels.contraction.nine.naming import Naming
 from gpusudoku.kernels.contraction.nine.symmetries import walk_orbits, write_images
 from gpusudoku.kernels.contraction.nine.tensors import list_numbers
-from gpusudoku.kernels.groups import Group
 from gpusudoku.kernels.kernel import jitable
 
 KINDS = 4

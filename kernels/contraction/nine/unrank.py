@@ -23,13 +23,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.arguments import Group
 from gpusudoku.kernels.bits import lowest_index
 from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, PARTITIONS, A, B, C, P, Q, R
 from gpusudoku.kernels.contraction.nine.dot import build_pair_sum, end_of_group
 from gpusudoku.kernels.contraction.nine.slabs import LEFT, LENGTH, RIGHT, TERMS
 from gpusudoku.kernels.contraction.nine.symmetries import compose
 from gpusudoku.kernels.contraction.nine.words import WORD
-from gpusudoku.kernels.groups import Group
 from gpusudoku.kernels.kernel import jitable
 
 REMAINDER = 3

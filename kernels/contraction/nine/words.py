@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.kernels.arguments import Group
 from gpusudoku.kernels.contraction.nine.arrays import (
     MOST_ENTRIES,
     MOST_MAPS,
@@ -22,7 +23,6 @@ from gpusudoku.kernels.contraction.nine.arrays import (
 )
 from gpusudoku.kernels.contraction.nine.keys import find_key, partition_at
 from gpusudoku.kernels.contraction.nine.maps import code_at, key_of, list_maps
-from gpusudoku.kernels.groups import Group
 from gpusudoku.kernels.kernel import jitable
 
 WORD = 64

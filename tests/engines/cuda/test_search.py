@@ -215,7 +215,7 @@ def test_the_forecast_learns_while_a_gpu_searches(
 ) -> None:
     """The nodes that are expected are within a factor of two of those that are searched."""
     short_launches(monkeypatch)
-    monkeypatch.setattr(frontier, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(frontier, "FIRST_SAMPLE_SECONDS", 0.0)
     monkeypatch.setattr(frontier, "SAMPLING_SHARE", 1.0)
     monkeypatch.setattr(search, "HAUL_SHARE", 1e9)
     forecasts: list[float] = []

@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.kernels.compile_cpu import register_all
+from gpusudoku.kernels.kernel import register_all
 from gpusudoku.kernels.search.choose import narrow
 from gpusudoku.kernels.search.machine import traced
 from gpusudoku.kernels.search.shape import Shape
