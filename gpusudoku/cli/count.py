@@ -10,16 +10,12 @@ from typing import Any
 import click
 
 from gpusudoku.cli.options import (
-    answer_options,
+    OwnOptions,
     boards_argument,
-    cluster_option,
     command_facts,
     counting,
-    own_option,
-    part_option,
     reading,
     searching,
-    seconds_option,
 )
 from gpusudoku.cli.usage import Choice, Integer, Sectioned
 from gpusudoku.errors import InputError
@@ -54,7 +50,7 @@ SECTIONS = {
 _WAYS = "cross-check"
 """The note of how boards were counted again."""
 
-own = own_option("count")
+own = OwnOptions("count")
 
 
 @click.command(cls=Sectioned, sections=SECTIONS)
@@ -62,13 +58,13 @@ own = own_option("count")
 @counting
 @searching
 @own("--limit", type=Integer(min=1), metavar="N", help="Stop at N solutions, shown as N+.")
-@seconds_option("count")
+@own.seconds("The count is then N+, where N solutions were found.")
 @own("--only", type=Choice(list(WANTED)), help="Write only boards with such a count.")
 @own("--solution", is_flag=True, help="Also find a solution of every board: csv, tsv, jsonl.")
 @own("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
-@part_option("count", "a board's solutions, or of a batch")
-@cluster_option("count")
-@answer_options("count", FORMS, "[default: COUNT, or BOARD:COUNT in a batch]")
+@own.part("a board's solutions, or of a batch")
+@own.cluster()
+@own.answers(FORMS, "[default: COUNT, or BOARD:COUNT in a batch]")
 @reading
 def count(
     boards: tuple[str, ...],

@@ -14,15 +14,7 @@ import click
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.generate import note_walks, puzzle_options, puzzle_run
-from gpusudoku.cli.options import (
-    checkpoint,
-    command_facts,
-    form_options,
-    jobs_option,
-    output_file,
-    own_option,
-    quiet_option,
-)
+from gpusudoku.cli.options import OwnOptions, command_facts, jobs_option, quiet_option
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import GaveUp
 from gpusudoku.options import MAX_NUMBER
@@ -34,7 +26,7 @@ from gpusudoku.pipeline.settings import OutputOptions
 if TYPE_CHECKING:
     from gpusudoku.puzzles.dataset import PuzzleDataset
 
-own = own_option("dataset")
+own = OwnOptions("dataset")
 
 FORMS = ("csv", "tsv", "jsonl", "parquet")
 TYPES = {
@@ -65,14 +57,13 @@ TYPES = {
     metavar="LIST",
     help="Shares of train, validation and test.",
 )
-@puzzle_options("dataset")
-@form_options(
-    "dataset",
+@puzzle_options(own)
+@own.forms(
     FORMS,
     "How to write rows.  [default: as the name of FILE ends, else csv]",
 )
-@output_file("dataset")
-@checkpoint("dataset")
+@own.output()
+@own.checkpoint()
 @jobs_option
 @quiet_option
 def dataset(

@@ -15,17 +15,12 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import (
     Command,
+    OwnOptions,
     box_option,
-    checkpoint,
     command_facts,
     compose,
-    form_options,
     jobs_option,
-    output_file,
-    own_option,
-    part_option,
     quiet_option,
-    seed_option,
     text_of,
 )
 from gpusudoku.cli.usage import Integer, Seconds
@@ -56,9 +51,8 @@ def _clues(ctx: click.Context, param: click.Parameter, value: str | None) -> int
     return [int(match[1]), int(match[2])] if match[2] else int(match[1])
 
 
-def puzzle_options(command: str) -> Callable[[Command], Command]:
-    """Add the options of a command that say which random puzzles are wanted."""
-    own = own_option(command)
+def puzzle_options(own: OwnOptions) -> Callable[[Command], Command]:
+    """Make the options of a command that say which random puzzles are wanted."""
     return compose(
         box_option,
         own("--minimal", is_flag=True, help="Only puzzles without any redundant clue."),
@@ -91,7 +85,7 @@ def puzzle_options(command: str) -> Callable[[Command], Command]:
             is_flag=True,
             help="Minimal puzzles with weights, which make all count alike.",
         ),
-        seed_option(command, "The same seed makes the same puzzles."),
+        own.seed("The same seed makes the same puzzles."),
         own(
             "--seconds",
             "patience",
@@ -103,8 +97,11 @@ def puzzle_options(command: str) -> Callable[[Command], Command]:
     )
 
 
+own = OwnOptions("generate")
+
+
 @click.command()
-@own_option("generate")(
+@own(
     "-n",
     "--number",
     type=Integer(0, MAX_NUMBER),
@@ -112,16 +109,15 @@ def puzzle_options(command: str) -> Callable[[Command], Command]:
     metavar="N",
     help="Make N puzzles, no two of them equal.",
 )
-@puzzle_options("generate")
-@part_option("generate", "the puzzles")
-@form_options(
-    "generate",
+@puzzle_options(own)
+@own.part("the puzzles")
+@own.forms(
     (*FORMATS, "jsonl"),
     "How to write puzzles; csv, tsv and jsonl have solution, clues and difficulty, too."
     "  [default: line]",
 )
-@output_file("generate")
-@checkpoint("generate")
+@own.output()
+@own.checkpoint()
 @jobs_option
 @quiet_option
 def generate(

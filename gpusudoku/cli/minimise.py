@@ -11,16 +11,11 @@ import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.options import (
+    OwnOptions,
     boards_argument,
-    checkpoint,
     command_facts,
-    form_options,
     jobs_option,
-    output_file,
-    own_option,
-    part_option,
     reading,
-    seed_option,
     text_of,
 )
 from gpusudoku.cli.usage import Integer
@@ -36,7 +31,7 @@ from gpusudoku.results import BadBoard
 if TYPE_CHECKING:
     from gpusudoku.puzzles.minimise import MinimisedBlock
 
-own = own_option("minimise")
+own = OwnOptions("minimise")
 
 
 @click.command()
@@ -52,19 +47,17 @@ own = own_option("minimise")
     help="Clues that stay: r1c1,r5c5; or a file or text with a character a cell, a dot for the"
     " others.",
 )
-@seed_option(
-    "minimise",
+@own.seed(
     "The same seed tries clues in the same order.",
 )
-@part_option("minimise", "a batch")
-@form_options(
-    "minimise",
+@own.part("a batch")
+@own.forms(
     (*FORMATS, "jsonl"),
     "How to write puzzles; csv, tsv and jsonl have the given one and the solution, too."
     "  [default: line]",
 )
-@output_file("minimise")
-@checkpoint("minimise")
+@own.output()
+@own.checkpoint()
 @jobs_option
 @reading
 def minimise(

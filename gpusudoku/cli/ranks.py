@@ -12,7 +12,7 @@ import numpy as np
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.cli.completing import complete_boards, complete_files
-from gpusudoku.cli.options import command_facts, devices, output_file, reading, solution_form
+from gpusudoku.cli.options import OwnOptions, command_facts, devices, reading
 from gpusudoku.cli.usage import numbers_of
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.formats.symbols import values_in
@@ -49,8 +49,8 @@ class _WithNumbers(click.Command):
 @click.command(cls=_WithNumbers)
 @board_argument
 @click.argument("numbers", nargs=-1, required=True, metavar="K...", callback=numbers_of)
-@solution_form("nth")
-@output_file("nth")
+@OwnOptions("nth").solution_forms()
+@OwnOptions("nth").output()
 @devices
 @reading
 def nth(board: str, numbers: tuple[int, ...], reading: InputOptions, **given: Any) -> None:
@@ -93,7 +93,7 @@ def nth(board: str, numbers: tuple[int, ...], reading: InputOptions, **given: An
 @click.argument(
     "grids", nargs=-1, required=True, metavar="SOLUTION...", shell_complete=complete_files
 )
-@output_file("rank")
+@OwnOptions("rank").output()
 @devices
 @reading
 def rank(

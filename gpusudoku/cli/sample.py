@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gpusudoku.cli.options import (
-    boards_argument,
-    checkpoint,
-    command_facts,
-    devices,
-    output_file,
-    own_option,
-    part_option,
-    reading,
-    seed_option,
-    solution_form,
-)
+from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, devices, reading
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import MAX_NUMBER, Options
@@ -37,7 +26,7 @@ if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
     from gpusudoku.engines.engine import Engine
 
-own = own_option("sample")
+own = OwnOptions("sample")
 
 _INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N, not random ones"
 """A way out for a board that is too expensive to sample."""
@@ -53,15 +42,14 @@ _INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N
     metavar="N",
     help="Draw N solutions of each board.",
 )
-@seed_option(
-    "sample",
+@own.seed(
     "The same seed draws the same solutions.",
 )
 @own("--distinct", is_flag=True, help="Draw no solution of a board twice.")
-@part_option("sample", "the sample, or of a batch")
-@solution_form("sample")
-@output_file("sample")
-@checkpoint("sample")
+@own.part("the sample, or of a batch")
+@own.solution_forms()
+@own.output()
+@own.checkpoint()
 @devices
 @reading
 def sample(

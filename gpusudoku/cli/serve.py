@@ -11,7 +11,7 @@ import click
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.compile import usual_kernels
 from gpusudoku.cli.completing import complete_boards
-from gpusudoku.cli.options import box_option, devices, method, own_option, quiet_option
+from gpusudoku.cli.options import OwnOptions, box_option, devices, method, quiet_option
 from gpusudoku.cli.usage import Integer, Seconds
 from gpusudoku.errors import GpusudokuError, InputError, Interrupted, not_installed, shown
 from gpusudoku.jobs.interrupts import patient_interrupts
@@ -22,7 +22,7 @@ from gpusudoku.pipeline.run import start_engine
 from gpusudoku.pipeline.settings import InputOptions
 from gpusudoku.pipeline.source import Source
 
-own = own_option("serve")
+own = OwnOptions("serve")
 
 _NAME = re.compile(r"[\w.-]+|\[?[0-9A-Fa-f:.]+\]?")
 _ORIGIN = re.compile(r"https?://[^/\s?#@]+/*", re.IGNORECASE)

@@ -12,17 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.options import (
-    boards_argument,
-    checkpoint,
-    command_facts,
-    devices,
-    form_options,
-    output_file,
-    own_option,
-    part_option,
-    reading,
-)
+from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, devices, reading
 from gpusudoku.cli.usage import Choice, Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
@@ -47,7 +37,7 @@ if TYPE_CHECKING:
 
     from gpusudoku.board.batch import Batch
 
-own = own_option("shares")
+own = OwnOptions("shares")
 
 _DIGITS = "digits"
 """The note of how many digits the boards of a table have."""
@@ -55,8 +45,7 @@ _DIGITS = "digits"
 
 @click.command()
 @boards_argument
-@form_options(
-    "shares",
+@own.forms(
     ["text", "csv", "jsonl"],
     "How to write shares; csv has a record a cell, jsonl an object a board."
     "  [default: text for one board, jsonl for a batch]",
@@ -89,9 +78,9 @@ _DIGITS = "digits"
     shell_complete=complete_files,
     help="Draw the shares of one board, as .svg, .png or .pdf (needs matplotlib).",
 )
-@part_option("shares", "the board's solutions, or of a batch")
-@output_file("shares")
-@checkpoint("shares")
+@own.part("the board's solutions, or of a batch")
+@own.output()
+@own.checkpoint()
 @devices
 @reading
 def shares(

@@ -10,17 +10,7 @@ from typing import Any
 import click
 
 from gpusudoku import formats
-from gpusudoku.cli.options import (
-    answer_options,
-    boards_argument,
-    cluster_option,
-    command_facts,
-    own_option,
-    part_option,
-    reading,
-    searching,
-    seconds_option,
-)
+from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, reading, searching
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.pipeline.answers import AnswerRun, refuse_output
@@ -31,22 +21,22 @@ from gpusudoku.pipeline.summary import show_search
 from gpusudoku.pipeline.text_forms import solve_writer, verdict
 from gpusudoku.results import ResultBlock, SearchStats
 
+own = OwnOptions("solve")
+
 
 @click.command()
 @boards_argument
 @searching
-@own_option("solve")(
+@own(
     "--first",
     "first_only",
     is_flag=True,
     help="Stop at the first solution, without looking for another.",
 )
-@seconds_option("solve")
-@part_option("solve", "a batch")
-@cluster_option("solve")
-@answer_options(
-    "solve", [*formats.FORMATS, "jsonl"], "[default: pretty for one board, line for a batch]"
-)
+@own.seconds("Without a solution it is then unknown whether there is one.")
+@own.part("a batch")
+@own.cluster()
+@own.answers([*formats.FORMATS, "jsonl"], "[default: pretty for one board, line for a batch]")
 @reading
 def solve(
     boards: tuple[str, ...],
