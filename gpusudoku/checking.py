@@ -36,11 +36,11 @@ CHECK_RATIO = 10.0
 def cross_check(
     result: Count, *, cancel: CancelToken | None = None, **options: Unpack[OptionFields]
 ) -> str | None:
-    """Count again another way; return which, or None if none is affordable.
+    """Count again in another way; return which, or None if none is affordable.
 
-    It is the first of these that by its estimate does not take much longer than the count: the
-    other method on the other device, the same method there, the other method on the same device,
-    and for a search the other strategy.
+    The way is the first of these whose estimated time is not much longer than that of the count:
+    the other method on the other device, the same method on the other device, the other method on
+    the same device, and for a search the other strategy.
 
     Parameters
     ----------
@@ -75,31 +75,34 @@ class Checker:
     def __init__(
         self, options: Options, on_loss: Callable[[DeviceError], None] | None = None
     ) -> None:
-        self._options, self._on_loss = replace(options, seconds=None), on_loss
+        self._options = replace(options, seconds=None)
+        self._on_loss = on_loss
         self._engines: dict[str, Engine | None] = {}
 
     def check(self, result: Count) -> str | None:
         """Count again; see ``cross_check``."""
         for way, options in self._ways(result):
             with watching(None):
-                again = self._counted(result, options)
-            if again is None:
+                second = self._count_again(result, options)
+            if second is None:
                 continue
-            if (again.count, again.exact) != (result.count, result.exact):
-                raise MismatchError(f"cross-check failed: {result} solutions, but {again} by {way}")
+            if (second.count, second.exact) != (result.count, result.exact):
+                raise MismatchError(
+                    f"cross-check failed: {result} solutions, but {second} by {way}"
+                )
             return way
         return None
 
     def _ways(self, result: Count) -> Iterator[tuple[str, Options]]:
-        """Yield other ways to count, in words and as options, first those with least in common."""
+        """Yield other ways to count, in words and as options; the most different ones first."""
         if not (result.exact or result.count):  # any count agrees with 0+
             return
         devices = ("cpu",) if self._options.device == "cpu" else ("cpu", "cuda")
         working = _working(result, result.device, result.method)
         other_device = "cuda" if working == "cpu" else "cpu"
         other_method = "search" if result.method == "contraction" else "contraction"
-        asked = product((other_device, working), (other_method, result.method))
-        ways = [(_working(result, *way), way[1]) for way in asked]
+        combinations = product((other_device, working), (other_method, result.method))
+        ways = [(_working(result, device, method), method) for device, method in combinations]
         ways.sort(key=lambda way: way[0] == working)  # some contractions stay on the CPU
         for device, method in dict.fromkeys(ways):
             if (device, method) != (working, result.method) and device in devices:
@@ -119,7 +122,7 @@ class Checker:
         gpus = self._options.gpus if device == "cuda" else None
         return replace(self._options, device=device, gpus=gpus, method=method, limit=limit)
 
-    def _counted(self, result: Count, options: Options) -> Count | None:
+    def _count_again(self, result: Count, options: Options) -> Count | None:
         """Count again; None if that is too expensive, or there is no such device."""
         seconds = max(CHECK_SECONDS, CHECK_RATIO * result.stats.seconds)
         try:
@@ -132,7 +135,7 @@ class Checker:
         except DeviceError:
             return None
         except Cancelled:
-            check_cancelled()  # by the caller, not for lack of time
+            check_cancelled()  # raises if the caller cancelled; else the time is over
             return None
 
     def _engine(self, options: Options) -> Engine | None:
@@ -145,14 +148,14 @@ class Checker:
 
 def _working(result: Count, device: str, method: str) -> str:
     """Return the device that does the work: GPUs contract only 9x9 boards."""
-    on_cpu = method == "contraction" and result.board.geometry != NINE
-    return "cpu" if on_cpu else device
+    is_on_cpu = method == "contraction" and result.board.geometry != NINE
+    return "cpu" if is_on_cpu else device
 
 
 def _affordable(result: Count, options: Options, seconds: float, engine: Engine) -> Plan | None:
-    """Make a plan that should not take longer; else None.
+    """Make a plan that should take at most some seconds, or return None.
 
-    The time of a search up to a limit cannot be estimated: it is tried.
+    The time of a search up to a limit cannot be estimated, so such a search is tried.
     """
     if options.method == "contraction" and result.board.given_candidates is not None:
         return None
@@ -160,6 +163,6 @@ def _affordable(result: Count, options: Options, seconds: float, engine: Engine)
         plan = choose(result.board, options, worth=seconds, engine=engine)
     except TooExpensive:
         return None
-    tried = plan.method == "search" and options.limit is not None
+    has_no_estimate = plan.method == "search" and options.limit is not None
     expected = engine.seconds(plan.seconds, plan.method, result.board.geometry)
-    return plan if tried or expected <= seconds else None
+    return plan if has_no_estimate or expected <= seconds else None

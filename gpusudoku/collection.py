@@ -28,7 +28,7 @@ class CollectionBoard:
     count: int
     """The exact number of solutions."""
     confirmed: tuple[str, ...]
-    """The independent ways in which the count was found."""
+    """The independent ways in which the count was confirmed."""
     note: str
     searchable: bool
     """True if a search can reach the count: there are at most 1e9 solutions."""
@@ -50,7 +50,7 @@ def entry(name: str) -> CollectionBoard:
     boards = _by_name()
     if name not in boards:
         close = get_close_matches(name.lower(), boards, n=9, cutoff=0.5)
-        best = max(close, key=lambda other: other[0] == name[0].lower(), default="")
+        best = max(close, key=lambda match: match[0] == name[0].lower(), default="")
         guess = f": did you mean @{best}?" if best else ""
         raise InputError(f"no board named {shown(f'@{name}')}{guess} (gpusudoku boards lists them)")
     return boards[name]
@@ -64,17 +64,18 @@ def load(name: str) -> Board:
     InputError
         If there is no board of that name.
     """
-    found = entry(name.removeprefix("@"))
-    path = folder() / found.file
+    board_entry = entry(name.removeprefix("@"))
+    path = folder() / board_entry.file
     text = path.read_text(encoding="utf-8")
-    return next(formats.read_text(text, geometry=found.box, source=str(path)))
+    return next(formats.read_text(text, geometry=board_entry.box, source=str(path)))
 
 
 @cache
 def folder() -> Path:
     """Find the folder of the boards: beside this file, or in a checkout beside the package."""
     package = Path(__file__).resolve().parent
-    installed, checkout = package / "boards", package.parent / "boards"
+    installed = package / "boards"
+    checkout = package.parent / "boards"
     if (installed / _MANIFEST).is_file():
         return installed
     if (package.parent / "pyproject.toml").is_file() and (checkout / _MANIFEST).is_file():

@@ -1,6 +1,7 @@
 """All errors, each with the exit status of the command line, and the wording of messages."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 MOST_SHOWN = 40
 """The most characters of the input that a message quotes."""
@@ -60,6 +61,34 @@ def not_installed(user: str, packages: str, extra: str) -> str:
     return f"{user} needs {packages}: {installing(extra)}"
 
 
+class Hint(NamedTuple):
+    """An option in a message, for which every interface has words of its own."""
+
+    option: str
+    """``box``; ``column``, as an advice; or ``other column``, as one more possibility."""
+    value: str = ""
+
+
+Message: TypeAlias = "str | Hint | tuple[Message, ...]"
+"""A message, or the pieces of one that names options."""
+
+
+def python_words(hint: Hint) -> str:
+    """Name an option in Python, where only boxes have a parameter."""
+    if hint.option == "box":
+        return f'box="{hint.value}"' if hint.value else "box="
+    return "call the right one puzzle" if hint.option == "column" else ""
+
+
+def worded(message: Message, words: Callable[[Hint], str] = python_words) -> str:
+    """Put the pieces of a message together, with the words of an interface for its options."""
+    if isinstance(message, str):
+        return message
+    if isinstance(message, Hint):
+        return words(message)
+    return "".join(worded(piece, words) for piece in message)
+
+
 class BadEntry(NamedTuple):
     """A board that cannot be read."""
 
@@ -95,8 +124,9 @@ class InputError(GpusudokuError, ValueError):
 
     exit_status = 2
 
-    def __init__(self, message: object = "") -> None:
-        super().__init__(message)
+    def __init__(self, message: Message = "") -> None:
+        super().__init__(worded(message))
+        self.message = message
         self.entry: BadEntry | None = None
         """The board, if it is the error of one that cannot be read."""
 

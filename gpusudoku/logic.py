@@ -1,4 +1,4 @@
-"""Solving by techniques alone, without any guess: at once, or explained step by step."""
+"""Solving by techniques, without guesses: at once, or explained step by step."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Simplified:
         self.candidates.setflags(write=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A pickled array forgets that it is read-only: the object is made anew.
+        # A pickled array loses its read-only flag, so unpickling calls the constructor.
         return Simplified, (self.board, self.candidates, self.contradictory)
 
     def __repr__(self) -> str:
@@ -59,15 +59,15 @@ class Simplified:
 
 
 def simplify_kernels(geometry: Geometry, techniques: str = "all") -> list[Kernel]:
-    """List the kernels that simplify boards by techniques: all together, each alone, and none."""
+    """List the kernels that simplify boards: with all techniques, with each alone, with none."""
     from gpusudoku.kernels.search import cpu  # imported lazily: explaining needs no Numba
     from gpusudoku.kernels.search.shape import SearchSettings, shape_of
 
     shape = shape_of(geometry.box_rows, geometry.box_columns)
     bits = parse_techniques(techniques)
-    each = [parse_techniques(name) for name, bit in TECHNIQUES.items() if bits & bit]
-    settings = dict.fromkeys(map(SearchSettings, [bits, 0, *each]))
-    return [cpu.pack(shape), *(cpu.expand(shape, one) for one in settings)]
+    single_bits = [bit for bit in TECHNIQUES.values() if bits & bit]
+    all_settings = dict.fromkeys(map(SearchSettings, [bits, 0, *single_bits]))
+    return [cpu.pack(shape), *(cpu.expand(shape, settings) for settings in all_settings)]
 
 
 def simplify(
@@ -78,9 +78,9 @@ def simplify(
 ) -> Simplified:
     """Apply techniques to a board until none of them finds anything.
 
-    The outcome does not depend on the order in which finds are made, with one exception: hidden
-    pairs without hidden singles, as two digits stop being a pair when one of them loses one of its
-    two places.
+    The result does not depend on the order in which the techniques are applied, with one exception:
+    hidden pairs without hidden singles. Two digits stop being a pair when one of them loses one of
+    its two places.
 
     Parameters
     ----------
@@ -97,12 +97,13 @@ def simplify(
     from gpusudoku.kernels.search.shape import SearchSettings  # imported lazily: Numba
     from gpusudoku.search.frontier import Frontier
 
-    board, settings = board_of(board, box), SearchSettings(parse_techniques(techniques))
+    board = board_of(board, box)
+    settings = SearchSettings(parse_techniques(techniques))
     result = Frontier.of([board]).simplified(settings)
     if len(result) == 0:
         return Simplified(board, board.candidates, contradictory=True)
     candidates = result.candidates[0]
-    # Without techniques nothing is placed, however few candidates are left.
+    # Without techniques, no digit is placed, even if a cell has a single candidate.
     cells = single_digits(candidates) if settings.techniques else board.cells
     simplified = Board(cells, board.geometry, candidates=board.given_candidates)
     return Simplified(simplified, candidates, contradictory=False)
@@ -130,7 +131,7 @@ class Explained:
         self.candidates.setflags(write=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A pickled array forgets that it is read-only: the object is made anew.
+        # A pickled array loses its read-only flag, so unpickling calls the constructor.
         return Explained, tuple(vars(self).values())
 
     def __str__(self) -> str:
@@ -140,8 +141,8 @@ class Explained:
         return f"<Explained: {self._in_words()}>"
 
     def _repr_html_(self) -> str:
-        board, clues = self.board, self.puzzle.cells > 0
-        return draw(board.geometry, board.cells, clues, self._in_words())
+        clues = self.puzzle.cells > 0
+        return draw(self.board.geometry, self.board.cells, clues, self._in_words())
 
     def _in_words(self) -> str:
         steps = len(self.steps)
@@ -172,12 +173,12 @@ def explain(
     box: Geometry | str | None = None,
     cancel: CancelToken | None = None,
 ) -> Explained:
-    """Apply techniques to a board, one find at a time, and explain each.
+    """Apply techniques to a board, step by step, and explain each step.
 
-    Every step is a find of the cheapest technique that finds anything, the first one in a fixed
-    order: boxes, then rows, then columns. The steps end when the board is solved, nothing more is
-    found, or something contradicts. The candidates are then those that ``simplify`` gives, with the
-    exception named there; but of a board without a solution ``simplify`` returns the input.
+    Each step applies the cheapest technique that finds anything, at the first place in a fixed
+    order: boxes, then rows, then columns. The steps end when the board is solved, when no technique
+    finds anything, or at a contradiction. The candidates are then those of ``simplify``, with the
+    exception named there; for a board without a solution ``simplify`` returns the input instead.
 
     Parameters
     ----------
@@ -191,28 +192,33 @@ def explain(
     InputError, Cancelled
         If the board cannot be read, or a technique is unknown; once it is cancelled.
     """
-    puzzle, bits = board_of(board, box), parse_techniques(techniques)
-    grid, steps = Grid(puzzle), list[Step]()
-    look = [getattr(grid, name.replace("-", "_")) for name, bit in TECHNIQUES.items() if bits & bit]
-    # Only these techniques notice a digit that has no place left.
-    by_places = bool(bits & (TECHNIQUES["hidden-single"] | TECHNIQUES["locked-candidates"]))
+    puzzle = board_of(board, box)
+    bits = parse_techniques(techniques)
+    grid = Grid(puzzle)
+    finders = [
+        getattr(grid, name.replace("-", "_")) for name, bit in TECHNIQUES.items() if bits & bit
+    ]
+    # Only these techniques notice a digit without a possible cell.
+    checks_digits = bool(bits & (TECHNIQUES["hidden-single"] | TECHNIQUES["locked-candidates"]))
     conflicts = (conflict.describe(puzzle.geometry) for conflict in puzzle.conflicts)
-    wrong = next(conflicts, "") or grid.contradiction(by_places)
+    contradiction = next(conflicts, "") or grid.contradiction(checks_digits)
+    steps = list[Step]()
     with cancelling(cancel):
-        while not wrong:
+        while not contradiction:
             check_cancelled()
-            step = next((found for find in look if (found := find()) is not None), None)
+            first_steps = (find() for find in finders)
+            step = next((step for step in first_steps if step is not None), None)
             if step is None:
                 break
             grid.apply(step)
             steps.append(step)
-            wrong = grid.contradiction(by_places)
+            contradiction = grid.contradiction(checks_digits)
     result = grid.board()
-    if wrong:
-        ending = f"a contradiction: {wrong}"
+    if contradiction:
+        ending = f"a contradiction: {contradiction}"
     elif result.is_full:
         ending = "the board is solved"
     else:
         cells = f"{result.empty_cells} empty cell{'' if result.empty_cells == 1 else 's'}"
         ending = f"nothing more is found, with {cells} left"
-    return Explained(puzzle, result, grid.masks(), tuple(steps), bool(wrong), ending)
+    return Explained(puzzle, result, grid.masks(), tuple(steps), bool(contradiction), ending)

@@ -175,20 +175,22 @@ class Count:
         return self._compare(operator.ge, other)
 
     def _compare(self, holds: Callable[[Any, Any], bool], other: Any) -> bool:
-        """Compare with another number, if all numbers that either may be agree."""
+        """Compare with another number; a ValueError unless all possible numbers agree."""
         if self is other:
             return holds(self.count, self.count)
         is_count = isinstance(other, Count)
-        others = other._bounds if is_count else [other]
-        found = [holds(mine, theirs) for mine in self._bounds for theirs in others]
-        if any(each != found[0] for each in found[1:]):
-            hidden = other if self.exact else self
-            hidden._unknown(f"compare {self} with {other if is_count else described(other)}")
-        return found[0]
+        other_bounds = other._bounds if is_count else [other]
+        outcomes = [
+            holds(bound, other_bound) for bound in self._bounds for other_bound in other_bounds
+        ]
+        if any(outcome != outcomes[0] for outcome in outcomes[1:]):
+            limited = other if self.exact else self
+            limited._unknown(f"compare {self} with {other if is_count else described(other)}")
+        return outcomes[0]
 
     @property
     def _bounds(self) -> list[float]:
-        """Return the least and the greatest number that it may be."""
+        """Return the least and the greatest possible number."""
         return [self.count] if self.exact else [self.count, math.inf]
 
     def __bool__(self) -> bool:
@@ -223,7 +225,7 @@ class Count:
         return round(operator.index(self), ndigits)
 
     def _unknown(self, purpose: str) -> NoReturn:
-        """Complain that a limit hides the number."""
+        """Raise an InputError: a limit hides the number."""
         why = f"the limit {decimal_digits(self.count)} was reached"
         if self.ended_after is not None:
             why = f"the count ended after {self.ended_after:g} s"
@@ -374,9 +376,16 @@ class ResultBlock(RowBlock):
     @classmethod
     def of(cls, board: Batch, count: Count, limit: int | None) -> ResultBlock:
         """Wrap the count of a batch of one."""
-        numbers, stats = numbers_of([count.count]), count.stats
-        block = cls(board, numbers, limit, count.device, count.jobs, stats, count.estimates)
-        return replace(block, ended_after=count.ended_after)
+        return cls(
+            board,
+            numbers_of([count.count]),
+            limit,
+            count.device,
+            count.jobs,
+            count.stats,
+            count.estimates,
+            ended_after=count.ended_after,
+        )
 
     def __repr__(self) -> str:
         work = f"by {self.stats.method} on {self.device}"

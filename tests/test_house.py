@@ -39,7 +39,6 @@ FRONT_DOORS = {"gpusudoku", "gpusudoku.__main__"}
 MOST_LINES = 600
 REASONS = {
     "gpusudoku.contraction.nine.batch": "the contraction of many boards, beside that of one",
-    "gpusudoku.enumeration.share_tasks": "how shares are divided, which merging does not need",
     "gpusudoku.web.widget": "public, for notebooks",
 }
 """Why modules of less than a hundred lines stand alone that one other module imports."""

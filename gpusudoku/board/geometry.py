@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.errors import InputError, described, shown
+from gpusudoku.errors import Hint, InputError, described, shown
 from gpusudoku.jobs.forks import cached_property
 
 MAX_DIGITS = 64
@@ -116,8 +116,11 @@ class Geometry:
             if n % rows == 0:
                 return cls(rows, n // rows)
         raise InputError(
-            f"a board of {n} rows has no boxes of at least 2 rows: "
-            f"give the box (--box 1x{n} is a Latin square)"
+            (
+                f"a board of {n} rows has no boxes of at least 2 rows: give the box (",
+                Hint("box", f"1x{n}"),
+                " is a Latin square)",
+            )
         )
 
     @classmethod

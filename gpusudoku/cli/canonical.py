@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpusudoku.board.batch import Batch
 from gpusudoku.cli.completing import complete_boards
 from gpusudoku.cli.options import (
     boards_argument,
@@ -20,22 +18,18 @@ from gpusudoku.cli.options import (
     reading,
 )
 from gpusudoku.errors import InputError
-from gpusudoku.formats import FORMATS, line_buffer
+from gpusudoku.formats import FORMATS
 from gpusudoku.pipeline.messages import naming, note, several
-from gpusudoku.pipeline.records import FORMS as RECORDS
+from gpusudoku.pipeline.puzzle_forms import as_word, canonical_writer, map_values
 from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions
 from gpusudoku.pipeline.source import Source, place_of, sole_board
-from gpusudoku.pipeline.text_forms import PuzzleLines
 from gpusudoku.results import BadBoard
 
 if TYPE_CHECKING:
-    from gpusudoku.puzzles.canonical import CanonicalBlock, Transformation
+    pass
 
 own = own_option("canonical")
-
-MAP = ("transposed", "rows", "columns", "digits")
-"""The fields of a transformation."""
 
 
 @click.command()
@@ -93,7 +87,8 @@ def canonical(
     command = command_facts()
     settings = OutputOptions.take(given, command, errors=reading.keep_going and not dedupe)
     run = Run(command, boards, reading, settings)
-    writer = FormWriter(settings.form or "line", run.source, automorphisms, with_map)
+    form = settings.form or "line"
+    writer = canonical_writer(form, run.source, automorphisms=automorphisms, with_map=with_map)
     work = partial(canonical_batches, threads=jobs or usable_cores())
     classes = Classes()
     with run.open(writer), run.blocks(work) as blocks:
@@ -143,64 +138,5 @@ def isomorphic(board: str, other: str, reading: InputOptions, with_map: bool) ->
         with naming(place_of(batch, 0)):
             forms.append(form_of(batch[0]))
     found = forms[0].to(forms[1])
-    fields = [] if found is None or not with_map else _as_words(found)
+    fields = [] if found is None or not with_map else map(as_word, map_values(found))
     click.echo(" ".join(["no" if found is None else "yes", *fields]))
-
-
-def _as_lists(found: Transformation) -> list[Any]:
-    """Return the values of ``MAP``, with numbers from 1."""
-    rows, columns = ([i + 1 for i in lines] for lines in (found.rows, found.columns))
-    return [found.transposed, rows, columns, [*found.digits]]
-
-
-def _lists(found: Transformation) -> list[str]:
-    """Return the lists of numbers as texts."""
-    return [",".join(map(str, each)) for each in _as_lists(found)[1:]]
-
-
-def _as_texts(found: Transformation) -> list[str]:
-    """Write them for tables."""
-    return [str(found.transposed).lower(), *_lists(found)]
-
-
-def _as_words(found: Transformation) -> list[str]:
-    """Write them for lines."""
-    return ["yes" if found.transposed else "no", *_lists(found)]
-
-
-class FormWriter(PuzzleLines):
-    """Writes canonical forms; records have the board, too."""
-
-    def __init__(self, form: str, source: Source, automorphisms: bool, with_map: bool) -> None:
-        if form not in ("line", *RECORDS) and (automorphisms or with_map):
-            raise InputError(f"--format {form} has no place for --automorphisms and --map")
-        columns = ["canonical"] + ["automorphisms"] * automorphisms + [*MAP] * with_map
-        super().__init__(form, source, [*columns, *["error"] * source.gives_errors])
-        self._automorphisms = automorphisms
-        self._map: Callable[[Transformation], Sequence[Any]] | None = None
-        if with_map:
-            self._map = {"line": _as_words, "jsonl": _as_lists}.get(form, _as_texts)
-
-    def text(self, block: CanonicalBlock) -> bytes | memoryview:
-        """Write forms as whole lines; a board without one has an empty line, or no values."""
-        errors = block.errors
-        if self._form != "line":
-            return b"".join(self.texts(Batch(block.boards.geometry, block.forms[block.ties > 0])))
-        lines = line_buffer(block.forms)
-        if self._records is None and not (self._automorphisms or self._map or errors):
-            return lines
-        columns: list[list[Any]] = [bytes(lines).decode().splitlines()]
-        if self._automorphisms:
-            columns.append(block.automorphisms())
-        if self._map:
-            fields = map(self._map, block.transformations())
-            columns += map(list, zip(*fields, strict=True)) if len(block) else [[]] * len(MAP)
-        if self._records is None:
-            rows = (" ".join(map(str, row)) for row in zip(*columns, strict=True))
-            gap = self._gap.decode()
-            return "".join(gap if i in errors else f"{r}\n" for i, r in enumerate(rows)).encode()
-        for column in columns:
-            for index in errors:
-                column[index] = None
-        columns.append([str(errors.get(i, "")) for i in range(len(block))])
-        return self._records.text(block.boards, dict(zip(self._columns, columns, strict=False)))

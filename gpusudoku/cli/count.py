@@ -31,7 +31,7 @@ from gpusudoku.pipeline.records import FORMS
 from gpusudoku.pipeline.run import machine_of
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.summary import show_stats
-from gpusudoku.pipeline.text_forms import AnswerRecords, AnswerWriter, PlainCounts
+from gpusudoku.pipeline.text_forms import count_writer
 from gpusudoku.results import BadBoard, ResultBlock
 
 WANTED = {
@@ -140,13 +140,11 @@ def count(
         is_each = run.single or settings.in_detail or check is not None
         counter = _counter(on_cluster=cluster is not None, is_each=is_each)
         work = partial(counter, options=options, engine=machine)
-        writer: AnswerWriter
-        if settings.form is not None:
-            writer = AnswerRecords.of(settings, run.source.origin, single=run.single)
-        else:
-            writer = PlainCounts(run.single, only=only is not None)
-            if not is_each and cluster is None and only is None:
-                work = partial(work, lines_of=writer.text)
+        writer = count_writer(
+            settings, run.source.origin, single=run.single, only_boards=only is not None
+        )
+        if settings.form is None and not is_each and cluster is None and only is None:
+            work = partial(work, lines_of=writer.text)
         wanted = None if only is None else WANTED[only]
         with (
             run.open_answers(writer, machine, line=line, wanted=wanted),

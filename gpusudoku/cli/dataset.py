@@ -12,11 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
-from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.board.text import DIGITS
 from gpusudoku.cli.generate import note_walks, puzzle_options, puzzle_run
 from gpusudoku.cli.options import (
     checkpoint,
@@ -31,12 +28,12 @@ from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import GaveUp
 from gpusudoku.options import MAX_NUMBER
 from gpusudoku.pipeline.messages import quietly
-from gpusudoku.pipeline.records import as_rows
+from gpusudoku.pipeline.records import TableWriter
 from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import OutputOptions
 
 if TYPE_CHECKING:
-    from gpusudoku.puzzles.dataset import Columns, PuzzleDataset
+    from gpusudoku.puzzles.dataset import PuzzleDataset
 
 own = own_option("dataset")
 
@@ -126,7 +123,7 @@ def dataset(
         run = puzzle_run(command, options, settings)
         if parquet is not None and parquet.is_finished(run):
             return
-        writer = RowWriter(form, options.geometry.n)
+        writer = TableWriter("csv" if form == "parquet" else form, TYPES)
         error = None
         try:
             with run.open(writer):
@@ -145,7 +142,7 @@ def _write(
     rows: PuzzleDataset,
     number: int,
     seed: int | None,
-    writer: RowWriter,
+    writer: TableWriter,
     seconds: float,
     jobs: int | None,
 ) -> None:
@@ -159,7 +156,7 @@ def _write(
     seen = set[bytes]()
     if run.start_solutions:
         assert run.output.real_path is not None
-        first, seen = writer.read(run.output.real_path)
+        first, seen = _read_rows(run.output.real_path, writer.delimiter)
     start = time.perf_counter()
     made = 0
     blocks = rows.blocks(
@@ -174,58 +171,25 @@ def _write(
         for columns in run.line.waiting(blocks):
             run.report_seed()
             size = len(columns["number"])
-            run.write(writer.text(columns), size)
+            run.write(writer.rows(columns), size)
             made += size
             run.noun = f"rows, {made / (time.perf_counter() - start):,.0f} a second"
             run.done(solutions=size)
 
 
-class RowWriter:
-    """Writes rows as csv, which Parquet is made of, too, as tsv or as JSON lines; reads them."""
+def _read_rows(path: str, delimiter: str | None) -> tuple[int, set[bytes]]:
+    """Read rows that were written: the number after the last, and the keys of the classes.
 
-    def __init__(self, form: str, digits: int) -> None:
-        self.form = "csv" if form == "parquet" else form
-        self._delimiter = {"csv": ",", "tsv": "\t"}.get(self.form)
-        """None for JSON lines."""
-        has_commas = digits > len(DIGITS)
-        quoted = self.form == "jsonl" or (self.form == "csv" and has_commas)
-        self._quote = b'"' if quoted else b""
+    They are JSON lines if there is no delimiter.
+    """
+    from gpusudoku.puzzles.canonical import class_key
 
-    def header(self) -> bytes:
-        """Return the line before all rows."""
-        return as_rows([[*TYPES]], self._delimiter) if self._delimiter else b""
-
-    def text(self, columns: Columns) -> bytes:
-        """Write rows: their texts side by side in an array of bytes, without the NUL bytes."""
-        size, fields = len(columns["number"]), list[NDArray[np.uint8]]()
-
-        def add(text: bytes) -> None:
-            fields.append(np.tile(np.frombuffer(text, np.uint8), (size, 1)))
-
-        between = b"" if self._delimiter else b"{"
-        for name, column in columns.items():
-            quote = self._quote if column.dtype.kind == "S" else b""
-            lead = b"" if self._delimiter else f'"{name}": '.encode()
-            texts = column.astype(np.bytes_)
-            add(between + lead + quote)
-            fields.append(texts.view(np.uint8).reshape(size, texts.itemsize))
-            add(quote)
-            between = (self._delimiter or ", ").encode()
-        add(b"\n" if self._delimiter else b"}\n")
-        whole = np.concatenate(fields, axis=1)
-        text: bytes = whole[whole != 0].tobytes()
-        return text
-
-    def read(self, path: str) -> tuple[int, set[bytes]]:
-        """Read rows that were written: the number after the last, and the keys of the classes."""
-        from gpusudoku.puzzles.canonical import class_key
-
-        number, keys = -1, set[bytes]()
-        with Path(path).open(encoding="ascii", newline="") as file:
-            found: Iterable[dict[str, Any]] = map(json.loads, file)
-            if self._delimiter:
-                found = csv.DictReader(file, delimiter=self._delimiter)
-            for row in found:
-                number = int(row["number"])
-                keys.add(class_key(row["canonical"].encode()))
-        return number + 1, keys
+    number, keys = -1, set[bytes]()
+    with Path(path).open(encoding="ascii", newline="") as file:
+        rows: Iterable[dict[str, Any]] = map(json.loads, file)
+        if delimiter:
+            rows = csv.DictReader(file, delimiter=delimiter)
+        for row in rows:
+            number = int(row["number"])
+            keys.add(class_key(row["canonical"].encode()))
+    return number + 1, keys

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Callable
@@ -32,17 +31,17 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.cli.usage import Integer, Seconds
 from gpusudoku.errors import InputError, shown
-from gpusudoku.formats import FORMATS, write_lines
+from gpusudoku.formats import FORMATS
 from gpusudoku.options import MAX_NUMBER
 from gpusudoku.pipeline.messages import note, quietly
+from gpusudoku.pipeline.puzzle_forms import puzzle_writer
 from gpusudoku.pipeline.records import FORMS as RECORDS
-from gpusudoku.pipeline.records import as_rows
 from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import CommandFacts, InputOptions, OutputOptions, WhichPart
-from gpusudoku.pipeline.text_forms import SolutionWriter
+from gpusudoku.pipeline.text_forms import Writer
 
 if TYPE_CHECKING:
-    from gpusudoku.puzzles.generate import PuzzleBlock, PuzzleOptions, Puzzles
+    from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles
 
 _COLUMNS = ("puzzle", "solution", "clues", "difficulty", "guesses", "seed", "number")
 _WEIGHTED, _MOMENTS = ("weight", "batch"), "moments"
@@ -184,7 +183,7 @@ def generate(
                 raise InputError("--part is for larger boards: parts of these could have the same")
         run = puzzle_run(command, options, settings, part)
         numbers = run.take(number, "puzzles")
-        writer = PuzzleWriter(form, weighted=unbiased)
+        writer = puzzle_writer(form, weighted=unbiased)
         with run.open(writer):
             _write(run, options, numbers, run.seed(seed), writer, patience, jobs)
 
@@ -213,7 +212,7 @@ def _write(
     options: PuzzleOptions,
     numbers: range,
     seed: int,
-    writer: PuzzleWriter,
+    writer: Writer,
     seconds: float,
     jobs: int | None,
 ) -> None:
@@ -248,46 +247,3 @@ def _write(
             run.done(solutions=len(block))
     if options.unbiased:
         note(statistics.summary() or "fewer than two batches of puzzles: too few for statistics")
-
-
-class PuzzleWriter:
-    """Writes random puzzles in one form; records have solution and difficulty, too.
-
-    With weights, records have columns of these and of batches, and lines a tab and the weight.
-    """
-
-    def __init__(self, form: str, *, weighted: bool = False) -> None:
-        self._weighted, self._columns = weighted, (*_COLUMNS, *_WEIGHTED * weighted)
-        self._delimiter = {"csv": ",", "tsv": "\t"}.get(form)
-        self._plain = None if form in RECORDS else SolutionWriter(form, Origin(""))
-
-    def header(self) -> bytes:
-        """Return the text before all puzzles."""
-        return as_rows([self._columns], self._delimiter) if self._delimiter else b""
-
-    def text(self, block: PuzzleBlock, batch: int = 0) -> bytes:
-        """Write puzzles, if they have weights of a batch with a number, as whole lines."""
-        weights = block.weights.tolist()
-        if self._plain is not None:
-            text = self._plain.text(Batch(block.geometry, block.puzzles), block.puzzles)
-            if self._weighted:
-                lines = zip(text.decode().splitlines(), weights, strict=True)
-                text = "".join(f"{puzzle}\t{weight}\n" for puzzle, weight in lines).encode()
-            return text
-        from gpusudoku.puzzles.difficulty import LEVELS
-
-        levels, guesses = (column.tolist() for column in block.ratings)
-        puzzles, solutions = (
-            write_lines(rows).decode().splitlines() for rows in (block.puzzles, block.solutions)
-        )
-        clues = np.count_nonzero(block.puzzles, axis=1).tolist()
-        words = [LEVELS[level] for level in levels]
-        numbers, seeds = block.numbers.tolist(), [str(block.seed)] * len(block)
-        columns = [puzzles, solutions, clues, words, guesses, seeds, numbers]
-        columns += [weights, [batch] * len(block)] * self._weighted
-        rows = zip(*columns, strict=True)
-        if self._delimiter:
-            return as_rows(rows, self._delimiter)
-        facts = (dict(zip(self._columns, row, strict=True)) for row in rows)
-        box = str(block.geometry)
-        return "".join(f"{json.dumps({**each, 'box': box})}\n" for each in facts).encode()

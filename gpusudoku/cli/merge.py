@@ -110,20 +110,18 @@ def _text(parts: list[PartFile], output: str | None) -> bytes:
     try:
         boards = placed(first.identity.boards, first.place)
         if first.identity.command == "count":
-            from gpusudoku.pipeline.text_forms import AnswerRecords, AnswerWriter, PlainCounts
+            from gpusudoku.pipeline.text_forms import count_writer
             from gpusudoku.results import ResultBlock
             from gpusudoku.runs.counting import merged
 
             assert boards.places is not None  # ``placed`` gave them
             asked = OutputOptions(options["format"], errors=options["keep_going"])
-            writer: AnswerWriter = PlainCounts(True)
-            if asked.form is not None:
-                writer = AnswerRecords.of(asked, boards.places.origin(0), single=True)
+            writer = count_writer(asked, boards.places.origin(0), single=True)
             count = merged([part.record for part in parts])
             return writer.header() + writer.text(ResultBlock.of(boards, count, None))
-        from gpusudoku.cli.shares import share_writer, style_of
-        from gpusudoku.enumeration.shares import check_shares
-        from gpusudoku.pipeline.share_forms import Shares
+        from gpusudoku.cli.shares import style_of
+        from gpusudoku.enumeration.in_memory import check_shares
+        from gpusudoku.pipeline.share_forms import Shares, share_writer
 
         board = boards[0]
         shares = np.zeros((board.geometry.cells, board.n), object)
@@ -136,7 +134,7 @@ def _text(parts: list[PartFile], output: str | None) -> bytes:
         form = share_writer(
             options["format"], options["halving"], single=True, style=style_of("auto", output)
         )
-        return form.text(Shares(boards, shares))
+        return bytes(form.text(Shares(boards, shares)))
     except (GpusudokuError, *DAMAGED) as error:
         why = error if isinstance(error, GpusudokuError) else "a damaged record of a part"
         raise InputError(f"{parts[0].name}: {why}") from None

@@ -25,16 +25,15 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError
-from gpusudoku.formats import FORMATS, write_lines
+from gpusudoku.formats import FORMATS
+from gpusudoku.pipeline.puzzle_forms import minimal_writer
 from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
-from gpusudoku.pipeline.source import Source, conflict_in, place_of
-from gpusudoku.pipeline.text_forms import PuzzleLines
+from gpusudoku.pipeline.source import conflict_in, place_of
+from gpusudoku.pipeline.text_forms import Writer
 from gpusudoku.results import BadBoard
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from gpusudoku.puzzles.minimise import MinimisedBlock
 
 own = own_option("minimise")
@@ -109,7 +108,7 @@ def minimise(
         raise InputError("--part needs a --seed: all parts are of one run")
     undivided = "--part is for batches here: one board is not divided"
     run = Run(command, boards, reading, settings, part=part, undivided=undivided)
-    writer = MinimalWriter(settings.form or "line", run.source, seeded=not everything)
+    writer = minimal_writer(settings.form or "line", run.source, seeded=not everything)
     threads = jobs or usable_cores()
     # A run that is resumed skips the puzzles that are listed, so their order must be the same.
     facts = {"AVX-512": has_avx512()} if everything else None
@@ -120,7 +119,7 @@ def minimise(
             _minimise_each(run, writer, keep, run.seed(seed), threads)
 
 
-def _minimise_each(run: Run, writer: MinimalWriter, keep: str, seed: int, threads: int) -> None:
+def _minimise_each(run: Run, writer: Writer, keep: str, seed: int, threads: int) -> None:
     """Write a minimal puzzle for every board."""
     from gpusudoku.puzzles.minimise import minimise_batches
 
@@ -135,16 +134,17 @@ def _minimise_each(run: Run, writer: MinimalWriter, keep: str, seed: int, thread
             number = int((block.numbers == 1).sum())
             if number:
                 run.report_seed()
-            run.write(writer.minimised(block))
+            run.write(writer.text(block))
             run.source.unsolved(block.boards, block.numbers)
             run.done(boards=len(block), count=number)
 
 
-def _list_all(run: Run, writer: MinimalWriter, keep: str, limit: int | None, threads: int) -> None:
+def _list_all(run: Run, writer: Writer, keep: str, limit: int | None, threads: int) -> None:
     """Write all minimal puzzles inside every board, no more of each than the limit."""
     from gpusudoku.engines.cpu import CpuEngine
     from gpusudoku.puzzles.all_minimal import minimal_blocks
     from gpusudoku.puzzles.clue_patterns import kept_cells
+    from gpusudoku.puzzles.minimise import MinimisedBlock
     from gpusudoku.solving import only_solution
 
     engine, skipped = CpuEngine(threads), run.start_solutions
@@ -159,7 +159,9 @@ def _list_all(run: Run, writer: MinimalWriter, keep: str, limit: int | None, thr
                     new = rows[max(0, skipped - number) :]
                     number += len(rows)
                     if len(new):
-                        run.write(writer.inside(board, new, solution))
+                        solutions = np.tile(solution, (len(new), 1))
+                        ones = np.ones(len(new), np.int64)
+                        run.write(writer.text(MinimisedBlock(board, ones, new, solutions, seed=0)))
                     run.done(solutions=len(new))
                     if number == limit:
                         break
@@ -167,59 +169,3 @@ def _list_all(run: Run, writer: MinimalWriter, keep: str, limit: int | None, thr
             run.source.unanswered(f"{place_of(board, 0)}{error}{conflict_in(puzzle)}")
         run.done(boards=1)
         skipped = 0
-
-
-class MinimalWriter(PuzzleLines):
-    """Writes minimal puzzles; records have the given one and the solution, too."""
-
-    def __init__(self, form: str, source: Source, seeded: bool) -> None:
-        columns = ["minimal", "solution", "clues", "difficulty", "guesses"]
-        columns += ["seed"] * seeded + ["error"] * source.gives_errors
-        super().__init__(form, source, columns)
-
-    def minimised(self, block: MinimisedBlock) -> bytes:
-        """Write the minimal puzzle of every board."""
-        good = block.numbers == 1
-        puzzles = block.boards.with_cells(block.puzzles)
-        if self._records is None:
-            lines = iter(self.texts(puzzles.chosen(good)))
-            return b"".join(next(lines) if each else self._gap for each in good.tolist())
-        from gpusudoku.solving import not_one
-
-        errors = [str(not_one(number) or "") for number in block.numbers.tolist()]
-        found = {"seed": str(block.seed), "error": errors}
-        return self._text(block.boards, puzzles, block.solutions, good, found)
-
-    def inside(self, board: Batch, rows: NDArray[np.uint8], solution: NDArray[np.uint8]) -> bytes:
-        """Write minimal puzzles, uint8 (k, cells), inside the board of a batch of one."""
-        puzzles = board.with_cells(rows)
-        if self._records is None:
-            return b"".join(self.texts(puzzles))
-        solutions = np.tile(solution, (len(rows), 1))
-        return self._text(board, puzzles, solutions, np.ones(len(rows), np.bool_), {"error": ""})
-
-    def _text(
-        self,
-        boards: Batch,
-        puzzles: Batch,
-        solutions: NDArray[np.uint8],
-        good: NDArray[np.bool_],
-        found: dict[str, Any],
-    ) -> bytes:
-        """Write records; those of boards without exactly one solution have no values."""
-        from gpusudoku.puzzles.difficulty import LEVELS, rate_batch
-
-        assert self._records is not None
-        puzzles = puzzles.chosen(good)
-        levels, guesses = (column.tolist() for column in rate_batch(puzzles))
-        words = [LEVELS[level] for level in levels]
-        clues = np.count_nonzero(puzzles.cells, axis=1).tolist()
-        texts = (
-            b"".join(lines).decode().splitlines()
-            for lines in (self.texts(puzzles), [bytes(write_lines(solutions[good]))])
-        )
-        rated = zip(*texts, clues, words, guesses, strict=True)
-        rows = [next(rated) if each else [None] * 5 for each in good.tolist()]
-        values = dict(zip(self._columns, map(list, zip(*rows, strict=True)), strict=False))
-        values |= {name: found[name] for name in self._columns[5:]}
-        return self._records.text(boards, values)

@@ -27,13 +27,13 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
 from gpusudoku.jobs.watch import duration
 from gpusudoku.pipeline.messages import note, several
+from gpusudoku.pipeline.puzzle_forms import neighbour_writer
 from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions
-from gpusudoku.pipeline.source import Source, place_of
-from gpusudoku.pipeline.text_forms import PuzzleLines
+from gpusudoku.pipeline.source import place_of
 
 if TYPE_CHECKING:
-    from gpusudoku.puzzles.neighbours import Change, NeighbourBlock
+    from gpusudoku.puzzles.neighbours import Change
 
 own = own_option("neighbours")
 
@@ -101,7 +101,7 @@ def neighbours(
         settings.refuse_with("--dedupe", {"--checkpoint": settings.checkpoint})
     run = Run(command, boards, reading, settings)
     threads = jobs or usable_cores()
-    writer = NeighbourWriter(settings.form or "line", run.source)
+    writer = neighbour_writer(settings.form or "line", run.source)
     classes = Classes()
     with run.open(writer):
         batches = run.source.batches()
@@ -123,7 +123,7 @@ def neighbours(
                     new = new.chosen(np.sort(np.array(which, np.int64)))
                 if len(new):
                     has_neighbours = True
-                    run.write(writer.text(new), len(new) if writer.is_plain else None)
+                    run.write(writer.text(new))
                 run.done(solutions=len(new))
         if run.single and not has_neighbours and not run.source.lacks_answers:
             note("no neighbours")
@@ -142,29 +142,3 @@ def _announced(batches: Iterator[Batch], change: Change, threads: int) -> Iterat
                 f" {taken} on {several(threads, 'thread')}"
             )
         yield batch
-
-
-class NeighbourWriter(PuzzleLines):
-    """Writes neighbours of puzzles; records have the puzzle and the changes, too."""
-
-    def __init__(self, form: str, source: Source) -> None:
-        super().__init__(form, source, ("neighbour", "removed", "added"))
-        self.is_plain = form == "line"
-        """True if each is a line."""
-
-    def text(self, block: NeighbourBlock) -> bytes:
-        """Write neighbours as whole lines."""
-        texts = b"".join(self.texts(block.neighbours))
-        if self._records is None:
-            return texts
-        before = block.boards.cells[block.index]
-        changed, values = before != block.cells, {"neighbour": texts.decode().splitlines()}
-        names = [block.boards.geometry.cell_name(cell) for cell in range(before.shape[1])]
-        for column, cells in (("removed", before), ("added", block.cells)):
-            found: list[list[str]] = [[] for _ in range(len(block))]
-            rows, places = np.nonzero(changed & (cells > 0))
-            digits = cells[rows, places].tolist()
-            for row, cell, digit in zip(rows.tolist(), places.tolist(), digits, strict=True):
-                found[row].append(f"{names[cell]}={digit}")
-            values[column] = [" ".join(each) for each in found]
-        return self._records.text(block.boards, values, block.index.tolist())

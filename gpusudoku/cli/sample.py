@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from gpusudoku.cli.options import (
     boards_argument,
@@ -110,7 +111,7 @@ def sample(
                 draw = remaining.start
                 for rows in _blocks(board, remaining, seed, distinct, options, engine, run):
                     run.report_seed()
-                    draws = range(draw, draw + len(rows))
+                    draws = np.arange(draw, draw + len(rows))
                     with naming(place_of(board, 0)):
                         text = writer.text(board, rows, values={"seed": str(seed), "draw": draws})
                     run.write(text)

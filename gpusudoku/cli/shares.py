@@ -32,16 +32,14 @@ from gpusudoku.pipeline.progress import ProgressLine
 from gpusudoku.pipeline.run import Run, start_engine
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.share_forms import (
-    HalvingList,
-    ShareForm,
-    ShareGrid,
-    ShareObjects,
     Shares,
     ShareTable,
-    UniqueList,
     headline,
+    share_writer,
+    unique_writer,
 )
 from gpusudoku.pipeline.source import place_of
+from gpusudoku.pipeline.text_forms import Writer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,9 +123,8 @@ def shares(
       gpusudoku shares board.txt --part 3/8 -o part3.json
       gpusudoku shares puzzles.txt -o shares.jsonl --checkpoint shares.run
     """
-    from gpusudoku.enumeration.share_batches import share_batches
+    from gpusudoku.enumeration.share_queries import share_batches, unique_placements
     from gpusudoku.enumeration.solutions import Solutions
-    from gpusudoku.enumeration.unique import unique_placements
 
     command = command_facts()
     settings = OutputOptions.take(given, command, is_part=part is not None)
@@ -154,7 +151,7 @@ def shares(
         with Output(settings.output, settings.force, boards) as out:
             out.write(_part_of(run, run.source.board, part, options))
         return
-    writer: ShareForm
+    writer: Writer | ShareTable
     if unique:
 
         def find(shares: Shares) -> NDArray[np.int64]:
@@ -165,7 +162,7 @@ def shares(
                 return Solutions(shares.board, options, engine=engine).unique_pairs()
 
         form = form or ("text" if run.single else "jsonl")
-        writer = UniqueList(form, run.source.origin, run.single, pairs, find)
+        writer = unique_writer(form, run.source.origin, run.single, pairs, find)
     else:
         writer = share_writer(form, halving, run.single, style_of(color, settings.output))
     with run.open(writer, reports_boards=True):
@@ -197,27 +194,15 @@ def shares(
 
 def _part_of(run: Run, batch: Batch, part: WhichPart, options: Options) -> bytes:
     """Write the record of the shares of a part of the only board."""
-    from gpusudoku.enumeration.share_tasks import divided, shares_of
+    from gpusudoku.enumeration.share_queries import add_shares, divide_board
 
     assert run.part_writer is not None
     engine = start_engine(options)
     with ProgressLine() as line, naming(place_of(batch, 0)), line.working():
-        boards = divided(batch[0], part.parts)
+        boards = divide_board(batch[0], part.parts)
         tasks = run.take(len(boards), "tasks")
-        shares = shares_of(boards[tasks.start : tasks.stop], batch[0], options, engine)
+        shares = add_shares(boards[tasks.start : tasks.stop], batch[0], options, engine)
     return f"{run.part_writer.record(shares)}\n".encode()
-
-
-def share_writer(
-    form: str | None, halving: int | None, single: bool, style: Callable[..., str] | None
-) -> ShareForm:
-    """Make what writes shares in the form that is asked for."""
-    if halving is not None:
-        return HalvingList(halving, single)
-    form = form or ("text" if single else "jsonl")
-    if form == "text":
-        return ShareGrid(single, style)
-    return ShareTable() if form == "csv" else ShareObjects()
 
 
 def style_of(color: str, output: str | None) -> Callable[..., str] | None:

@@ -25,17 +25,10 @@ from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.pipeline.answers import AnswerRun
 from gpusudoku.pipeline.messages import note
-from gpusudoku.pipeline.records import FORMS
 from gpusudoku.pipeline.run import machine_of
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.summary import show_search
-from gpusudoku.pipeline.text_forms import (
-    AnswerRecords,
-    AnswerWriter,
-    SolvedBoards,
-    SolvedOnTerminal,
-    verdict,
-)
+from gpusudoku.pipeline.text_forms import solve_writer, verdict
 from gpusudoku.results import ResultBlock, SearchStats
 
 
@@ -100,14 +93,7 @@ def solve(
     on_terminal = run.single and settings.form is None and is_read
     solve_here = solve_each if run.single or settings.in_detail else solve_batches
     solve_blocks: Callable[..., Any] = solve_here if cluster is None else solve_batches_on
-    writer: AnswerWriter
-    if settings.form in FORMS:
-        writer = AnswerRecords.of(settings, run.source.origin, single=run.single)
-    elif on_terminal:
-        writer = SolvedOnTerminal()
-    else:
-        form = settings.form or ("pretty" if run.single else "line")
-        writer = SolvedBoards(form, run.single)
+    writer = solve_writer(settings, run.source.origin, single=run.single, on_terminal=on_terminal)
     with (
         machine_of(cluster, options) as machine,
         run.open_answers(writer, machine),

@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.board import Board
+from gpusudoku.board.board import Board, digit_masks
+from gpusudoku.board.geometry import is_nine
 from gpusudoku.engines.engine import Engine
-from gpusudoku.enumeration.index import RankedIndex, find_each, rank_in
-from gpusudoku.enumeration.shares import counts_of_digits
-from gpusudoku.errors import Cancelled, TooExpensive
+from gpusudoku.enumeration.in_memory import find_sorted, rank_in
+from gpusudoku.enumeration.index import SolutionIndex
+from gpusudoku.errors import Cancelled, MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
+from gpusudoku.planning.batch import count_block
+from gpusudoku.results import ResultBlock
 
 LISTED, LISTED_BYTES = 1 << 12, 1 << 22
 """Solutions with a prefix, and their bytes, that are listed; of more the next digits count."""
@@ -76,7 +80,7 @@ class Prefixes:
         """Find the solutions with prefixes in ascending order, within LIST_SECONDS."""
         boards = Batch.of([self.filled(prefix) for prefix in prefixes])
         try:
-            return find_each(boards, self._options, self._searcher, most, LIST_SECONDS)
+            return find_sorted(boards, self._options, self._searcher, most, LIST_SECONDS)
         except Cancelled:
             check_cancelled()  # by the caller, not for lack of time
             raise TooExpensive(
@@ -103,7 +107,7 @@ class _DigitCounts:
         return self._known[index]
 
 
-class Ascending(RankedIndex):
+class LexicographicIndex(SolutionIndex):
     """Solutions by number, by the counts of their prefixes.
 
     All but ``rows`` from the first solution on raise TooExpensive if a count on the way should take
@@ -118,10 +122,12 @@ class Ascending(RankedIndex):
         searcher: Engine,
         count: Callable[[], int],
     ) -> None:
-        self._board, self._options, self._counter, self._count = board, options, counter, count
+        self._options = options
+        self._counter = counter
+        self._count = count
         self._prefixes = Prefixes(board, options, searcher)
         self._oversized = set[bytes]()
-        self._leaf = min(LISTED, LISTED_BYTES // board.geometry.cells)
+        self._max_listed = min(LISTED, LISTED_BYTES // board.geometry.cells)
         self._counts_after = lru_cache(KEPT_NODES)(self._make_counts)
         self._list_of = lru_cache(KEPT_LEAVES)(self._make_list)
         self._lock = CancellableLock()
@@ -132,73 +138,77 @@ class Ascending(RankedIndex):
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
         """See ``SolutionIndex``. Those near to each other are found together."""
-        found = np.empty((len(numbers), self._board.geometry.cells), np.uint8)
-        start = end = 0
-        rows = found[:0]
+        solutions = np.empty((len(numbers), self._prefixes.board.geometry.cells), np.uint8)
+        rows = solutions[:0]
+        start = 0
         for place in np.argsort(numbers, kind="stable").tolist():
             number = int(numbers[place])
-            if not start <= number < end:
-                prefix, start, _ = self._way_to(number)
+            if not start <= number < start + len(rows):
+                prefix, start, _ = self._list_with(number)
                 rows = self._list(prefix)
-                end = start + len(rows)
-            found[place] = rows[number - start]
-        return found
+            solutions[place] = rows[number - start]
+        return solutions
 
-    def rows(self, first: int, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        number, prefixes = 0, [b""]
-        if first > 0:
-            if first >= self.count:
+    def rows(self, start: int, stop: int | None = None) -> Iterator[NDArray[np.uint8]]:
+        number = 0
+        prefixes = [b""]
+        if start > 0:
+            if start >= self.count:
                 return
-            prefix, number, others = self._way_to(first)
-            prefixes = [*others, prefix]
-        if last is not None and number >= last:
+            prefix, number, later = self._list_with(start)
+            prefixes = [*later, prefix]
+        if stop is not None and number >= stop:
             return
         for rows in LexicographicIterator(self._prefixes, self._oversized).rows(prefixes):
-            wanted = rows[max(0, first - number) : None if last is None else last - number]
+            wanted = rows[max(0, start - number) : None if stop is None else stop - number]
             number += len(rows)
             if len(wanted):
                 yield wanted.copy() if len(wanted) < len(rows) else wanted
-            if last is not None and number >= last:
+            if stop is not None and number >= stop:
                 return
 
     def rank(self, cells: NDArray[np.uint8]) -> int:
-        digits = cells[self._prefixes.cells].tolist()
-        prefix, rank, left = b"", 0, self.count
-        while left > self._leaf:
-            wanted, whole = digits[len(prefix)], left
-            for index, digit in enumerate(self._prefixes.digits(prefix)):
-                left = self._count_with(prefix, whole, index)
-                if digit == wanted:
-                    break
-                rank += left
-            prefix += bytes([wanted])
-        return rank + rank_in(self._list(prefix), cells)
+        """Return the number of a solution, uint8 (cells)."""
+        solution = cells[self._prefixes.cells].tobytes()
+        prefix, start, _ = self._descend(lambda prefix, _: solution.startswith(prefix))
+        return start + rank_in(self._list(prefix), cells)
 
-    def _way_to(self, number: int) -> tuple[bytes, int, list[bytes]]:
+    def _list_with(self, number: int) -> tuple[bytes, int, list[bytes]]:
         """Return the prefix of a solution's list, the number of its first, and later prefixes."""
-        prefix, first, left = b"", 0, self.count
-        after: list[bytes] = []
-        while left > self._leaf:
-            whole, digits = left, self._prefixes.digits(prefix)
-            for index in range(len(digits)):
-                left = self._count_with(prefix, whole, index)
-                if number < first + left:
-                    break
-                first += left
-            after += [prefix + bytes([digit]) for digit in reversed(digits[index + 1 :])]
-            prefix += bytes([digits[index]])
-        return prefix, first, after
+        return self._descend(lambda _, stop: number < stop)
 
-    def _count_with(self, prefix: bytes, whole: int, index: int) -> int:
-        """Count the solutions with a prefix and a candidate of the next cell, of ``whole``."""
-        with self._lock:
-            return self._counts_after(prefix, whole)[index]
+    def _descend(self, is_taken: Callable[[bytes, int], bool]) -> tuple[bytes, int, list[bytes]]:
+        """Lengthen a prefix until it has so few solutions that they are listed.
+
+        ``is_taken`` tells whether a longer prefix is the wanted one, from it and from the number
+        that follows those of its solutions. Returns the prefix, the number of its first solution,
+        and the later prefixes that were not taken, the last first.
+        """
+        prefix = b""
+        start = 0
+        count = self.count
+        later: list[bytes] = []
+        while count > self._max_listed:
+            digits = [bytes([digit]) for digit in self._prefixes.digits(prefix)]
+            whole = count
+            for index, digit in enumerate(digits):
+                with self._lock:
+                    count = self._counts_after(prefix, whole)[index]
+                if is_taken(prefix + digit, start + count):
+                    break
+                start += count
+            later += [prefix + digit for digit in reversed(digits[index + 1 :])]
+            prefix += digits[index]
+        return prefix, start, later
 
     def _make_counts(self, prefix: bytes, whole: int) -> _DigitCounts:
-        board, cell = self._prefixes.filled(prefix), int(self._prefixes.cells[len(prefix)])
-        digits, options, engine = self._prefixes.digits(prefix), self._options, self._counter
+        board = self._prefixes.filled(prefix)
+        cell = int(self._prefixes.cells[len(prefix)])
+        digits = self._prefixes.digits(prefix)
         return _DigitCounts(
-            lambda: counts_of_digits(board, cell, digits, options, engine, COUNT_SECONDS, whole)
+            lambda: counts_of_digits(
+                board, cell, digits, self._options, self._counter, COUNT_SECONDS, whole
+            )
         )
 
     def _list(self, prefix: bytes) -> NDArray[np.uint8]:
@@ -207,8 +217,8 @@ class Ascending(RankedIndex):
             return self._list_of(prefix)
 
     def _make_list(self, prefix: bytes) -> NDArray[np.uint8]:
-        rows, [count] = self._prefixes.find([prefix], self._leaf)
-        assert count <= self._leaf  # they were counted
+        rows, [count] = self._prefixes.find([prefix], self._max_listed)
+        assert count <= self._max_listed  # they were counted
         return rows
 
 
@@ -293,3 +303,60 @@ class LexicographicIterator:
             else:
                 found += [group[index] for index in indices]
         return found
+
+
+def counts_of_digits(
+    board: Board,
+    cell: int,
+    digits: Sequence[int],
+    options: Options,
+    engine: Engine,
+    most_seconds: float,
+    whole: int | None = None,
+) -> Iterator[int]:
+    """Count the solutions with each of some digits in an empty cell, in their order, when needed.
+
+    With ``auto``, boards of 9x9 cells are contracted without an estimate, as many solutions are
+    expected. Digits that the board does not have yet are alike, and counted once. If the number of
+    solutions with all the digits is known, ``whole``, the last that are alike have the rest of it.
+    """
+    kinds = list(digits)
+    if board.given_candidates is None:
+        absent = set(range(1, board.n + 1)) - set(board.cells.tolist())
+        kinds = [min(absent) if digit in absent else digit for digit in digits]
+    counted = list(dict.fromkeys(kinds))
+    if whole is not None:
+        counted.pop()
+    cells = np.tile(board.cells, (len(counted), 1))
+    cells[:, cell] = counted
+    candidates = None
+    if board.given_candidates is not None:
+        candidates = np.tile(board.given_candidates, (len(counted), 1))
+        candidates[:, cell] = digit_masks(cells[:, cell])
+    block = Batch(board.geometry, cells, candidates)
+    if options.method == "auto" and is_nine(block.geometry, block.candidates):
+        options = replace(options, method="contraction")
+
+    coming = (
+        count
+        for first in range(0, len(block), engine.threads)
+        for counts in count_block(
+            block.part(first, first + engine.threads), options, engine, most_seconds=most_seconds
+        )
+        for count in cast(ResultBlock, counts).numbers.tolist()  # later is nothing, without a token
+    )
+    known: dict[int, int] = {}
+    for kind in kinds:
+        if kind in known:
+            pass
+        elif whole is None or len(known) < len(counted):
+            known[kind] = next(coming)
+        else:
+            others = sum(known[each] for each in kinds if each != kind)
+            known[kind], rest = divmod(whole - others, kinds.count(kind))
+            if rest or known[kind] < 0:
+                raise MismatchError(
+                    f"{others} of {whole} solutions leave no number for each of"
+                    f" {kinds.count(kind)} digits: this is a bug"
+                )
+        yield known[kind]

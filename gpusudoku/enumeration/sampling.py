@@ -37,7 +37,7 @@ WORDS = 4
 ROUND = 1 << 192
 """The distance of the counter from one round to the next."""
 KEYS = 1 << 63
-"""The last word of the counters of ``keys``. No number needs so many rounds."""
+"""The least last word of the counters of other uses. No number needs this many rounds."""
 FIRST, BLOCK = 1 << 10, 1 << 18
 """Numbers that are drawn together, at first and at most: the first solutions come soon, and boards
 with many pairs of partitions take as long for a few as for many."""
@@ -62,15 +62,15 @@ def checked_seed(seed: int) -> int:
     return int(seed)
 
 
-def multiply(one: Words, other: np.uint64) -> tuple[Words, Words]:
+def multiply(words: Words, factor: np.uint64) -> tuple[Words, Words]:
     """Multiply words by a word; return the high and the low words of the products."""
-    a, b = one >> HALF, one & LOW
-    c, d = other >> HALF, other & LOW
-    lowest, middle = b * d, a * d
-    middle += lowest >> HALF
+    a, b = words >> HALF, words & LOW
+    c, d = factor >> HALF, factor & LOW
+    middle = a * d
+    middle += b * d >> HALF
     carried = b * c
     carried += middle & LOW
-    return a * c + (middle >> HALF) + (carried >> HALF), one * other
+    return a * c + (middle >> HALF) + (carried >> HALF), words * factor
 
 
 def philox(seed: int, counter: Sequence[Words]) -> list[Words]:
@@ -88,19 +88,11 @@ def philox(seed: int, counter: Sequence[Words]) -> list[Words]:
 def random_words(seed: int, numbers: Ints, attempts: Ints, use: int) -> list[Words]:
     """Draw four random words for each pair of a number and an attempt: four uint64 (k).
 
-    Different uses, from KEYS on, have different words, and none has those of ``Uniform``.
+    Different uses, from KEYS on, have different words, which are independent of the numbers that
+    ``Uniform`` draws with the same seed. numbers and attempts are int64 (k), from 0 on.
     """
     index, zeros = numbers.astype(np.uint64), np.zeros(len(numbers), np.uint64)
     return philox(seed, (index, zeros, attempts.astype(np.uint64), zeros + np.uint64(use)))
-
-
-def keys(seed: int, numbers: Ints, attempts: Ints) -> Words:
-    """Draw one random word for each pair of a number and an attempt, uint64 (k).
-
-    They come from counters with KEYS as their last word, so they are independent of the numbers
-    that ``Uniform`` draws with the same seed. numbers and attempts are int64 (k), from 0 on.
-    """
-    return random_words(seed, numbers, attempts, KEYS)[0]
 
 
 class Uniform:
@@ -111,7 +103,8 @@ class Uniform:
     """
 
     def __init__(self, seed: int, count: int) -> None:
-        self._seed, self._count = checked_seed(seed), count
+        self._seed = checked_seed(seed)
+        self._count = count
         if count < 1:
             raise InputError("there are no solutions to take samples of")
         self._words = -(-count.bit_length() // WORD_BITS)
@@ -124,12 +117,12 @@ class Uniform:
     def numbers(self, first: int, last: int) -> NDArray[Any]:
         """Draw the numbers ``first`` to before ``last``: int64, or object if any may pass 2^63."""
         if last - first > PIECE:
-            parts = (range(first, last)[at : at + PIECE] for at in range(0, last - first, PIECE))
-            return np.concatenate([self.numbers(part.start, part.stop) for part in parts])
+            starts = range(first, last, PIECE)
+            return np.concatenate([self.numbers(at, min(at + PIECE, last)) for at in starts])
 
-        def draw(turn: int, left: Ints) -> NDArray[Any]:
-            start, end = int(left[0]), int(left[-1]) + 1
-            return self._drawn(turn, first + start, first + end)[left - start]
+        def draw(turn: int, refused: Ints) -> NDArray[Any]:
+            start, end = int(refused[0]), int(refused[-1]) + 1
+            return self._drawn(turn, first + start, first + end)[refused - start]
 
         return self._reduced(last - first, draw)
 
@@ -143,21 +136,25 @@ class Uniform:
         pieces = [slice(at, at + PIECE) for at in range(0, max(1, len(numbers)), PIECE)]
         if len(pieces) > 1:
             return np.concatenate([self.at(numbers[piece], attempts[piece]) for piece in pieces])
-        return self._reduced(
-            len(numbers), lambda turn, left: self._scattered(turn, numbers[left], attempts[left])
-        )
+
+        def draw(turn: int, refused: Ints) -> NDArray[Any]:
+            return self._scattered(turn, numbers[refused], attempts[refused])
+
+        return self._reduced(len(numbers), draw)
 
     def _reduced(self, n: int, draw: Callable[[int, Ints], NDArray[Any]]) -> NDArray[Any]:
         """Make n numbers from values that are drawn for a round and some indices below n."""
         check_cancelled()
-        found = np.zeros(n, self._dtype)
-        left, turn = np.arange(n), 0
-        while len(left):
-            drawn = draw(turn, left)
-            good = (drawn <= self._largest).astype(np.bool_)
-            found[left[good]] = drawn[good] % self._count
-            left, turn = left[~good], turn + 1
-        return found
+        numbers = np.zeros(n, self._dtype)
+        refused = np.arange(n)
+        turn = 0
+        while len(refused):
+            values = draw(turn, refused)
+            is_good = (values <= self._largest).astype(np.bool_)
+            numbers[refused[is_good]] = values[is_good] % self._count
+            refused = refused[~is_good]
+            turn += 1
+        return numbers
 
     def first(self, n: int, start: int = 0) -> Iterator[NDArray[Any]]:
         """Yield the first n numbers, in blocks, or those of them from the index ``start`` on."""

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import inf
 from threading import Lock
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.board.batch import Batch
-from gpusudoku.board.board import Board, digit_masks
-from gpusudoku.board.geometry import Geometry, is_nine
+from gpusudoku.board.board import Board
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.contraction.general.shares import join_shares
 from gpusudoku.engines.engine import Engine
-from gpusudoku.enumeration.index import shares_in
-from gpusudoku.errors import MismatchError, TooExpensive
+from gpusudoku.enumeration.in_memory import shares_in
+from gpusudoku.enumeration.lexicographic import counts_of_digits
+from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
-from gpusudoku.planning.batch import count_block
 from gpusudoku.planning.search import SearchPlan
-from gpusudoku.results import ResultBlock
 from gpusudoku.search.frontier import Frontier
 
 VISITED_SOLUTIONS = 10**9
@@ -97,66 +92,3 @@ def counted_shares(board: Board, options: Options, engine: Engine) -> NDArray[An
     clues = np.flatnonzero(board.cells)
     shares[clues, board.cells[clues] - 1] = count
     return shares
-
-
-def check_shares(shares: NDArray[Any], geometry: Geometry, count: int) -> None:
-    """Check that each cell has one digit in every solution, and each unit every digit."""
-    if (shares.sum(axis=1) != count).any() or (shares[geometry.units].sum(axis=1) != count).any():
-        raise MismatchError("the shares do not add up to the count: this is a bug")
-
-
-def counts_of_digits(
-    board: Board,
-    cell: int,
-    digits: Sequence[int],
-    options: Options,
-    engine: Engine,
-    most_seconds: float,
-    whole: int | None = None,
-) -> Iterator[int]:
-    """Count the solutions with each of some digits in an empty cell, in their order, when needed.
-
-    With ``auto``, boards of 9x9 cells are contracted without an estimate, as many solutions are
-    expected. Digits that the board does not have yet are alike, and counted once. If the number of
-    solutions with all the digits is known, ``whole``, the last that are alike have the rest of it.
-    """
-    kinds = list(digits)
-    if board.given_candidates is None:
-        absent = set(range(1, board.n + 1)) - set(board.cells.tolist())
-        kinds = [min(absent) if digit in absent else digit for digit in digits]
-    counted = list(dict.fromkeys(kinds))
-    if whole is not None:
-        counted.pop()
-    cells = np.tile(board.cells, (len(counted), 1))
-    cells[:, cell] = counted
-    candidates = None
-    if board.given_candidates is not None:
-        candidates = np.tile(board.given_candidates, (len(counted), 1))
-        candidates[:, cell] = digit_masks(cells[:, cell])
-    block = Batch(board.geometry, cells, candidates)
-    if options.method == "auto" and is_nine(block.geometry, block.candidates):
-        options = replace(options, method="contraction")
-
-    coming = (
-        count
-        for first in range(0, len(block), engine.threads)
-        for counts in count_block(
-            block.part(first, first + engine.threads), options, engine, most_seconds=most_seconds
-        )
-        for count in cast(ResultBlock, counts).numbers.tolist()  # later is nothing, without a token
-    )
-    known: dict[int, int] = {}
-    for kind in kinds:
-        if kind in known:
-            pass
-        elif whole is None or len(known) < len(counted):
-            known[kind] = next(coming)
-        else:
-            others = sum(known[each] for each in kinds if each != kind)
-            known[kind], rest = divmod(whole - others, kinds.count(kind))
-            if rest or known[kind] < 0:
-                raise MismatchError(
-                    f"{others} of {whole} solutions leave no number for each of"
-                    f" {kinds.count(kind)} digits: this is a bug"
-                )
-        yield known[kind]

@@ -1,8 +1,8 @@
 """The solutions of a board as one object: count, k-th solution, slices, samples, shares.
 
 Two orders are fixed by the board alone. *Ascending* (lexicographic) compares solutions digit by
-digit, cell by cell: that of iterating, indexing, slices and ``rank``. The *quick* order is that of
-``blocks``, ``lines`` and ``sample``.
+digit, cell by cell: that of iterating, indexing, slices and ``rank``. The *contraction order* is
+that of ``blocks``, ``lines`` and ``sample``.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from math import prod
-from operator import index
+from math import inf, prod
+from operator import index as as_index
 from typing import Any, TypeVar, Unpack, overload
 
 import numpy as np
@@ -22,11 +22,9 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import write_lines
 from gpusudoku.engines.engine import Engine
-from gpusudoku.engines.make import engine_for
 from gpusudoku.enumeration.index import SolutionIndex
 from gpusudoku.enumeration.sampling import SEED_BITS, Uniform
-from gpusudoku.enumeration.solution_set import Orders
-from gpusudoku.enumeration.unique import unique_pairs, unique_placements
+from gpusudoku.enumeration.solution_set import SolutionSet
 from gpusudoku.errors import InputError, Interrupted, TooExpensive, described
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, made_in
@@ -40,11 +38,11 @@ T = TypeVar("T")
 TOO_MANY = "solutions may be more than len() can tell: use .count"
 LENGTH_SECONDS = 2.0
 """``len`` counts all solutions of a board unless that should take longer on one core."""
-SKIPPED = 64
+MAX_SKIPPED = 64
 """Slices with longer steps look up each solution; others pass over those in between."""
-LOOK_UP_ROWS = 1 << 12
+LOOKED_UP_ROWS = 1 << 12
 """Solutions that such a slice looks up at a time."""
-MOST_BYTES = 1 << 40
+MAX_BYTES = 1 << 40
 """The size of the largest array, whatever memory there is."""
 
 
@@ -57,39 +55,38 @@ class Slice:
 
     def __init__(
         self,
-        orders: Orders,
+        solution_set: SolutionSet,
         slices: tuple[slice, ...],
         cancel: CancelToken | None = None,
         progress: Callable[[Progress], None] | None = None,
         destination: Destination = NUMPY,
     ) -> None:
-        self._orders, self._slices, self._progress = orders, slices, progress
+        self._set = solution_set
+        self._slices = slices
+        self._progress = progress
         self._destination = destination
         self.cancel = cancel
         """The token that stops all work on these solutions; it may be replaced, also by None."""
 
     def __repr__(self) -> str:
-        parts = [[part.start, part.stop, part.step] for part in self._slices]
-        texts = [["" if each is None else str(each) for each in part] for part in parts]
-        written = "".join(f"[{':'.join(text if text[2] else text[:2])}]" for text in texts)
-        return f"<Solutions of {self.board.describe()}{written and ', ' + written}>"
+        slices = ""
+        for part in self._slices:
+            start, stop = ("" if bound is None else bound for bound in (part.start, part.stop))
+            slices += f"[{start}:{stop}]" if part.step is None else f"[{start}:{stop}:{part.step}]"
+        return f"<Solutions of {self.board.describe()}{slices and ', ' + slices}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (type(self), self._orders, self._slices)
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "cancel": None, "_progress": None, "_destination": NUMPY}
 
     @property
     def board(self) -> Board:
         """The board whose solutions these are."""
-        return self._orders.board
+        return self._set.board
 
     @property
     def count(self) -> int:
         """The number of solutions, exact at any size; may take as long as ``gpusudoku.count``."""
-        numbers = self._uncounted()
-        if numbers is None:
-            with self._working():
-                self._orders.counted()
-            numbers = self._numbers
+        numbers = self._counted()
         return max(0, -((numbers.start - numbers.stop) // numbers.step))
 
     def __len__(self) -> int:
@@ -102,16 +99,10 @@ class Slice:
         TypeError
             If they have to be counted and that should take long; ``list`` ignores this error.
         """
-        numbers = self._uncounted()
-        if numbers is None:
-            try:
-                with self._working():
-                    self._orders.counted(LENGTH_SECONDS)
-            except TooExpensive:
-                raise TypeError("to count the solutions should take long: use .count") from None
-            numbers = self._numbers
         try:
-            return len(numbers)
+            return len(self._counted(LENGTH_SECONDS))
+        except TooExpensive:
+            raise TypeError("to count the solutions should take long: use .count") from None
         except OverflowError:
             raise OverflowError(TOO_MANY) from None
 
@@ -148,25 +139,25 @@ class Slice:
         if isinstance(k, slice):
             range(0)[k]  # raises what a list raises for a wrong slice
             slices = (*self._slices, k)
-            return Slice(self._orders, slices, self.cancel, self._progress, self._destination)
+            return Slice(self._set, slices, self.cancel, self._progress, self._destination)
         with self._working():
-            k = index(k)
-            first = None if self._slices or k < 0 else self._orders.first(k + 1)
-            if first is not None and k < len(first):
-                return Board(first[k], self.board.geometry)
+            k = as_index(k)
+            first_rows = None if self._slices or k < 0 else self._set.first(k + 1)
+            if first_rows is not None and k < len(first_rows):
+                return Board(first_rows[k], self.board.geometry)
             try:
                 number = self._numbers[k]
             except IndexError:
                 last = self.count - 1
-                there = f"numbers run from 0 to {last}" if last >= 0 else "there are none"
-                raise IndexError(f"no solution {k}: {there}") from None
-            [cells] = self._orders.ascending.at(np.array([number], object))
+                numbers = f"numbers run from 0 to {last}" if last >= 0 else "there are none"
+                raise IndexError(f"no solution {k}: {numbers}") from None
+            [cells] = self._set.ascending.at(np.array([number], object))
         return Board(cells, self.board.geometry)
 
     def __contains__(self, grid: object) -> bool:
         """Tell whether a grid is one of them; without slices this needs no count."""
         try:
-            solution = self._orders.solution(grid)  # type: ignore[arg-type]
+            solution = self._set.solution(grid)  # type: ignore[arg-type]
             return not self._slices or self.rank(solution) >= 0
         except InputError:
             return False
@@ -181,9 +172,9 @@ class Slice:
         TooExpensive
             If it should take too long to find. For 9x9 boards of clues it never does.
         """
-        solution = self._orders.solution(grid)
+        solution = self._set.solution(grid)
         with self._working():
-            number = self._orders.ascending.rank(solution.cells)
+            number = self._set.ascending.rank(solution.cells)
         try:
             return self._numbers.index(number)
         except ValueError:
@@ -230,67 +221,79 @@ class Slice:
             numbers = self._numbers
             bounds = numbers.start, numbers.stop, numbers.step
         start, stop, step = bounds
-        order = self._orders.ascending
-        if 0 < step <= SKIPPED:
-            skipped = 0
-            for block in order.rows(start, stop):
-                taken = block[skipped::step]
-                skipped = (skipped - len(block)) % step
-                if len(taken):
-                    yield taken
+        index = self._set.ascending_list if start == 0 < step else self._set.ascending
+        if 0 < step <= MAX_SKIPPED:
+            offset = 0
+            for block in index.rows(start, stop):
+                rows = block[offset::step]
+                offset = (offset - len(block)) % step
+                if len(rows):
+                    yield rows
             return
-        numbers, count = self._numbers, self.count
-        for first in range(0, count, LOOK_UP_ROWS):
-            yield order.at(np.array(numbers[first : min(first + LOOK_UP_ROWS, count)], object))
+        numbers = self._numbers
+        for start in range(0, self.count, LOOKED_UP_ROWS):
+            yield index.at(np.array(numbers[start : start + LOOKED_UP_ROWS], object))
 
     @property
     def _numbers(self) -> range:
         """The numbers of these solutions among all; all have to be counted for that."""
         with self._working():
-            numbers = range(self._orders.count)
+            numbers = range(self._set.count)
         for part in self._slices:
             numbers = numbers[part]
         return numbers
 
+    def _counted(self, max_seconds: float = inf) -> range:
+        """Return the same; TooExpensive if a count is needed that should take longer."""
+        numbers = self._uncounted()
+        if numbers is None:
+            with self._working():
+                self._set.counted(max_seconds)
+            numbers = self._numbers
+        return numbers
+
     def _uncounted(self) -> range | None:
         """Return the same without counting all, if the slice ends early enough; else None."""
-        first, end, step = self._bounds() or (0, None, 1)
-        if end is None:
+        start, stop, step = self._bounds() or (0, None, 1)
+        if stop is None:
             return None
         with self._working():
-            rows = self._orders.first(end)
-        return None if rows is None else range(first, min(end, len(rows)), step)
+            rows = self._set.first(stop)
+        return None if rows is None else range(start, min(stop, len(rows)), step)
 
     def _bounds(self) -> tuple[int, int | None, int] | None:
-        """Return first, end and step, as far as slices tell; None if they count from the end."""
-        first, stride = 0, 1
-        end: int | None = None
+        """Return start, stop and step, as far as slices tell; None if they count from the end."""
+        start = 0
+        stop: int | None = None
+        step = 1
         for part in self._slices:
-            start, stop, step = (
-                each and index(each) for each in (part.start, part.stop, part.step)
-            )
-            if (start or 0) < 0 or (stop or 0) < 0 or (step or 1) < 0:
+            part_start = as_index(part.start or 0)
+            part_stop = None if part.stop is None else as_index(part.stop)
+            part_step = as_index(part.step or 1)
+            if part_start < 0 or (part_stop or 0) < 0 or part_step < 0:
                 return None
-            if stop is not None:
-                last = first + stop * stride
-                end = last if end is None else min(end, last)
-            first, stride = first + (start or 0) * stride, stride * (step or 1)
-        return first, end, stride
+            if part_stop is not None:
+                end = start + part_stop * step
+                stop = end if stop is None else min(stop, end)
+            start += part_start * step
+            step *= part_step
+        return start, stop, step
 
     def _joined(
         self, blocks: Iterator[NDArray[np.uint8]], number: int, out: Any = None
     ) -> NDArray[np.uint8]:
         """Join blocks to uint8 (number, cells); MemoryError, if too large, before any is found."""
-        shape, start = (int(number), self.board.geometry.cells), 0
-        if prod(shape) > MOST_BYTES:
+        shape = int(number), self.board.geometry.cells
+        if prod(shape) > MAX_BYTES:
             raise MemoryError(f"{number} solutions do not fit in memory: take them in blocks")
-        found = out if out is not None else np.empty(shape, np.uint8)
-        target = writable(found, shape, np.uint8)
+        array = out if out is not None else np.empty(shape, np.uint8)
+        target = writable(array, shape, np.uint8)
         destination = Destination.of(target)
+        start = 0
         for block in blocks:
             destination.put(target, start, block)
             start += len(block)
-        return found
+        return array
 
 
 class Solutions(Slice):
@@ -303,11 +306,11 @@ class Solutions(Slice):
 
     Iterating gives the solutions in *ascending* order, as boards, and so do ``solutions[k]`` and
     slices: digits compare as numbers, cell by cell, row by row. Numbers are from 0 and of any size.
-    The *quick* order of ``blocks``, ``lines`` and ``sample`` is the same on every machine, too; it
-    is ascending where there are at most 2^16 solutions. Boards with given candidates, and those of
-    other shapes than 9x9 that are too expensive to contract, have the ascending order alone. What
-    needs counts of solutions raises an error where these should take too long, and the first
-    solution of a large board with few clues may be out of reach: ``solve`` finds one sooner.
+    The *contraction order* of ``blocks``, ``lines`` and ``sample`` is the same on every machine,
+    too; it is ascending where there are at most 2^16 solutions. Boards with given candidates, and
+    those of other shapes than 9x9 that are too expensive to contract, have the ascending order
+    alone. What needs counts of solutions raises an error where these should take too long, and the
+    first solution of a large board with few clues may be out of reach: ``solve`` finds one sooner.
 
     Parameters
     ----------
@@ -347,16 +350,15 @@ class Solutions(Slice):
                 f" solutions(board)[:{options.limit}]"
             )
         options.refuse_seconds("a list of solutions")
-        super().__init__(Orders(board, options, engine_for(options, engine)), (), cancel, progress)
+        super().__init__(SolutionSet(board, options, engine), (), cancel, progress)
 
     def __len__(self) -> int:
-        # A TypeError, because list() asks for the length first, and ignores this error alone.
-        raise TypeError(TOO_MANY)
+        raise TypeError(TOO_MANY)  # list() asks for the length first, and ignores this error alone
 
     def __bool__(self) -> bool:
         """Tell whether there are any, without counting them."""
         with self._working():
-            return self._orders.any
+            return self._set.any
 
     def shares(self, out: Any = None) -> NDArray[Any]:
         """Count for every cell and digit the solutions that have the digit in the cell.
@@ -381,7 +383,7 @@ class Solutions(Slice):
             If it should take too long. For 9x9 boards of clues it never does.
         """
         with self._working():
-            shares = self._orders.shares
+            shares = self._set.shares
         if out is not None or self._destination != NUMPY:
             numbers = numbers_of(shares.ravel().tolist()).reshape(shares.shape)
             shares = self._destination.give(numbers, out)
@@ -399,8 +401,10 @@ class Solutions(Slice):
         TooExpensive
             As ``shares`` does.
         """
+        from gpusudoku.enumeration.share_queries import unique_placements  # lazily: it is slow
+
         with self._working():
-            return unique_placements(self.board, self._orders.shares)
+            return unique_placements(self.board, self._set.shares)
 
     def unique_pairs(self) -> NDArray[np.int64]:
         """Return the pairs of placements that leave exactly one solution, where neither does alone.
@@ -414,8 +418,10 @@ class Solutions(Slice):
         TooExpensive
             As ``shares`` does. For 9x9 boards of clues it never does, but may take minutes.
         """
+        from gpusudoku.enumeration.share_queries import unique_pairs  # lazily: it is slow
+
         with self._working():
-            return unique_pairs(self._orders)
+            return unique_pairs(self._set)
 
     def sample(
         self, n: int, seed: int | None = None, *, distinct: bool = False, out: Any = None
@@ -451,8 +457,8 @@ class Solutions(Slice):
         TooExpensive
             If it should take too long. For 9x9 boards of clues it never does.
         """
-        found = self._joined(self._stoppable(self._samples(n, seed, distinct, 0)), n, out)
-        return self._destination.array(found) if out is None else found
+        sample = self._joined(self._stoppable(self._samples(n, seed, distinct, 0)), n, out)
+        return self._destination.array(sample) if out is None else sample
 
     def sample_blocks(
         self, n: int, seed: int | None = None, *, distinct: bool = False, first: int = 0
@@ -476,15 +482,15 @@ class Solutions(Slice):
         if not is_integer(first) or not 0 <= first <= n:
             raise InputError(f"a sample from number {described(first)}: expected one from 0 to {n}")
         with self._working():
-            count = self._orders.quick.count if n else 1
+            count = self._set.contraction_order.count if n else 1
         uniform = Uniform(seed, count)
         if distinct and n > count:
             raise InputError(f"a sample of {n} distinct solutions: there are only {count}")
         numbers = uniform.distinct(int(n), first) if distinct else uniform.first(int(n), first)
-        return map(self._orders.quick.at, numbers) if n else iter(())
+        return map(self._set.contraction_order.at, numbers) if n else iter(())
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """Yield the solutions in arrays, uint8 (k, cells), in the quick order and constant memory.
+        """Yield arrays of solutions, uint8 (k, cells), in contraction order and constant memory.
 
         With bounds only those from number ``first`` to before ``last`` in that order: parts of a
         list that many machines make.
@@ -494,16 +500,16 @@ class Solutions(Slice):
         InputError
             If the bounds are not in this order, or beyond the count.
         """
-        order, begin, end = self._quick_part(first, last)
-        return self._stoppable(map(self._destination.array, order.rows(begin, end)))
+        index, start, stop = self._part_bounds(first, last)
+        return self._stoppable(map(self._destination.array, index.rows(start, stop)))
 
     def lines(self, first: int = 0, last: int | None = None) -> Iterator[bytes | memoryview]:
         """Yield ``blocks`` as text, in pieces of whole lines with newlines: for files."""
-        order, begin, end = self._quick_part(first, last)
-        return self._stoppable(order.texts(begin, end))
+        index, start, stop = self._part_bounds(first, last)
+        return self._stoppable(index.texts(start, stop))
 
     def part(self, number: int, parts: int) -> tuple[int, int]:
-        """Return the bounds of one of several parts of the quick order, for ``blocks``.
+        """Return the bounds of one of several parts of the contraction order, for ``blocks``.
 
         The sizes of parts differ by one at most.
 
@@ -531,20 +537,20 @@ class Solutions(Slice):
             )
         number, parts = int(number), int(parts)  # NumPy's integers would overflow
         with self._working():
-            part = part_of(self._orders.quick.count, number, parts)
+            part = part_of(self._set.contraction_order.count, number, parts)
         return part.start, part.stop
 
-    def _quick_part(self, first: int, last: int | None) -> tuple[SolutionIndex, int, int]:
-        """Return the quick order, and the bounds of a part of it, checked."""
+    def _part_bounds(self, first: int, last: int | None) -> tuple[SolutionIndex, int, int]:
+        """Return the contraction order, and the bounds of a part of it, checked."""
         with self._working():
-            order = self._orders.quick
-        end = order.count if last is None else last
-        if not (is_integer(first) and is_integer(end) and 0 <= first <= end <= order.count):
+            index = self._set.contraction_order
+        stop = index.count if last is None else last
+        if not (is_integer(first) and is_integer(stop) and 0 <= first <= stop <= index.count):
             raise InputError(
-                f"solutions from {described(first)} to {described(end)}: expected two numbers"
-                f" from 0 to {order.count}"
+                f"solutions from {described(first)} to {described(stop)}: expected two numbers"
+                f" from 0 to {index.count}"
             )
-        return order, int(first), int(end)
+        return index, int(first), int(stop)
 
 
 @takes_options
@@ -578,13 +584,8 @@ def solutions(
     """
     if isinstance(board, Slice):
         raise InputError("expected a board, found its solutions: use them as they are, or .board")
-    found, chosen = board_of(board, box), Options(**options)
-    made = Solutions(found, chosen, engine=engine, progress=progress, cancel=cancel)
-    made._destination = Destination.of(board)
-    return made
-
-
-def _unpickled(kind: type[Slice], orders: Orders, slices: tuple[slice, ...]) -> Slice:
-    made = kind.__new__(kind)
-    Slice.__init__(made, orders, slices)
-    return made
+    result = Solutions(
+        board_of(board, box), Options(**options), engine=engine, progress=progress, cancel=cancel
+    )
+    result._destination = Destination.of(board)
+    return result

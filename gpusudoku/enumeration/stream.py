@@ -34,10 +34,10 @@ LISTED_BOARDS = 1 << 12
 more where several threads find them."""
 
 
-class _Streaming:
+class _SearchThread:
     """A search in a thread of its own, whose solutions wait in a queue.
 
-    The thread knows this, not the ``Stream``: so a stream that is dropped is collected.
+    The thread refers to this object, not to the ``Stream``, so that a dropped stream is collected.
     """
 
     def __init__(self, board: Board, options: Options, engine: Engine) -> None:
@@ -46,11 +46,13 @@ class _Streaming:
         self.error: BaseException | None = None
         """The error that ended the search, unless the stream was closed."""
         self._engine = engine
-        self._stop, self._tokens, self._watch = CancelToken(), tokens(), current_watch()
+        self._stop = CancelToken()
+        self._tokens = tokens()
+        self._watch = current_watch()
         self._blocks: queue.Queue[NDArray[np.uint8] | None] = queue.Queue(WAITING_BLOCKS)
         self._plan = SearchPlan(Frontier.of([board]), options)
         self._plan.compile(engine)  # here, not in the thread: Ctrl-C can interrupt that
-        self._thread = threading.Thread(target=self._search, daemon=True)
+        self._thread = threading.Thread(target=self._run, daemon=True)
         start_thread(self._thread)
 
     def next_block(self) -> NDArray[np.uint8] | None:
@@ -74,7 +76,7 @@ class _Streaming:
         self.closed = True
         self._thread.join()
 
-    def _search(self) -> None:
+    def _run(self) -> None:
         """Search all in the thread."""
         try:
             with cancelling(*self._tokens, self._stop), watching(self._watch):
@@ -109,10 +111,11 @@ class Stream:
         engine: Engine | None = None,
     ) -> None:
         options = options or Options()
-        self._board, self._left = board, options.limit
+        self._board = board
+        self._remaining = options.limit
         engine = engine_for(options, engine)
-        self._streaming = _Streaming(board, options, engine)
-        finalize(self, self._streaming.stop)
+        self._search = _SearchThread(board, options, engine)
+        finalize(self, self._search.stop)
 
     def __repr__(self) -> str:
         return f"<Stream of the solutions of {self._board.describe()}>"
@@ -120,31 +123,31 @@ class Stream:
     @property
     def stats(self) -> SearchStats | None:
         """The statistics of the search, once the iterator has ended."""
-        return self._streaming.stats
+        return self._search.stats
 
     def __iter__(self) -> Iterator[NDArray[np.uint8]]:
         return self
 
     def __next__(self) -> NDArray[np.uint8]:
-        block = None if self._left == 0 else self._streaming.next_block()
+        block = None if self._remaining == 0 else self._search.next_block()
         if block is None:
-            self._streaming.join()
-            if self._streaming.error is not None:
-                raise self._streaming.error
+            self._search.join()
+            if self._search.error is not None:
+                raise self._search.error
             raise StopIteration
-        if self._left is not None:
-            block = block[: self._left]
-            self._left -= len(block)
+        if self._remaining is not None:
+            block = block[: self._remaining]
+            self._remaining -= len(block)
         return block
 
     def close(self) -> None:
         """Stop the workers and wait for them."""
-        self._streaming.stop()
-        self._streaming.join()
+        self._search.stop()
+        self._search.join()
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedBoards:
     """Solutions of consecutive boards, in their order."""
 
     boards: Batch
@@ -160,7 +163,7 @@ class Listed:
 
 def list_batches(
     batches: Iterable[Batch], options: Options, engine: Engine
-) -> Generator[Listed, None, None]:
+) -> Generator[ListedBoards, None, None]:
     """List the solutions of boards in blocks, in their order, no more of each than the limit.
 
     Those of a board with fewer than FEW come in ascending order; the caller lists those of others,
@@ -176,38 +179,39 @@ def list_batches(
 
 def _list(
     block: Batch, options: Options, engine: Engine, alone: bool
-) -> Generator[Listed | Deferred[Listed], None, None]:
+) -> Generator[ListedBoards | Deferred[ListedBoards], None, None]:
     rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine)
     counts = np.bincount(roots, minlength=len(block))
     order = np.argsort(roots, kind="stable")
-    several = counts[roots[order]] > 1  # few boards as a rule, and comparing rows takes time
-    if several.any():
-        these = order[several]
-        order[several] = these[np.lexsort((sort_keys(rows[these]), roots[these]))]
-    results = _in_turn(block, rows[order], counts, options.limit)
+    # As a rule few boards have several solutions, and comparing rows takes time.
+    is_compared = counts[roots[order]] > 1
+    if is_compared.any():
+        compared = order[is_compared]
+        order[is_compared] = compared[np.lexsort((sort_keys(rows[compared]), roots[compared]))]
+    results = _split_at_many(block, rows[order], counts, options.limit)
     if alone and (counts >= FEW).any():
         yield Deferred(results)
     else:
         yield from results
 
 
-def _in_turn(
+def _split_at_many(
     block: Batch, rows: NDArray[np.uint8], counts: NDArray[np.int64], limit: int | None
-) -> Generator[Listed, None, None]:
+) -> Generator[ListedBoards, None, None]:
     """Yield the sorted solutions of boards with few, and the others without any."""
-    first = np.concatenate([[0], np.cumsum(counts)])
     board_of = np.repeat(np.arange(len(block)), counts)
     if limit is not None:
-        wanted = np.arange(len(rows)) - first[board_of] < limit
+        starts = np.cumsum(counts) - counts
+        wanted = np.arange(len(rows)) - starts[board_of] < limit
+        rows = rows[wanted]
+        board_of = board_of[wanted]
     start = 0
     for many in [*np.flatnonzero(counts >= FEW).tolist(), len(block)]:
         if start < many:
-            boards, these = block.part(start, many), slice(first[start], first[many])
+            boards = block.part(start, many)
             unsolvable = boards.chosen(counts[start:many] == 0)
-            found, owners = rows[these], board_of[these] - start
-            if limit is not None:
-                found, owners = found[wanted[these]], owners[wanted[these]]
-            yield Listed(boards, unsolvable, [found], owners)
+            listed = slice(*np.searchsorted(board_of, [start, many]).tolist())
+            yield ListedBoards(boards, unsolvable, [rows[listed]], board_of[listed] - start)
         if many < len(block):
-            yield Listed(block.part(many, many + 1), block.part(0, 0), None)
+            yield ListedBoards(block.part(many, many + 1), block.part(0, 0), None)
         start = many + 1

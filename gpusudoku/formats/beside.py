@@ -48,7 +48,7 @@ def read_beside(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
         except FormatError as error:
             if is_last_word(line, lines):
                 return
-            yield error.at(way.source, content(line).strip(), origin.columns)
+            yield error.at(way, content(line).strip(), origin.columns)
         else:
             yield single(board, origin, number, (beside,), cells)
 

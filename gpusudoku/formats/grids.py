@@ -25,7 +25,7 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import InputError, shown
+from gpusudoku.errors import Hint, InputError, shown
 from gpusudoku.formats.lines import GUESSED, LONGEST_HEAD, check_size
 from gpusudoku.formats.rows import LAYOUTS, Row, board_of, is_rule
 from gpusudoku.formats.source import (
@@ -311,8 +311,13 @@ def is_one_per_line(head: Head, way: Way) -> bool:
             return False
         small, whole = GUESSED[n], GUESSED[width]
         raise UnreadableError(
-            f"{width} lines of {width} cells read two ways: give --box {small} for {width} boards "
-            f"of {n}x{n} or --box {whole} for one of {width}x{width}",
+            (
+                f"{width} lines of {width} cells read two ways: give ",
+                Hint("box", f"{small}"),
+                f" for {width} boards of {n}x{n} or ",
+                Hint("box", f"{whole}"),
+                f" for one of {width}x{width}",
+            ),
             rows[0].line,
         )
     return 2 * large <= len(rows) and len(rows) != width
@@ -359,7 +364,7 @@ def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | Inpu
                     raise board
                 check_size(board, last.n if last else 0, grid.line)
             except FormatError as error:
-                yield error.at(way.source, b" ".join(row.text.strip() for row in grid.rows))
+                yield error.at(way, b" ".join(row.text.strip() for row in grid.rows))
             else:
                 last = board.geometry
                 text = b"".join(row.characters(board.n, board.n) for row in grid.rows)
@@ -462,7 +467,7 @@ def _board(grid: Block, way: Way) -> Board | FormatError:
     except FormatError as error:
         return error
     except InputError as error:
-        return FormatError(str(error), grid.line)
+        return FormatError(error.message, grid.line)
     # As digits, numbers of rows and columns always contradict each other, unless a box is one
     # row or one column.
     ends = np.stack([board.grid[0], board.grid[:, 0]])
@@ -568,8 +573,11 @@ def _shown_geometry(block: Block, near: Geometry | None) -> Geometry | None:
         return near
     if height * width != n or 1 in (height, width):
         raise FormatError(
-            f"the rules show boxes of {height}x{width} on a board of {n} rows: "
-            "give the box (--box ROWSxCOLUMNS)",
+            (
+                f"the rules show boxes of {height}x{width} on a board of {n} rows: give the box (",
+                Hint("box", "ROWSxCOLUMNS"),
+                ")",
+            ),
             block.line,
         )
     return Geometry(height, width)

@@ -13,7 +13,7 @@ from gpusudoku.board.batch import Batch, Origin, Places
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import MAX_DIGITS, NINE, Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import InputError, shown
+from gpusudoku.errors import Hint, InputError, shown
 from gpusudoku.formats.candidates import (
     DIGITS_OF_CUBE,
     are_candidates,
@@ -95,7 +95,7 @@ def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
                 raise UnreadableError(  # after two such lines
                     "mixed formats: a line of a grid, expected one board on every line", number
                 ) from None
-            yield error.at(way.source, content(line).strip())
+            yield error.at(way, content(line).strip())
         else:
             if board is not None:
                 yield single(board, origin, number, text=parser.text)
@@ -108,7 +108,8 @@ def read_plain(lines: Lines, way: Way) -> Iterator[Batch | InputError] | None:
     None for any other input, of which nothing is taken. No other reader could be meant: such lines
     are no header, list or link, and no board has rows of 81 cells.
     """
-    if way != Way(way.source, way.geometry) or way.geometry not in (None, NINE):
+    is_usual = way.column is None and way.near is None
+    if not is_usual or way.geometry not in (None, NINE):
         return None
     head: list[NumberedLine] = []
     is_whole = True
@@ -316,7 +317,8 @@ class LineParser:
             text = b" ".join(cell for row in rows for cell in row)
         board = self.parse(number, text)
         if board is not None and board.n == 1 and self._geometry is None:
-            raise FormatError("1 cell makes no board: a missing one, or give --box 1x1", number)
+            message = "1 cell makes no board: a missing one, or give ", Hint("box", "1x1")
+            raise FormatError(message, number)
         return board
 
     def _of_candidates(self, number: int, text: bytes) -> Board | None:
@@ -352,8 +354,13 @@ class LineParser:
             if not Board(character_values(text, larger.n), larger).conflicts:
                 return None
             raise FormatError(
-                f"{len(text)} characters read two ways: give --box {larger} for a board of "
-                f"{larger.n}x{larger.n} or --box {geometry} for the candidates of one of {n}x{n}",
+                (
+                    f"{len(text)} characters read two ways: give ",
+                    Hint("box", f"{larger}"),
+                    f" for a board of {larger.n}x{larger.n} or ",
+                    Hint("box", f"{geometry}"),
+                    f" for the candidates of one of {n}x{n}",
+                ),
                 number,
             )
         return board_of_masks(masks, geometry)
@@ -444,8 +451,11 @@ class LineParser:
             unsolved = [smaller for smaller in boards if smaller and not smaller.is_full]
             if None not in boards and len(unsolved) == 1:
                 raise FormatError(
-                    f"a line that reads two ways: as one board, {quoted(board)}, or as "
-                    f"{quoted(unsolved[0])} with something beside it: give --box",
+                    (
+                        f"a line that reads two ways: as one board, {quoted(board)}, or as "
+                        f"{quoted(unsolved[0])} with something beside it: give ",
+                        Hint("box"),
+                    ),
                     row.line,
                 )
 
@@ -461,7 +471,7 @@ class LineParser:
             return Geometry.of_size(isqrt(count))
         except InputError as error:
             row.check_characters()
-            raise FormatError(f"{count} cells: {error}", row.line) from None
+            raise FormatError((f"{count} cells: ", error.message), row.line) from None
 
 
 def _check_numbered(number: int, board: Board, behind: bytes) -> None:

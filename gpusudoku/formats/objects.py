@@ -23,7 +23,7 @@ from xml.parsers import expat
 
 from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import InputError, shown
+from gpusudoku.errors import Hint, InputError, shown
 from gpusudoku.formats.grids import SECTION, Head
 from gpusudoku.formats.lines import (
     LineParser,
@@ -126,7 +126,7 @@ def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
                     yield from (reader.read(place, item) for item in reader.objects_in(value))
                 return
             error.line = number
-            yield error.at(way.source)
+            yield error.at(way)
             continue
         begun = True
         for record in reader.objects_in(outer):
@@ -172,8 +172,11 @@ class _ObjectReader:
             if len(names) != 1:
                 boards = "two boards" if names else "no board"
                 raise FormatError(
-                    f"a JSON object with {boards}, expected one name such as puzzle or board, or "
-                    f"that of --column NAME: {listed_names([*record]) or shown(_text_of(value))}"
+                    (
+                        f"a JSON object with {boards}, expected one name such as puzzle or board",
+                        Hint("other column"),
+                        f": {listed_names([*record]) or shown(_text_of(value))}",
+                    )
                 )
             self.name, self.names = names[0], tuple(record)
             way = self.way._replace(geometry=self.way.geometry or _box_of(record))
@@ -187,7 +190,7 @@ class _ObjectReader:
             error.line = number
             error.column = error.column if puzzle == board_value else None
             others = tuple(map(_text_of, record.values()))
-            return error.at(self.way.source, puzzle, tuple(record), others)
+            return error.at(self.way, puzzle, tuple(record), others)
         origin = Origin(self.way.source, tuple(record))
         others = tuple(map(_text_of, record.values()))
         return single(board, origin, number, others, parser.text)
@@ -263,12 +266,12 @@ def _box_of(found: dict[str, Any]) -> Geometry | None:
         box = "x".join(map(str, box))
     if not isinstance(box, str | None):
         raise FormatError(
-            f"box {shown(json.dumps(box))}: expected a text such as 2x3, or give --box"
+            (f"box {shown(json.dumps(box))}: expected a text such as 2x3, or give ", Hint("box"))
         )
     try:
         return Geometry.of(box)
     except InputError as error:
-        raise FormatError(str(error)) from None
+        raise FormatError(error.message) from None
 
 
 def _text_of_board(value: Any) -> bytes:

@@ -20,7 +20,7 @@ symbols of the digits, :mod:`~gpusudoku.formats.source` expands compressed data.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from io import BufferedReader, BytesIO
 from itertools import chain, islice
@@ -29,7 +29,7 @@ from typing import BinaryIO
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import InputError, described
+from gpusudoku.errors import Hint, InputError, described, python_words
 from gpusudoku.formats.beside import is_beside, read_beside
 from gpusudoku.formats.grids import Head, head_of, is_one_per_line, read_grids
 from gpusudoku.formats.lines import next_line, plain_board, read_lines, read_plain
@@ -48,6 +48,8 @@ from gpusudoku.formats.tables import find_header, read_table
 
 _SIZE = re.compile(rb"[1-9][0-9]{0,6}(?: [1-9][0-9]?)? *")
 """A number of boards, or of rows and columns of a board or of its boxes."""
+_TEXT = "<text>"
+"""The source of a text, in errors."""
 _LEAST_ROW = 4
 """Characters of the line below them."""
 _MOST_BAD = 1 << 7
@@ -60,11 +62,12 @@ def read_batches(
     *,
     column: str | None = None,
     meter: Meter | None = None,
+    words: Callable[[Hint], str] = python_words,
 ) -> Iterator[Batch | InputError]:
     """Read a file, ``-`` for standard input, as :func:`read_stream` does; a meter follows it."""
     try:
         with opened(path, meter) as (stream, source):
-            yield from read_stream(stream, Way(source, geometry, column))
+            yield from read_stream(stream, Way(source, geometry, column, words=words))
     except InputError as error:
         yield error
     except OSError as error:
@@ -85,7 +88,7 @@ def read_stream(stream: BinaryIO, way: Way) -> Iterator[Batch | InputError]:
         if first is None:
             raise UnreadableError("no board found")
     except FormatError as error:
-        yield error.at(way.source)
+        yield error.at(way)
 
 
 def read_text_batches(text: str, way: Way) -> Iterator[Batch | InputError]:
@@ -99,12 +102,16 @@ def read_text(
     text: str,
     *,
     geometry: Geometry | None = None,
-    source: str = "<text>",
+    source: str = _TEXT,
     column: str | None = None,
     near: Geometry | None = None,
 ) -> Iterator[Board]:
     """Read every board of a text, up to the first error, which is raised."""
-    for found in read_text_batches(text, Way(source, geometry, column, near)):
+    return _boards_of(text, Way(source, geometry, column, near))
+
+
+def _boards_of(text: str, way: Way) -> Iterator[Board]:
+    for found in read_text_batches(text, way):
         if isinstance(found, InputError):
             raise found
         yield from found
@@ -128,12 +135,12 @@ def parse(text: str, box: Geometry | str | None = None) -> Board:
     if not isinstance(text, str):
         raise InputError(f"expected the text of a board, found {described(text)}")
     geometry = Geometry.parse(box) if isinstance(box, str) else box
-    return plain_board(text, geometry) or parse_near(text, None, geometry)
+    return plain_board(text, geometry) or parse_as(text, Way(_TEXT, geometry))
 
 
-def parse_near(text: str, near: Geometry | None, geometry: Geometry | None = None) -> Board:
-    """Read one board; ``near`` is the shape of its boxes if nothing else tells it."""
-    boards = list(read_text(text, geometry=geometry, near=near))
+def parse_as(text: str, way: Way) -> Board:
+    """Read one board from text, with the options of a way."""
+    boards = list(_boards_of(text, way))
     if len(boards) != 1:
         raise InputError(f"{len(boards)} boards where one was expected")
     return boards[0]

@@ -15,7 +15,7 @@ import stat
 import sys
 import zlib
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
@@ -32,10 +32,14 @@ from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import (
     MOST_OF_BOARD,
     BadEntry,
+    Hint,
     InputError,
+    Message,
     escaped,
     not_installed,
+    python_words,
     shortened,
+    worded,
 )
 from gpusudoku.formats.symbols import CHARACTERS, alphabet_of, values_in
 
@@ -109,12 +113,16 @@ class Way(NamedTuple):
     """The column of a table that holds the boards, if it is given."""
     near: Geometry | None = None
     """One board is read, and this is the shape of its boxes if the text leaves that open."""
+    words: Callable[[Hint], str] = python_words
+    """Names options in errors."""
 
 
 class FormatError(Exception):
     """An error in one board: the text says what was found and what was expected."""
 
-    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+    def __init__(
+        self, message: Message, line: int | None = None, column: int | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.line = line
@@ -122,18 +130,19 @@ class FormatError(Exception):
 
     def at(
         self,
-        source: str,
+        way: Way,
         puzzle: bytes | str = b"",
         columns: Sequence[str] = (),
         others: Sequence[str] = (),
     ) -> InputError:
         """Return the error to report, ``source:line:column: message``, with the bad board."""
-        place = ":".join(str(x) for x in (source, self.line, self.column) if x is not None)
-        error = InputError(f"{place}: {self.message}")
+        place = ":".join(str(x) for x in (way.source, self.line, self.column) if x is not None)
+        message = worded(self.message, way.words)
+        error = InputError(f"{place}: {message}")
         error.entry = BadEntry(
-            source,
+            way.source,
             self.line or 0,
-            escaped(f"character {self.column}: " * (self.column is not None) + self.message),
+            escaped(f"character {self.column}: " * (self.column is not None) + message),
             puzzle if isinstance(puzzle, str) else puzzle.decode(errors="replace"),
             tuple(columns),
             tuple(others) or ("",) * len(columns),

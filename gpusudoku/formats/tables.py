@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
-from gpusudoku.errors import InputError, shown
+from gpusudoku.errors import Hint, InputError, shown
 from gpusudoku.formats.grids import Head, is_one_per_line
 from gpusudoku.formats.lines import LEAST_CELLS, LineParser, LinesTogether
 from gpusudoku.formats.source import (
@@ -81,7 +81,7 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
                 _board(check, number, line, header, _fields(line, header.delimiter, number))
                 yield FormatError(
                     f"{shown(line.strip())} reads two ways, as a comment or as a row", number
-                ).at(way.source, line.strip(), origin.columns)
+                ).at(way, line.strip(), origin.columns)
             continue
         fields: list[bytes] = []
         try:
@@ -91,7 +91,7 @@ def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | Input
         except FormatError as error:
             known = [*fields, *[b""] * len(header.names)][: len(header.names)]
             others = _texts_of(header.others(known))
-            yield error.at(way.source, known[header.column], origin.columns, others)
+            yield error.at(way, known[header.column], origin.columns, others)
         else:
             yield single(board, origin, number, _texts_of(header.others(fields)), parser.text)
             yield from together.split(line, board.geometry, origin, fields_of_lines)
@@ -266,12 +266,15 @@ def _with_column(header: Header, row: bytes, way: Way) -> Header:
     if boards:
         first, second, *_ = boards
         raise UnreadableError(
-            f"a table that reads two ways, {shown(names[first])} with {quoted(boards[first])} or "
-            f"{shown(names[second])} with {quoted(boards[second])}: give --column NAME",
+            (
+                f"a table that reads two ways, {shown(names[first])} with {quoted(boards[first])} "
+                f"or {shown(names[second])} with {quoted(boards[second])}: ",
+                Hint("column"),
+            ),
             header.line,
         )
     raise UnreadableError(
-        f"a table without a column of boards: give --column NAME, one of {listed}", header.line
+        ("a table without a column of boards: ", Hint("column"), f", one of {listed}"), header.line
     )
 
 
@@ -291,8 +294,11 @@ def _without_names(first: NumberedLine, way: Way) -> Header | None:
             return None  # There is nothing but a delimiter at an end.
         if whole is not None:
             raise UnreadableError(
-                "a line that reads two ways: as one board, or as several fields with one each: "
-                "give --box",
+                (
+                    "a line that reads two ways: as one board, or as several fields with one each: "
+                    "give ",
+                    Hint("box"),
+                ),
                 number,
             )
         # Of several boards that with an empty cell counts.

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
-from typing import Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakSet
 
 from gpusudoku.errors import Cancelled, InputError, Interrupted, described
@@ -209,3 +209,22 @@ class CancellableLock:
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()
+
+
+class locked_cached_property(Generic[T]):  # noqa: N801 - it is used like functools.cached_property
+    """A ``cached_property`` that is computed once, under the ``_lock`` of its object.
+
+    In Python 3.11 all objects share the lock of a ``cached_property``, later there is none; and no
+    token would end the wait for it.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute = compute
+        self._name = compute.__name__
+
+    def __get__(self, instance: Any, owner: type) -> T:
+        with instance._lock:
+            if self._name not in vars(instance):
+                vars(instance)[self._name] = self._compute(instance)
+            value: T = vars(instance)[self._name]
+            return value

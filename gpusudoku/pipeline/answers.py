@@ -18,7 +18,7 @@ from gpusudoku.pipeline.progress import ProgressLine
 from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import CommandFacts, InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.summary import Ending, Tally, Totals
-from gpusudoku.pipeline.text_forms import AnswerRecords, AnswerWriter, verdict
+from gpusudoku.pipeline.text_forms import Writer, answer_records, verdict
 from gpusudoku.results import BadBoard, ResultBlock
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class AnswerRun(Run):
     """
 
     _makes_empty_file = True
-    _writer: AnswerWriter
+    _writer: Writer
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class AnswerRun(Run):
         )
         self._wanted: Callable[[Any], Any] | None = None
         self._log: Log | None = None
-        self._records: AnswerRecords | None = None
+        self._records: Writer | None = None
         self._tally: Tally | None = None
         self._totals: Totals | None = None
         self._is_begun = False
@@ -86,7 +86,7 @@ class AnswerRun(Run):
     @contextmanager
     def open_answers(
         self,
-        writer: AnswerWriter,
+        writer: Writer,
         engine: Engine,
         *,
         line: ProgressLine | None = None,
@@ -105,8 +105,8 @@ class AnswerRun(Run):
         ):
             self._is_begun = self.output.size > 0
             if self._log is not None:
-                details = self.single or settings.stats
-                self._records = AnswerRecords("jsonl", self.source.origin, details=details)
+                origin = self.source.origin
+                self._records = answer_records("jsonl", settings, origin, single=self.single)
             if settings.exit_code or not self.single:
                 before = 0.0 if self.checkpoint is None else self.checkpoint.seconds
                 self._tally = Tally(self.notes.get(_TALLY), before)
@@ -134,7 +134,7 @@ class AnswerRun(Run):
         else:
             text = shown.lines
             lines = len(shown)
-        logged = b"" if self._records is None else self._records.text(results)
+        logged = b"" if self._records is None else bytes(self._records.text(results))
         self.source.warn_conflicts(results.boards.chosen(results.numbers == 0))
         with held_interrupts():
             written = results
@@ -161,10 +161,8 @@ class AnswerRun(Run):
             self._totals.add(len(results), results.stats, continued=results.continued)
 
     def _write_bad_board(self, bad: BadBoard) -> None:
-        entry = bad.error.entry
-        assert entry is not None  # whatever a command reads has one
-        text = self._writer.bad(entry)
-        logged = b"" if self._records is None else self._records.bad(entry)
+        text = self._writer.bad(bad)
+        logged = b"" if self._records is None else self._records.bad(bad)
         lines = line_ends(text)
         with held_interrupts():  # so that output, log and tally agree
             self._put(text, lines)

@@ -21,7 +21,7 @@ from gpusudoku.pipeline.progress import CountLine
 from gpusudoku.pipeline.run import Run, machine_of, warn_of_device
 from gpusudoku.pipeline.settings import OutputOptions, WhichPart
 from gpusudoku.pipeline.summary import show_stats
-from gpusudoku.pipeline.text_forms import AnswerRecords, AnswerWriter, PlainCounts
+from gpusudoku.pipeline.text_forms import count_writer
 from gpusudoku.planning.batch import find_solutions
 from gpusudoku.results import ResultBlock, decimal_digits
 from gpusudoku.runs.counting import count_in_tasks, merged
@@ -108,9 +108,7 @@ def count_single_board(
                 message = f"interrupted in the cross-check of {solutions}{store.hint}"
                 raise type(error)(message, count.count) from None
         if part is None:
-            writer: AnswerWriter = PlainCounts(True)
-            if settings.form is not None:
-                writer = AnswerRecords.of(settings, source.origin, single=True)
+            writer = count_writer(settings, source.origin, single=True)
             text = writer.header() + writer.text(results)
         else:
             if not record.tasks:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from gpusudoku.errors import InputError, MismatchError, TooExpensive, printable
+from gpusudoku.errors import Hint, InputError, MismatchError, TooExpensive, printable
 from gpusudoku.jobs.watch import Announcer
 
 T = TypeVar("T")
@@ -56,6 +56,13 @@ def several(number: int, noun: str) -> str:
 def note(text: str) -> None:
     """Say something on a line that begins with the program's name."""
     tell(f"gpusudoku: {printable(text)}")
+
+
+def option_words(hint: Hint) -> str:
+    """Name an option in a message as the command line has it."""
+    if hint.option == "box":
+        return f"--box {hint.value}".rstrip()
+    return "give --column NAME" if hint.option == "column" else ", or that of --column NAME"
 
 
 def complain(text: str) -> None:

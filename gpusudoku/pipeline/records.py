@@ -1,6 +1,15 @@
-"""Records as csv, tsv and JSON lines: each has a board, where it was read, and values found for it.
+"""The writer of tables: rows as csv, tsv and JSON lines, and the records of boards among them.
 
-A record has the values of a command between the board and what stood beside it in the input.
+The columns of some rows are a dict of names and values. The values of a column are one of these::
+
+    a text, a number, None ...   the same value in every row
+    a list                       a value for every row, of any kind
+    an array of numbers          likewise
+    an array of bytes            texts without any character that csv or JSON quotes; an empty
+                                 one is a missing value
+    Choices                      few values, and the index of every row's value
+
+Rows without lists are joined as bytes in one array, in a third of the time of Python's writers.
 """
 
 from __future__ import annotations
@@ -9,111 +18,290 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from itertools import repeat
 from json.encoder import encode_basestring_ascii as in_quotes
-from operator import add
+from math import isqrt
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gpusudoku.board.batch import Batch, Origin, Places
-from gpusudoku.errors import BadEntry
+from gpusudoku.board.text import DIGITS, line_buffer
+from gpusudoku.results import BadBoard
 
 FORMS = ("csv", "tsv", "jsonl")
-"""The forms that have records."""
+"""The forms of tables."""
 
 _PLACE = ("source", "line", "puzzle")
-"""The columns that every table begins with."""
+"""The columns that every table of boards begins with."""
 _NO_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 """Unpaired surrogates, which JSON allows and UTF-8 does not; but for those that are bytes."""
+_MAY_NEED_QUOTES = re.compile('[",\t\r\n#\0]')
+"""Characters for which ``as_rows`` may quote a field; NUL fills fields up in an array."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """A column of few values: that of row i is ``values[which[i]]``."""
+
+    values: Sequence[Any]
+    which: NDArray[np.integer[Any]]
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    def tolist(self) -> list[Any]:
+        """Return the value of every row."""
+        return [self.values[index] for index in self.which.tolist()]
+
+
+class TableWriter:
+    """Writes rows in one of the ``FORMS``; ``names`` are those of the columns of csv and tsv."""
+
+    def __init__(self, form: str, names: Iterable[str]) -> None:
+        self.delimiter = {"csv": ",", "tsv": "\t"}.get(form)
+        """None for JSON lines."""
+        self._names = tuple(names)
+
+    def header(self) -> bytes:
+        """Return the line before all rows."""
+        return as_rows([self._names], self.delimiter) if self.delimiter else b""
+
+    def rows(self, columns: Mapping[str, Any], end: str | list[str] = "") -> bytes:
+        """Write rows; one column at least has a value for each.
+
+        ``end`` is the JSON text at the end of all objects, or a list with one for each.
+        """
+        fields = self._fields(columns)
+        if fields is not None and isinstance(end, str):
+            return _joined([*fields, end.encode(), b"\n" if self.delimiter else b"}\n"])
+        cells = {name: self._cells(column) for name, column in columns.items()}
+        if self.delimiter:
+            return as_rows(zip(*map(_repeated, cells.values()), strict=False), self.delimiter)
+        record = ", ".join(
+            f"{in_quotes(name)}: ".replace("%", "%%")
+            + ("%s" if isinstance(cell, list) else cell.replace("%", "%%"))
+            for name, cell in cells.items()
+        )
+        lists = [cell for cell in cells.values() if isinstance(cell, list)]
+        rows = zip(*lists, _repeated(end), strict=False)
+        return "".join(map(f"{{{record}%s}}\n".__mod__, rows)).encode()
+
+    def _cells(self, column: Any) -> Any:
+        """Return what the row writers take for a value of all rows, or a list for a column."""
+        encoded = _csv_value if self.delimiter else _as_json
+        if isinstance(column, Choices):
+            return Choices([*map(encoded, column.values)], column.which).tolist()
+        if isinstance(column, np.ndarray):
+            column = as_list(column)
+        if not isinstance(column, list):
+            return encoded(column)
+        if self.delimiter and not {bool, list} & {*map(type, column)}:
+            return column  # Python's writer of csv encodes all other values
+        return [*map(encoded, column)]
+
+    def _fields(self, columns: Mapping[str, Any]) -> list[bytes | NDArray[np.bytes_]] | None:
+        """Return the parts of all rows: bytes, the same in every row, or an array of bytes.
+
+        None if there are lists, or fields that csv may have to quote.
+        """
+        fields = list[bytes | NDArray[np.bytes_]]()
+        before = "" if self.delimiter else "{"
+        for name, column in columns.items():
+            fields_of_column = self._fields_of(column)
+            if fields_of_column is None:
+                return None
+            lead = before if self.delimiter else f"{before}{in_quotes(name)}: "
+            fields += [lead.encode(), *fields_of_column]
+            before = self.delimiter or ", "
+        return fields
+
+    def _fields_of(self, column: Any) -> list[bytes | NDArray[np.bytes_]] | None:
+        """Return the parts of rows for one column."""
+        if isinstance(column, list):
+            return None
+        if not isinstance(column, Choices | np.ndarray):
+            text = self._encoded(column)
+            return None if text is None else [text]
+        if isinstance(column, np.ndarray):
+            kind = column.dtype.kind
+            if kind == "O":
+                return None
+            if kind == "S":
+                return self._fields_of_texts(column)
+            if kind != "f":
+                return [column.astype(np.bytes_)]
+            values, which = np.unique(column, return_inverse=True)  # weights are often all equal
+            column = Choices(values.tolist(), which)
+        texts = [self._encoded(value) for value in column.values]
+        return None if None in texts else [np.array(texts, np.bytes_)[column.which]]
+
+    def _fields_of_texts(
+        self, column: NDArray[np.bytes_]
+    ) -> list[bytes | NDArray[np.bytes_]] | None:
+        """Return the parts of rows for an array of bytes, with quotes in JSON."""
+        if self.delimiter:
+            # Lines of boards with more than 35 digits have commas.
+            has_delimiter = (column.view(np.uint8) == ord(self.delimiter)).any()
+            return None if has_delimiter else [column]
+        is_missing = column == b""
+        if not is_missing.any():
+            return [b'"', column, b'"']
+        quotes = np.where(is_missing, b"", b'"')
+        return [quotes, np.where(is_missing, b"null", column), quotes]
+
+    def _encoded(self, value: Any) -> bytes | None:
+        """Encode a value; return None if csv may have to quote it."""
+        if not self.delimiter:
+            return _as_json(value).encode()
+        text = "" if value is None else str(_csv_value(value))
+        return None if _MAY_NEED_QUOTES.search(text) else as_bytes(text)
 
 
 class RecordWriter:
-    """Writes records in one of the ``FORMS``.
+    """Writes records: rows with the place and text of the board that each is of.
 
-    A table has the columns of the command's values, and the other columns of an input, ``origin``.
+    A table has the columns of the command, ``names``, and the other columns of an input.
     """
 
-    def __init__(self, form: str, origin: Origin, columns: Iterable[str] = ()) -> None:
-        self._delimiter = {"csv": ",", "tsv": "\t"}.get(form)
-        """None for JSON lines."""
-        self._columns, self._origin = tuple(columns), origin
+    between = b""
+
+    def __init__(self, form: str, origin: Origin, names: Iterable[str] = ()) -> None:
+        self._names, self._origin = tuple(names), origin
+        columns = [*_PLACE, *self._names]
+        self._others = distinct(origin.columns, columns)
+        self._table = TableWriter(form, [*columns, *self._others])
+        self.is_table = self._table.delimiter is not None
+        """True for csv and tsv; False for JSON lines."""
 
     def header(self) -> bytes:
         """Return the line before all records."""
-        if not self._delimiter:
-            return b""
-        ours = [*_PLACE, *self._columns]
-        return as_rows([[*ours, *distinct(self._origin.columns, ours)]], self._delimiter)
+        return self._table.header()
 
-    def text(
+    def rows(
         self,
         boards: Batch,
-        values: Mapping[str, Any],
-        board_of: Sequence[int] | None = None,
+        columns: Mapping[str, Any],
+        board_of: NDArray[np.int64] | None = None,
         details: Sequence[Mapping[str, Any]] = (),
     ) -> bytes:
         """Write records, one for each board, or several for some.
 
-        ``values`` has for every name a list with a value for each record, or the value that all
-        have; one is a list. ``board_of`` is the index of each record's board; None if every board
-        has one record, or the only board has all. ``details`` are more values for each record,
-        which stand at the end of JSON objects.
+        ``board_of`` is the index of each record's board, int64 (k); None if every board has one
+        record, or the only board has all. ``details`` are more values for each record, at the end
+        of JSON objects.
         """
         places = boards.places
         assert places is not None  # whatever a command reads has a place
-        puzzles = [text.decode() for text in places.texts.tolist()]
-        if not all(puzzles):
-            puzzles = [text or str(board) for text, board in zip(puzzles, boards, strict=True)]
-        sources = [places.origins[index].name for index in places.origin_of.tolist()]
-        lines = [line or None for line in places.lines.tolist()]
-        others = places.others.tolist()
 
-        def of_records(column: list[Any]) -> Any:
+        def of_records(column: Any) -> Any:
+            """Return the values of the boards for every record."""
             if len(boards) == 1:
-                return column[0]
-            return column if board_of is None else [column[index] for index in board_of]
+                return as_list(column)[0]
+            if board_of is None:
+                return column
+            if isinstance(column, Choices):
+                return Choices(column.values, column.which[board_of])
+            if isinstance(column, list):
+                return [column[index] for index in board_of.tolist()]
+            return column[board_of]
 
-        if self._delimiter:
-            columns = [*map(of_records, (sources, lines, puzzles)), *values.values()]
-            rows = zip(*map(_each, columns), strict=False)
-            return as_rows(map(add, rows, _each(of_records(others))), self._delimiter)
-
-        ends = _objects_of_columns(places, others)
+        sources = Choices([origin.name for origin in places.origins], places.origin_of)
+        lines: Any = places.lines
+        if not lines.all():
+            lines = [line or None for line in lines.tolist()]
+        puzzles: Any = places.texts
+        if not puzzles.astype(bool).all():
+            texts = zip(as_list(puzzles), boards, strict=True)
+            puzzles = [text or str(board) for text, board in texts]
+        place = {"source": of_records(sources), "line": of_records(lines)}
+        puzzles = of_records(puzzles)
+        has_others = any(origin.columns for origin in places.origins)
+        if self.is_table:
+            others = zip(*places.others.tolist(), strict=True) if has_others else ()
+            named = zip(self._others, map(of_records, map(list, others)), strict=True)
+            return self._table.rows({**place, "puzzle": puzzles, **columns, **dict(named)})
+        end = of_records(_objects_of_columns(places)) if has_others else ""
         if details:
-            ends = [
-                f"{end}, {json.dumps(facts)[1:-1]}"
-                for end, facts in zip(ends, details, strict=True)
-            ]
-        fields = {"board": of_records(puzzles), "box": str(boards.geometry), **values}
-        fields |= {"source": of_records(sources), "line": of_records(lines)}
-        record = ", ".join(
-            f"{in_quotes(name)}: ".replace("%", "%%")
-            + ("%s" if isinstance(column, list) else _as_json(column).replace("%", "%%"))
-            for name, column in fields.items()
-        )
-        lists = [map(_as_json, column) for column in fields.values() if isinstance(column, list)]
-        rows = zip(*lists, _each(of_records(ends)), strict=False)
-        return "".join(map(f"{{{record}%s}}\n".__mod__, rows)).encode()
+            ends = zip(_repeated(end), details, strict=False)
+            end = [f"{text}, {json.dumps(facts)[1:-1]}" for text, facts in ends]
+        record = {"board": puzzles, "box": str(boards.geometry), **columns, **place}
+        return self._table.rows(record, end)
 
-    def bad(self, board: BadEntry) -> bytes:
+    def bad(self, board: BadBoard) -> bytes:
         """Write the record of a board that cannot be read: its error in place of all values."""
-        if not self._delimiter:
-            columns = dict(zip(distinct(board.columns), board.others, strict=True))
-            facts = {
-                "board": board.puzzle or None,
-                "error": board.reason,
-                "source": board.source,
-                "line": board.line or None,
-                **({"columns": columns} if columns else {}),
-            }
-            return f"{json.dumps(facts)}\n".encode()
-        known = dict(zip(board.columns, board.others, strict=True))
-        others = board.others
-        if board.columns != self._origin.columns:
-            others = tuple(known.get(name, "") for name in self._origin.columns)
-        ours = [board.reason if name == "error" else "" for name in self._columns]
-        row = [board.source, board.line or None, board.puzzle, *ours, *others]
-        return as_rows([row], self._delimiter)
+        entry = board.error.entry
+        assert entry is not None  # whatever a command reads has one
+        place = {"source": [entry.source], "line": entry.line or None}
+        if not self.is_table:
+            others = dict(zip(distinct(entry.columns), entry.others, strict=True))
+            end = f', "columns": {json.dumps(others)}' if others else ""
+            record = {"board": entry.puzzle or None, "error": entry.reason, **place}
+            return self._table.rows(record, end)
+        texts = dict(zip(entry.columns, entry.others, strict=True))
+        others = {
+            name: texts.get(column, "")
+            for name, column in zip(self._others, self._origin.columns, strict=True)
+        }
+        values = {name: entry.reason if name == "error" else "" for name in self._names}
+        return self._table.rows({**place, "puzzle": entry.puzzle, **values, **others})
+
+
+def board_column(
+    rows: NDArray[np.uint8], boards: Batch | None = None, board_of: NDArray[np.int64] | None = None
+) -> NDArray[np.bytes_] | list[str]:
+    """Return the lines of boards, uint8 (k, cells), as a column, in the alphabets of ``boards``.
+
+    ``board_of`` is as of ``Batch.in_alphabets``.
+    """
+    text: bytes | memoryview = line_buffer(rows)
+    if boards is not None:
+        text = boards.in_alphabets(text, board_of)
+    cells = rows.shape[1]
+    if isqrt(cells) > len(DIGITS):  # numbers and commas, which csv quotes
+        return bytes(text).decode().splitlines()
+    lines = np.frombuffer(text, np.uint8).reshape(len(rows), cells + len("\n"))
+    return np.ascontiguousarray(lines[:, :cells]).view(f"S{cells}")[:, 0]
+
+
+def as_list(column: Any) -> list[Any]:
+    """Return the values of a column that has one for each row."""
+    if isinstance(column, list):
+        return column
+    values: list[Any] = column.tolist()
+    if isinstance(column, np.ndarray) and column.dtype.kind == "S":
+        return [text.decode() or None for text in values]
+    return values
+
+
+def spread(column: Any, rows: NDArray[np.bool_]) -> Any:
+    """Return a column with values in some rows only, those of a mask, bool (B)."""
+    if rows.all():
+        return column
+    if isinstance(column, np.ndarray) and column.dtype.kind == "S":
+        whole = np.zeros(len(rows), column.dtype)
+        whole[rows] = column
+        return whole
+    values = iter(as_list(column))
+    return [next(values) if has_value else None for has_value in rows.tolist()]
+
+
+def _joined(fields: Sequence[bytes | NDArray[np.bytes_]]) -> bytes:
+    """Join the parts of rows side by side in an array of bytes, and remove the NUL bytes."""
+    rows = next(len(field) for field in fields if isinstance(field, np.ndarray))
+    widths = [len(field) if isinstance(field, bytes) else field.itemsize for field in fields]
+    table = np.empty((rows, sum(widths)), np.uint8)
+    end = 0
+    for field, width in zip(fields, widths, strict=True):
+        start, end = end, end + width
+        if isinstance(field, bytes):
+            table[:, start:end] = np.frombuffer(field, np.uint8)
+        else:
+            table[:, start:end] = field.view(np.uint8).reshape(rows, width)
+    return table.tobytes().translate(None, b"\0")
 
 
 def as_rows(rows: Iterable[Sequence[Any]], delimiter: str) -> bytes:
@@ -166,13 +354,13 @@ def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
     return found[start:]
 
 
-def _each(column: Any) -> Iterable[Any]:
-    """Give a value for each record, of a list or of a value that all have."""
-    return column if isinstance(column, list) else repeat(column)
+def _repeated(values: Any) -> Iterable[Any]:
+    """Return a value for each row, of a list or of a value that all have."""
+    return values if isinstance(values, list) else repeat(values)
 
 
-def _objects_of_columns(places: Places, others: Sequence[tuple[str, ...]]) -> list[str]:
-    """Write the other columns of every board as they stand at the end of its JSON object."""
+def _objects_of_columns(places: Places) -> list[str]:
+    """Write the other columns of every board as they end its JSON object."""
     indices: list[int] = places.origin_of.tolist()
     columns = {}
     for index in set(indices):  # a part of a batch has all origins of the batch
@@ -183,8 +371,15 @@ def _objects_of_columns(places: Places, others: Sequence[tuple[str, ...]]) -> li
         columns[index] = f', "columns": {{{", ".join(texts)}}}' if texts else ""
     return [
         columns[index] % tuple(map(in_quotes, texts))
-        for index, texts in zip(indices, others, strict=True)
+        for index, texts in zip(indices, places.others.tolist(), strict=True)
     ]
+
+
+def _csv_value(value: Any) -> Any:
+    """Return what csv shows of a value, as Python's writer takes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(map(str, value)) if isinstance(value, list) else value
 
 
 def _as_json(value: Any) -> str:

@@ -128,7 +128,12 @@ class Run:
         self, work: Callable[[Iterator[Batch]], Generator[Block, None, None]]
     ) -> Iterator[Iterator[Block | BadBoard]]:
         """Work on all boards in blocks, with the bad boards in their places."""
-        with closing(with_bad_boards(self.source.found(), work, "record")) as blocks:
+        blocks: Generator[Block | BadBoard, None, None]
+        if self.source.gives_errors:
+            blocks = with_bad_boards(self.source.found(), work, "record")
+        else:
+            blocks = work(self.source.batches())
+        with closing(blocks):
             yield blocks
 
     @contextmanager

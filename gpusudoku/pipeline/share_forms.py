@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, isqrt
 from typing import Any
@@ -18,8 +17,9 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats.write import ruled
 from gpusudoku.jobs.forks import cached_property
 from gpusudoku.pipeline.messages import note
-from gpusudoku.pipeline.records import RecordWriter, as_rows
+from gpusudoku.pipeline.records import RecordWriter, TableWriter, as_bytes
 from gpusudoku.pipeline.source import place_of
+from gpusudoku.pipeline.text_forms import Writer
 
 MOST_SMALL = 9
 """Boards of more digits would not fit on a terminal with all digits in each cell."""
@@ -75,32 +75,30 @@ class Shares:
         return int(self.batch.places.lines[0])
 
 
-class ShareForm(ABC):
-    """Writes the shares of boards, one after the other."""
+def share_writer(
+    form: str | None, halving: int | None, single: bool, style: Callable[..., str] | None
+) -> Writer | ShareTable:
+    """Return what writes shares in a form; with ``halving`` the nearest placements, so many."""
+    if halving is not None:
+        return Writer(lambda shares: _halving_list(shares, halving, single))
+    form = form or ("text" if single else "jsonl")
+    if form == "text":
+        return Writer(ShareGrid(single, style).text)
+    return ShareTable() if form == "csv" else Writer(_share_object)
 
-    def header(self) -> bytes:
-        """Return the text before those of all boards, once the first were written."""
-        return b""
 
-    @abstractmethod
-    def text(self, shares: Shares) -> bytes:
-        """Write whole lines."""
-
-
-class ShareObjects(ShareForm):
-    """An object for every board, on a line of its own.
+def _share_object(shares: Shares) -> bytes:
+    """Write the JSON object of a board.
 
     The counts are texts: they may exceed what JSON readers keep of a number.
     """
-
-    def text(self, shares: Shares) -> bytes:
-        counts = [list(map(str, row)) for row in shares.counts.tolist()]
-        values = {"count": str(shares.count), "shares": [counts]}
-        return RecordWriter("jsonl", shares.origin).text(shares.batch, values)
+    counts = [list(map(str, row)) for row in shares.counts.tolist()]
+    columns = {"count": str(shares.count), "shares": [counts]}
+    return RecordWriter("jsonl", shares.origin).rows(shares.batch, columns)
 
 
-class ShareTable(ShareForm):
-    """A record for every cell, in csv; all boards have the same number of digits.
+class ShareTable:
+    """Writes a row for every cell, in csv; all boards have the same number of digits.
 
     ``digits`` is that of the boards that were written before; 0 if there are none.
     """
@@ -109,11 +107,13 @@ class ShareTable(ShareForm):
         self.digits = digits
 
     def header(self) -> bytes:
+        """Return the line before all rows, once a board was written."""
         digits = [f"d{digit}" for digit in range(1, self.digits + 1)]
         names = ["source", "line", "row", "column", "clue", "count", *digits]
-        return as_rows([names], ",") if digits else b""
+        return TableWriter("csv", names).header() if digits else b""
 
     def text(self, shares: Shares) -> bytes:
+        """Write the rows of a board."""
         board, n = shares.board, shares.board.n
         self.digits = self.digits or n
         if n != self.digits:
@@ -121,87 +121,79 @@ class ShareTable(ShareForm):
                 f"{place_of(shares.batch, 0)}has {n} digits, but the boards before it have"
                 f" {self.digits}: they do not fit in one table (--format jsonl takes both)"
             )
-        rows: list[Sequence[str]] = []
-        place, count = [shares.origin.name, str(shares.line or "")], str(shares.count)
-        cells = zip(board.cells.tolist(), shares.counts.tolist(), strict=True)
-        for cell, (clue, counts) in enumerate(cells):
-            row, column = divmod(cell, n)
-            known = [str(row + 1), str(column + 1), str(clue or ""), count]
-            rows.append([*place, *known, *map(str, counts)])
-        return as_rows(rows, ",")
+        rows, columns = np.divmod(np.arange(n * n), n)
+        values = {
+            "source": shares.origin.name,
+            "line": shares.line or None,
+            "row": rows + 1,
+            "column": columns + 1,
+            "clue": [clue or None for clue in board.cells.tolist()],
+            "count": str(shares.count),
+        }
+        values |= {f"d{digit + 1}": shares.counts[:, digit] for digit in range(n)}
+        return TableWriter("csv", values).rows(values)
 
 
-class HalvingList(ShareForm):
-    """The placements that come nearest to halving the solutions, the nearest first.
+def _halving_list(shares: Shares, limit: int, single: bool) -> bytes:
+    """Write the placements that come nearest to halving the solutions, the nearest first.
 
     Placements that all solutions have, or none, are left out. Those that are equally near come in
     the order of cells and digits.
     """
-
-    def __init__(self, most: int, single: bool) -> None:
-        self._most, self._single = most, single
-
-    def text(self, shares: Shares) -> bytes:
-        count, geometry = shares.count, shares.board.geometry
-        found = sorted(
-            (abs(2 * share - count), cell, digit + 1, share)
-            for cell, row in enumerate(shares.counts.tolist())
-            for digit, share in enumerate(row)
-            if 0 < share < count
-        )
-        rows = [("cell", "digit", "solutions", "share")] + [
-            (geometry.cell_name(cell), str(digit), str(share), f"{_percent(share, count, 2)} %")
-            for _, cell, digit, share in found[: self._most]
-        ]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [headline(shares, self._single)]
-        for cell, *others in rows if found else ():
-            texts = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
-            lines.append("  ".join([cell.ljust(widths[0]), *texts]))
-        return "".join(f"{line}\n" for line in lines).encode(errors="surrogateescape")
+    count, geometry = shares.count, shares.board.geometry
+    placements = sorted(
+        (abs(2 * share - count), cell, digit + 1, share)
+        for cell, row in enumerate(shares.counts.tolist())
+        for digit, share in enumerate(row)
+        if 0 < share < count
+    )
+    rows = [("cell", "digit", "solutions", "share")] + [
+        (geometry.cell_name(cell), str(digit), str(share), f"{_percent(share, count, 2)} %")
+        for _, cell, digit, share in placements[:limit]
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [headline(shares, single)]
+    for cell, *others in rows if placements else ():
+        texts = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join([cell.ljust(widths[0]), *texts]))
+    return as_bytes("".join(f"{line}\n" for line in lines))
 
 
-class UniqueList(ShareForm):
-    """The placements, or pairs of them, that leave exactly one solution: a line or record each.
+def unique_writer(
+    form: str,
+    origin: Origin,
+    single: bool,
+    pairs: bool,
+    find: Callable[[Shares], NDArray[np.int64]],
+) -> Writer:
+    """Return what writes the placements, or pairs of them, that leave exactly one solution.
 
     ``find`` returns those of a board, int64 (k, 2) or (k, 4): cells and digits by turns. Records
     have columns for ``pairs`` if these are asked for. A board without any has a note on stderr.
     """
+    names = ["row", "column", "digit"] + ["row2", "column2", "digit2"] * pairs
+    records = RecordWriter(form, origin, names) if form != "text" else None
 
-    def __init__(
-        self,
-        form: str,
-        origin: Origin,
-        single: bool,
-        pairs: bool,
-        find: Callable[[Shares], NDArray[np.int64]],
-    ) -> None:
-        self._single, self._pairs, self._find = single, pairs, find
-        self._columns = ["row", "column", "digit"]
-        self._columns += ["row2", "column2", "digit2"] if pairs else []
-        self._records = RecordWriter(form, origin, self._columns) if form != "text" else None
-
-    def header(self) -> bytes:
-        return b"" if self._records is None else self._records.header()
-
-    def text(self, shares: Shares) -> bytes:
-        found, geometry = self._find(shares), shares.board.geometry
-        if not len(found):
-            which = "no placement and no pair" if self._pairs else "no placement"
-            note(f"{headline(shares, self._single)}: {which} leaves exactly one")
-        if self._records is None:
-            place = "" if self._single else place_of(shares.batch, 0)
+    def text(shares: Shares) -> bytes:
+        placements, geometry = find(shares), shares.board.geometry
+        if not len(placements):
+            which = "no placement and no pair" if pairs else "no placement"
+            note(f"{headline(shares, single)}: {which} leaves exactly one")
+        if records is None:
+            place = "" if single else place_of(shares.batch, 0)
             lines = []
-            for row in found.tolist():
-                named = zip(map(geometry.cell_name, row[::2]), row[1::2], strict=True)
-                lines.append(f"{place}{', '.join(f'{name} = {digit}' for name, digit in named)}\n")
-            return "".join(lines).encode(errors="surrogateescape")
-        values: list[list[int | None]] = []
-        for index in range(0, found.shape[1], 2):
-            rows, columns = np.divmod(found[:, index], geometry.n)
-            values += [(rows + 1).tolist(), (columns + 1).tolist(), found[:, index + 1].tolist()]
-        values += [[None] * len(found)] * (len(self._columns) - len(values))
-        return self._records.text(shares.batch, dict(zip(self._columns, values, strict=True)))
+            for row in placements.tolist():
+                cells = zip(map(geometry.cell_name, row[::2]), row[1::2], strict=True)
+                lines.append(f"{place}{', '.join(f'{cell} = {digit}' for cell, digit in cells)}\n")
+            return as_bytes("".join(lines))
+        values: list[NDArray[np.int64] | None] = []
+        for index in range(0, placements.shape[1], 2):
+            rows, columns = np.divmod(placements[:, index], geometry.n)
+            values += [rows + 1, columns + 1, placements[:, index + 1]]
+        values += [None] * (len(names) - len(values))
+        return records.rows(shares.batch, dict(zip(names, values, strict=True)))
+
+    return Writer(text, header=bytes if records is None else records.header)
 
 
 def headline(shares: Shares, single: bool) -> str:
@@ -221,7 +213,7 @@ def _percent(share: int, count: int, places: int) -> str:
     return f"{whole}.{part:0{places}}" if places else str(whole)
 
 
-class ShareGrid(ShareForm):
+class ShareGrid:
     """Shares in percent, for people: small digits in the cells of a grid, or a line a cell.
 
     A board that is not ``single`` begins with its place. ``style(text, fg=, bg=, bold=, dim=)``
@@ -232,13 +224,14 @@ class ShareGrid(ShareForm):
         self._single, self._style = single, style
 
     def text(self, shares: Shares) -> bytes:
+        """Write the shares of a board."""
         lines = [headline(shares, self._single)]
         if shares.count:
             small = shares.board.n <= MOST_SMALL and 0 in shares.fixed
             lines += self._grid(shares) if small else self._list(shares)
         if not self._single:
             lines.append("")
-        return "".join(f"{line}\n" for line in lines).encode(errors="surrogateescape")
+        return as_bytes("".join(f"{line}\n" for line in lines))
 
     def _grid(self, shares: Shares) -> list[str]:
         """Draw all digits in each cell, and a legend."""

@@ -20,7 +20,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import BadEntry, InputError, printable, shown
 from gpusudoku.jobs.forks import cached_property
-from gpusudoku.pipeline.messages import complain, note, quietly
+from gpusudoku.pipeline.messages import complain, note, option_words, quietly
 from gpusudoku.pipeline.settings import InputOptions
 
 if TYPE_CHECKING:
@@ -356,7 +356,9 @@ def _read_any(
             note("reading boards from the terminal; end with Ctrl-D")
         elif looks_like_board(name):
             note(f"{shown(name)}: there is a file of this name, which is read")
-        yield from formats.read_batches(name, reading.box, column=reading.column, meter=meter)
+        yield from formats.read_batches(
+            name, reading.box, column=reading.column, meter=meter, words=option_words
+        )
 
 
 def _read_argument(text: str, reading: InputOptions) -> Iterator[Batch | InputError]:
@@ -364,7 +366,7 @@ def _read_argument(text: str, reading: InputOptions) -> Iterator[Batch | InputEr
     if not text.strip():
         yield _bad_argument(text, f"{shown(text)}: the text of a board is empty", "empty text")
         return
-    way = formats.Way(_ARGUMENT, reading.box, reading.column)
+    way = formats.Way(_ARGUMENT, reading.box, reading.column, words=option_words)
     found = list(formats.read_text_batches(text, way))
     wrong = next((each for each in found if isinstance(each, InputError)), None)
     cells = 0 if wrong else found[0].geometry.cells  # type: ignore[union-attr]

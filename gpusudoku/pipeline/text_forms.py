@@ -1,12 +1,12 @@
-"""Forms of results: what a command writes of counts and solutions, as whole lines.
+"""The writers of results: whole lines of counts, solutions and shares.
 
-``records`` has the rules of csv, tsv and JSON lines, ``share_forms`` the forms of shares.
+``records`` writes csv, tsv and JSON lines. ``puzzle_forms`` and ``share_forms`` have more writers.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
 
@@ -18,176 +18,145 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.errors import BadEntry
 from gpusudoku.pipeline.messages import naming
 from gpusudoku.pipeline.records import FORMS as RECORDS
-from gpusudoku.pipeline.records import RecordWriter, as_bytes
+from gpusudoku.pipeline.records import Choices, RecordWriter, as_bytes, board_column, spread
 from gpusudoku.pipeline.settings import OutputOptions
-from gpusudoku.pipeline.source import Source, place_of
+from gpusudoku.pipeline.source import place_of
 from gpusudoku.results import BadBoard, ResultBlock
 
-_TRUTH = {True: "true", False: "false", None: ""}
 _ALWAYS = ("board", "box", "count", "exact", "method", "device")
 """Fields that every JSON object has, of those of ``Count.as_dict``."""
 
 
-class AnswerWriter(ABC):
-    """Writes answers, one for each board, in one form."""
-
-    between = b""
-    """Text between the texts of answers."""
-
-    def header(self) -> bytes:
-        """Return the text before all answers."""
-        return b""
-
-    @abstractmethod
-    def text(self, results: ResultBlock) -> bytes | memoryview:
-        """Write whole lines, which depend on nothing but the results."""
-
-    def bad(self, board: BadEntry) -> bytes:
-        """Write the line of a bad board; nothing where only answers are written."""
-        return b""
+def _nothing(board: BadBoard) -> bytes:
+    return b""
 
 
-class AnswerRecords(AnswerWriter):
-    """Writes a record for every board.
+@dataclass(frozen=True)
+class Writer:
+    """The functions that write the results of a command in one form, block by block.
 
-    A table has the columns ``solution`` and ``error`` if these are set. With ``details`` the JSON
-    object of a board has all statistics, as each was counted by itself.
+    The output is ``header()``, then ``text(block)`` for each block in whole lines, with ``between``
+    between two texts that are not empty. ``bad(board)`` takes the place of a board that cannot be
+    read.
     """
 
-    @classmethod
-    def of(cls, asked: OutputOptions, origin: Origin, *, single: bool) -> AnswerRecords:
-        """Make what writes the records that are asked for, of a ``single`` board or of many."""
-        assert asked.form is not None
-        details = single or asked.stats
-        return cls(
-            asked.form, origin, solution=asked.solution, errors=asked.errors, details=details
-        )
+    text: Callable[..., bytes | memoryview]
+    header: Callable[[], bytes] = bytes
+    between: bytes = b""
+    bad: Callable[[BadBoard], bytes] = _nothing
 
-    def __init__(
-        self,
-        form: str,
-        origin: Origin,
-        *,
-        solution: bool = False,
-        errors: bool = False,
-        details: bool = False,
-    ) -> None:
-        self._is_table, self._errors, self._details = form != "jsonl", errors, details
-        more = ["solution"] * solution + ["error"] * errors
-        self._records = RecordWriter(form, origin, ["count", "unique", *more])
 
-    def header(self) -> bytes:
-        return self._records.header()
+def answer_records(form: str, settings: OutputOptions, origin: Origin, *, single: bool) -> Writer:
+    """Return what writes a record for every board of ``count`` or ``solve``.
 
-    def bad(self, board: BadEntry) -> bytes:
-        return self._records.bad(board)
+    A JSON object has all statistics of a board that was counted by itself.
+    """
+    details = form == "jsonl" and (single or settings.stats)
+    names = ["count", "unique"] + ["solution"] * settings.solution + ["error"] * settings.errors
+    records = RecordWriter(form, origin, names)
 
-    def text(self, results: ResultBlock) -> bytes:
-        counts, which = distinct_numbers(results.numbers)
-        texts = [results.text(count) for count in counts]
-        unique = [results.is_unique(count) for count in counts]
-        found: dict[str, list[Any]]  # few boards have a count that no other has
-        if self._is_table:
-            found = {"count": texts, "unique": [_TRUTH[each] for each in unique]}
-        else:
-            exact = [results.is_exact(count) for count in counts]
-            whole = [text.removesuffix("+") for text in texts]
-            found = {"count": whole, "exact": exact, "unique": unique}
-        indices = which.tolist()
-        values: dict[str, Any] = {
-            name: [column[index] for index in indices] for name, column in found.items()
-        }
-        if not self._is_table:
-            values |= {"method": results.stats.method, "device": results.device}
+    def text(results: ResultBlock) -> bytes:
+        numbers, which = distinct_numbers(results.numbers)  # few boards have a count of their own
+        counts = [results.text(number) for number in numbers]
+        if not records.is_table:
+            counts = [count.removesuffix("+") for count in counts]
+        columns: dict[str, Any] = {"count": Choices(counts, which)}
+        if not records.is_table:
+            columns["exact"] = Choices([*map(results.is_exact, numbers)], which)
+        columns["unique"] = Choices([*map(results.is_unique, numbers)], which)
+        if not records.is_table:
+            columns |= {"method": results.stats.method, "device": results.device}
         if results.solutions is not None:
-            text = results.boards.in_alphabets(formats.write_lines(results.solutions))
-            lines = bytes(text).decode().splitlines()
-            solved = results.numbers.astype(bool).tolist()
-            values["solution"] = [
-                line if count else None for line, count in zip(lines, solved, strict=True)
-            ]
-        if self._is_table and self._errors:
-            values["error"] = ""
-        details = []
-        if self._details and not self._is_table:
-            for each in results.counts():
-                facts = each.as_dict()
-                details.append({name: facts[name] for name in facts if name not in _ALWAYS})
-        return self._records.text(results.boards, values, details=details)
+            has_one = results.numbers.astype(bool)
+            boards, solutions = results.boards, results.solutions
+            if not has_one.all():
+                boards, solutions = boards.chosen(has_one), solutions[has_one]
+            columns["solution"] = spread(board_column(solutions, boards), has_one)
+        if records.is_table and settings.errors:
+            columns["error"] = ""
+        statistics = []
+        if details:
+            for count in results.counts():
+                facts = count.as_dict()
+                statistics.append({name: facts[name] for name in facts if name not in _ALWAYS})
+        return records.rows(results.boards, columns, details=statistics)
+
+    return Writer(text, records.header, bad=records.bad)
 
 
-class PlainCounts(AnswerWriter):
-    """Writes counts for people: the number of a single board, ``BOARD:COUNT`` in a batch.
+def count_writer(
+    settings: OutputOptions, origin: Origin, *, single: bool, only_boards: bool = False
+) -> Writer:
+    """Return what writes counts: records, ``BOARD:COUNT``, or the number of a single board.
 
-    With ``--only`` they are the boards alone.
+    With ``only_boards`` it is the boards alone.
     """
+    if settings.form is not None:
+        return answer_records(settings.form, settings, origin, single=single)
 
-    def __init__(self, single: bool, *, only: bool = False) -> None:
-        self._only, self._single = only, single
-
-    def text(self, results: ResultBlock) -> bytes | memoryview:
+    def text(results: ResultBlock) -> bytes | memoryview:
         boards = results.boards
-        if self._only:
+        if only_boards:
             return b"".join(formats.write_batch(boards, "line"))
-        if self._single:
-            numbers: list[int] = results.numbers.tolist()
-            return "".join(f"{results.text(count)}\n" for count in numbers).encode()
-        # Few boards of a block have a count that no other has.
+        if single:
+            return "".join(f"{results.text(n)}\n" for n in results.numbers.tolist()).encode()
         numbers, which = distinct_numbers(results.numbers)
         tails = [f":{results.text(number)}".encode() for number in numbers]
         if boards.candidates is None:
             return formats.line_buffer(boards.cells, tails, which)
-        lines = map(str, boards)
         return b"".join(
-            b"%b%b\n" % (line.encode(), tails[index])
-            for line, index in zip(lines, which.tolist(), strict=True)
+            b"%b%b\n" % (str(board).encode(), tails[index])
+            for board, index in zip(boards, which.tolist(), strict=True)
         )
 
+    return Writer(text)
 
-class SolvedBoards(AnswerWriter):
-    """Writes a solution of every board, in one of the text forms.
 
-    Lines of a batch stand beside its boards, empty if there is no solution, or for a bad board.
+def solve_writer(
+    settings: OutputOptions, origin: Origin, *, single: bool, on_terminal: bool
+) -> Writer:
+    """Return what writes solutions of boards: records, a text form, or words for a terminal.
+
+    A batch in the form ``line`` has an empty line for a board without a solution.
     """
+    if on_terminal:
+        return Writer(_solution_on_terminal)
+    form = settings.form or ("pretty" if single else "line")
+    if form in RECORDS:
+        return answer_records(form, settings, origin, single=single)
+    separator = formats.separator(form)
+    gap = "" if single or separator else "\n"
 
-    def __init__(self, form: str, single: bool) -> None:
-        self._form, self._single = form, single
-        self.between = formats.separator(form).encode()
-
-    def text(self, results: ResultBlock) -> bytes:
+    def text(results: ResultBlock) -> bytes:
         boards, counts, solutions = results.boards, results.numbers.tolist(), results.solutions
         assert solutions is not None
-        if self._form == "line" and all(counts):
+        if form == "line" and all(counts):
             return bytes(boards.in_alphabets(formats.write_lines(solutions)))
-        texts, separator = [], self.between.decode()
+        texts = []
         for index, count in enumerate(counts):
             if count:
-                with naming("" if self._single else place_of(boards, index)):
+                with naming("" if single else place_of(boards, index)):
                     solution = Board(solutions[index], boards.geometry)
-                    text = formats.write(solution, self._form, boards.alphabet(index))
-                texts.append(f"{text}\n")
-            elif not (self._single or separator):
-                texts.append("\n")
+                    written = formats.write(solution, form, boards.alphabet(index))
+                texts.append(f"{written}\n")
+            elif gap:
+                texts.append(gap)
         return as_bytes(separator.join(texts))
 
-    def bad(self, board: BadEntry) -> bytes:
-        return b"" if self._single or self.between else b"\n"
+    return Writer(text, between=separator.encode(), bad=lambda board: gap.encode())
 
 
-class SolvedOnTerminal(AnswerWriter):
-    """Shows a single board on a terminal: the given one, its solution, and a sentence."""
-
-    def text(self, results: ResultBlock) -> bytes:
-        [board], [count] = results.boards, results.numbers.tolist()
-        assert results.solutions is not None
-        found = [Board(results.solutions[0], board.geometry)] if count else []
-        alphabet = results.boards.alphabet(0)
-        parts = [formats.write(each, "pretty", alphabet) for each in (board, *found)]
-        said = f"{verdict(results)}, {results.stats.seconds:.6f} s"
-        return as_bytes("\n\n".join([*parts, said]) + "\n")
+def _solution_on_terminal(results: ResultBlock) -> bytes:
+    """Write a single board, its solution, and a sentence."""
+    [board], [count] = results.boards, results.numbers.tolist()
+    assert results.solutions is not None
+    solution = [Board(results.solutions[0], board.geometry)] if count else []
+    alphabet = results.boards.alphabet(0)
+    grids = [formats.write(grid, "pretty", alphabet) for grid in (board, *solution)]
+    sentence = f"{verdict(results)}, {results.stats.seconds:.6f} s"
+    return as_bytes("\n\n".join([*grids, sentence]) + "\n")
 
 
 def verdict(results: ResultBlock) -> str:
@@ -211,7 +180,7 @@ class SolutionWriter:
     ``columns`` are the names of values that records have beside the solution.
     """
 
-    def __init__(self, form: str, origin: Origin, columns: Sequence[str] = ()) -> None:
+    def __init__(self, form: str, origin: Origin, columns: tuple[str, ...] = ()) -> None:
         self._form = form
         is_record = form in RECORDS
         self._records = RecordWriter(form, origin, [*columns, "solution"]) if is_record else None
@@ -227,30 +196,21 @@ class SolutionWriter:
         boards: Batch,
         rows: NDArray[np.uint8],
         board_of: NDArray[np.int64] | None = None,
-        values: Mapping[str, str | Sequence[int] | Sequence[str]] | None = None,
+        values: Mapping[str, Any] | None = None,
     ) -> bytes:
         """Write solutions, rows uint8 (k, cells), as whole lines.
 
         ``board_of`` is the index of the board of each, int64 (k), if there are several boards.
-        ``values`` has for each column a text, or a sequence with a value for each solution.
+        ``values`` are the other columns of records.
         """
-        owners = None if board_of is None else board_of.tolist()
-        if not (self.is_plain or self._records):
-            texts = [
-                formats.write(Board(cells, boards.geometry), self._form, boards.alphabet(owner))
-                for cells, owner in zip(rows, owners or repeat(0), strict=False)
-            ]
-            end = "\n" + formats.separator(self._form)
-            return "".join(text + end for text in texts).encode()
-        lines = bytes(boards.in_alphabets(formats.write_lines(rows), board_of))
-        if self._records is None:
-            return lines
-        columns: dict[str, Any] = {
-            name: value if isinstance(value, str) else list(value)
-            for name, value in (values or {}).items()
-        }
-        columns["solution"] = lines.decode().splitlines()
-        return self._records.text(boards, columns, owners)
+        if self._records is not None:
+            columns = {**(values or {}), "solution": board_column(rows, boards, board_of)}
+            return self._records.rows(boards, columns, board_of)
+        if self.is_plain:
+            return bytes(boards.in_alphabets(formats.write_lines(rows), board_of))
+        owners = [0] * len(rows) if board_of is None else board_of.tolist()
+        solutions = Batch(boards.geometry, rows)
+        return b"".join(board_texts(solutions, self._form, map(boards.alphabet, owners)))
 
     def lines(self, text: bytes | memoryview, geometry: Geometry) -> int | None:
         """Return the number of lines of a text, where its size tells; else None."""
@@ -258,34 +218,17 @@ class SolutionWriter:
         return len(text) // (geometry.cells + len("\n")) if fixed else None
 
 
-class PuzzleLines:
-    """Writes puzzles in one form: as text, or as records with the columns of a command."""
-
-    def __init__(self, form: str, source: Source, columns: Iterable[str]) -> None:
-        self._columns, self._form = tuple(columns), form
-        self._records: RecordWriter | None = None
-        if form in RECORDS:
-            self._records, self._form = RecordWriter(form, source.origin, self._columns), "line"
-        self._gap = b"\n" if form == "line" and not source.single else b""
-        """What stands for a board without a puzzle."""
-
-    def header(self) -> bytes:
-        """Return the text before all puzzles."""
-        return b"" if self._records is None else self._records.header()
-
-    def bad(self, board: BadBoard) -> bytes:
-        """Write what stands for a board that cannot be read."""
-        if self._records is None:
-            return self._gap
-        assert board.error.entry is not None  # whatever a command reads has one
-        return self._records.bad(board.error.entry)
-
-    def texts(self, puzzles: Batch) -> Iterable[bytes]:
-        """Write puzzles, each as whole lines."""
-        if self._form == "line" and puzzles.candidates is None:
-            return bytes(formats.write_lines(puzzles.cells)).splitlines(keepends=True)
-        end = "\n" + formats.separator(self._form)
-        return (f"{formats.write(puzzle, self._form)}{end}".encode() for puzzle in puzzles)
+def board_texts(
+    boards: Batch, form: str, alphabets: Iterable[bytes] | None = None
+) -> Iterable[bytes]:
+    """Write boards in a text form, each with what comes between it and the next one."""
+    if form == "line" and boards.candidates is None and alphabets is None:
+        return formats.write_lines(boards.cells).splitlines(keepends=True)
+    end = "\n" + formats.separator(form)
+    return (
+        f"{formats.write(board, form, alphabet)}{end}".encode()
+        for board, alphabet in zip(boards, alphabets or repeat(b""), strict=False)
+    )
 
 
 def distinct_numbers(numbers: NDArray[Any]) -> tuple[list[int], NDArray[np.intp]]:

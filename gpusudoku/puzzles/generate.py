@@ -24,7 +24,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import FEWEST_CLUES, NINE, Geometry
 from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.enumeration.sampling import SEED_BITS, checked_seed, keys
+from gpusudoku.enumeration.sampling import KEYS, SEED_BITS, checked_seed, random_words
 from gpusudoku.errors import Cancelled, GaveUp, InputError, described, shown
 from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, interruptible, made_in
 from gpusudoku.jobs.forks import cached_property
@@ -389,7 +389,7 @@ class Puzzles:
                     attempts = np.tile(attempt_range, len(missing))
                     attempt_numbers = np.repeat(missing, repeats)
                     grids = self._grids.at(attempt_numbers, attempts)
-                    seeds = keys(self.seed, attempt_numbers, attempts)
+                    seeds, *_ = random_words(self.seed, attempt_numbers, attempts, KEYS)
                     puzzles, is_good = self._attempt(grids, seeds)
                     if known_puzzles:
                         is_good &= [bytes(puzzle) not in known_puzzles for puzzle in puzzles]

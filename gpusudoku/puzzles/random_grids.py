@@ -1,7 +1,7 @@
 """Random full grids of any geometry, each a function of a seed, its number and an attempt alone.
 
 Where the solutions of the empty board can be counted, and found by number, soon, a grid is the one
-that a random number leads to (``orders``). The other shapes have far too many: their grids are
+that a random number leads to (``enumeration``). The other shapes have far too many: their grids are
 reached by a random walk from a fixed grid (``kernels/shuffling.py``).
 """
 
@@ -17,18 +17,25 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.enumeration.index import SolutionIndex
 from gpusudoku.enumeration.sampling import KEYS, Ints, Uniform, Words, checked_seed, random_words
-from gpusudoku.enumeration.solution_set import Orders
+from gpusudoku.enumeration.solution_set import SolutionSet
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.shuffling import shuffle, shuffle_latin
 from gpusudoku.options import Options
 
+LATIN_SQUARES = [1, 2, 12, 576, 161_280]
+"""The numbers of Latin squares of one to five digits."""
 COUNTED = {
-    *((1, digits) for digits in range(1, 6)),
-    *((digits, 1) for digits in range(1, 6)),
-    *((2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (3, 3)),
+    **{(1, digits): count for digits, count in enumerate(LATIN_SQUARES, 1)},
+    **{(digits, 1): count for digits, count in enumerate(LATIN_SQUARES, 1)},
+    (2, 2): 288,
+    (2, 3): 28_200_960,
+    (3, 2): 28_200_960,
+    (2, 4): 29_136_487_207_403_520,
+    (4, 2): 29_136_487_207_403_520,
+    (3, 3): 6_670_903_752_021_072_936_960,
 }
-"""Rows and columns of the boxes of which the grids are drawn by number."""
+"""The number of grids, by rows and columns of the boxes, where grids are drawn by number."""
 DRAWN = 1 << 14
 """Numbers that are looked up at a time, as an interrupt waits for them."""
 STEPS, LATIN_STEPS = 100, 10
@@ -134,7 +141,9 @@ class Grids:
 @cache
 def _all_grids(geometry: Geometry) -> SolutionIndex:
     """Number all grids: a fifth of a second for 9x9, so that they are kept for the next call."""
-    return Orders(Board.empty(geometry), Options(device="cpu"), CpuEngine(1)).quick
+    count = COUNTED[geometry.box_rows, geometry.box_columns]
+    options = Options(device="cpu")
+    return SolutionSet(Board.empty(geometry), options, CpuEngine(1), count).contraction_order
 
 
 def _pattern(geometry: Geometry) -> Ints:

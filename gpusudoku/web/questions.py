@@ -15,8 +15,9 @@ from typing import Any
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.enumeration.sampling import SEED_BITS
-from gpusudoku.errors import InputError, described, shown
-from gpusudoku.formats.read import parse_near
+from gpusudoku.errors import Hint, InputError, described, python_words, shown
+from gpusudoku.formats import Way
+from gpusudoku.formats.read import parse_as
 from gpusudoku.options import is_integer
 
 MOST_SOLUTIONS = 1000
@@ -122,11 +123,9 @@ def _board(given: dict[str, Any], near: Geometry | None) -> Board:
         raise InputError(f'box: expected text such as "3x3", found {_found(box)}')
     geometry = None if box is None else Geometry.parse(box)
     try:
-        return parse_near(text, near, geometry)
-    except InputError as error:  # which may name options of the command line
-        message = re.sub(r"--box (\w+)", r'"box": "\1"', str(error)).replace("--box", '"box"')
-        message = message.replace(", or that of --column NAME", "")
-        message = message.replace("give --column NAME", "call the right one puzzle")
+        return parse_as(text, Way("<text>", geometry, near=near, words=field_words))
+    except InputError as error:
+        message = str(error)
         place = _PLACE.match(message)
         found = {} if place is None else place.groupdict()
         if "\n" not in text.strip():
@@ -134,6 +133,13 @@ def _board(given: dict[str, Any], near: Geometry | None) -> Board:
         names = ["board", *(f"{name} {number}" for name, number in found.items() if number)]
         words = message[place.end() if place else 0 :]
         raise InputError(f"{', '.join(names)}: {words}") from None
+
+
+def field_words(hint: Hint) -> str:
+    """Name an option in a question: a box is one of its fields."""
+    if hint.option == "box":
+        return f'"box": "{hint.value}"' if hint.value else '"box"'
+    return python_words(hint)
 
 
 def _near(name: str, value: object) -> Geometry | None:

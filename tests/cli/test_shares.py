@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gpusudoku import solutions
-from gpusudoku.enumeration import unique
+from gpusudoku.enumeration import share_queries
 from gpusudoku.formats import parse
 from tests import naive
 from tests.boards import LINE_4X4, PUZZLE
@@ -139,8 +139,8 @@ class TestUnique:
         ]  # fmt: skip
 
     def test_a_board_that_is_too_expensive_has_a_message(self, run, monkeypatch):
-        monkeypatch.setattr(unique, "LISTED", 0)
-        monkeypatch.setattr(unique, "COUNTED_SECONDS", 0)
+        monkeypatch.setattr(share_queries, "LISTED", 0)
+        monkeypatch.setattr(share_queries, "COUNTED_SECONDS", 0)
         status, out, err = run(
             "shares", *self.BOARDS[:2], "--unique", "--pairs", "--format", "text", "-q"
         )

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.general import parts
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.enumeration import index, lexicographic, solution_set
-from gpusudoku.enumeration.solution_set import Orders
+from gpusudoku.enumeration import in_memory, lexicographic, solution_set
+from gpusudoku.enumeration.solution_set import SolutionSet
 from gpusudoku.options import Options
 from tests import naive
 
@@ -20,7 +20,7 @@ from tests import naive
 def short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few solutions be very few."""
     monkeypatch.setattr("gpusudoku.enumeration.lexicographic.LISTED", 5)
-    for name in ("SEARCHED_FIRST", "ASCENDING_NINE", "IN_MEMORY"):
+    for name in ("SEARCHED_FIRST", "IN_MEMORY_NINE", "IN_MEMORY"):
         monkeypatch.setattr(solution_set, name, 5)
 
 
@@ -29,7 +29,7 @@ def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"SPLIT_FIRST": 2, "SPLIT_LATER": 5, "TOGETHER": 3}.items():
         monkeypatch.setattr(lexicographic, name, value)
     for name, value in {"BLOCK_ROWS": 7, "SORTED_ROWS": 2, "COMPARED_ROWS": 1}.items():
-        monkeypatch.setattr(index, name, value)
+        monkeypatch.setattr(in_memory, name, value)
 
 
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,9 +38,9 @@ def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "TASK_LISTINGS", 0.3)
 
 
-def orders_of(board: Board, jobs: int = 1) -> Orders:
-    """Make the orders of a board's solutions."""
-    return Orders(board, Options(device="cpu", jobs=jobs), CpuEngine(jobs))
+def solution_set_of(board: Board, jobs: int = 1, count: int | None = None) -> SolutionSet:
+    """Make the set of a board's solutions."""
+    return SolutionSet(board, Options(device="cpu", jobs=jobs), CpuEngine(jobs), count)
 
 
 @cache

@@ -11,15 +11,14 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.enumeration import index
-from gpusudoku.enumeration.lexicographic import Ascending
-from gpusudoku.enumeration.shares import counts_of_digits
-from gpusudoku.enumeration.solution_set import Orders
+from gpusudoku.enumeration import in_memory
+from gpusudoku.enumeration.lexicographic import LexicographicIndex, counts_of_digits
+from gpusudoku.enumeration.solution_set import SolutionSet
 from gpusudoku.errors import Cancelled, Interrupted, MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.options import Options
 from tests.boards import puzzle
-from tests.enumeration.short import listed, orders_of, short_blocks, short_lists
+from tests.enumeration.short import listed, short_blocks, short_lists, solution_set_of
 
 BOARD = puzzle("2x3", 9, 0)
 
@@ -32,18 +31,18 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     short_blocks(monkeypatch)
 
 
-def all_of(orders: Orders) -> list[list[int]]:
-    return np.concatenate(list(orders.ascending.rows(0))).tolist()
+def all_of(solution_set: SolutionSet) -> list[list[int]]:
+    return np.concatenate(list(solution_set.ascending_list.rows(0))).tolist()
 
 
 def test_no_count_is_needed_to_go_through() -> None:
-    orders = orders_of(BOARD)
+    orders = solution_set_of(BOARD)
     assert all_of(orders) == listed(BOARD).tolist()
     assert not orders.is_counted
 
 
 def test_what_was_interrupted_is_done_again() -> None:
-    orders, count = orders_of(BOARD), len(listed(BOARD))
+    orders, count = solution_set_of(BOARD), len(listed(BOARD))
     assert orders.count == count
     token = CancelToken()
     token.cancel()
@@ -64,7 +63,7 @@ def test_a_count_that_does_not_add_up(whole: int) -> None:
 def test_a_count_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpusudoku.enumeration.lexicographic.COUNT_SECONDS", 1e-9)
     board, engine = Board.empty(Geometry(2, 3)), CpuEngine(1)
-    order = Ascending(board, Options(), engine, engine, lambda: 28_200_960)
+    order = LexicographicIndex(board, Options(), engine, engine, lambda: 28_200_960)
     with pytest.raises(TooExpensive, match=r"one of these should take about .* s$") as error:
         order.at(np.arange(3))
     assert error.value.seconds is not None
@@ -76,22 +75,22 @@ def test_a_list_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
         "gpusudoku.enumeration.lexicographic.LIST_SECONDS", -3.0
     )  # it is over already
     with pytest.raises(TooExpensive, match=r"and to find them takes more than -3 s$"):
-        all_of(orders_of(BOARD))
+        all_of(solution_set_of(BOARD))
 
 
 @pytest.mark.parametrize(("boards", "most"), [(1, 1000), (7, 1), (1, 1)])
 def test_what_takes_too_long_together_is_found_one_by_one(
     boards: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def find_each(some: Batch, options: Any, engine: Any, wanted: int, seconds: float) -> Any:
+    def find_sorted(some: Batch, options: Any, engine: Any, wanted: int, seconds: float) -> Any:
         if len(some) > boards or wanted > most:
             given_up.append(len(some))
             raise Cancelled("cancelled", 0)
-        return index.find_each(some, options, engine, wanted, seconds)
+        return in_memory.find_sorted(some, options, engine, wanted, seconds)
 
     given_up: list[int] = []
-    monkeypatch.setattr("gpusudoku.enumeration.lexicographic.find_each", find_each)
-    assert all_of(orders_of(BOARD)) == listed(BOARD).tolist()
+    monkeypatch.setattr("gpusudoku.enumeration.lexicographic.find_sorted", find_sorted)
+    assert all_of(solution_set_of(BOARD)) == listed(BOARD).tolist()
     assert given_up
 
 
@@ -99,8 +98,9 @@ def test_more_boards_than_two_bytes_tell(monkeypatch: pytest.MonkeyPatch) -> Non
     number = (1 << 16) + 2
     boards = Batch.of([BOARD]).chosen(np.zeros(number, np.int64))
     rows, roots = listed(BOARD)[:3], np.array([number - 1, 0, 5])
-    monkeypatch.setattr(index, "find_solutions", lambda *_, **__: (rows[[2, 0, 1]], roots, None))
-    found, counts = index.find_each(boards, Options(), CpuEngine(1), 9)
+    found = rows[[2, 0, 1]], roots, None
+    monkeypatch.setattr(in_memory, "find_solutions", lambda *_, **__: found)
+    found, counts = in_memory.find_sorted(boards, Options(), CpuEngine(1), 9)
     assert (found == rows).all()
     assert np.flatnonzero(counts).tolist() == [0, 5, number - 1]
 
@@ -111,17 +111,17 @@ def test_a_look_for_few_solutions_may_be_in_vain(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("gpusudoku.enumeration.solution_set.SEARCH_SECONDS", 1e-9)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gpusudoku.enumeration.solution_set.SEARCHED_FIRST", 1 << 12)
-        orders = orders_of(BOARD)
+        orders = solution_set_of(BOARD)
         assert all_of(orders) == listed(BOARD).tolist()
         assert not orders.is_counted
         assert orders.count == len(listed(BOARD))
         assert all_of(orders) == listed(BOARD).tolist()
-        assert (next(orders.quick.rows(0)) == listed(BOARD)).all()
+        assert (next(orders.contraction_order.rows(0)) == listed(BOARD)).all()
 
 
 @pytest.mark.parametrize(("board", "found"), [(BOARD, True), (Board([1, 1, *[0] * 14]), False)])
 def test_whether_there_is_any_is_not_counted(board: Board, found: bool) -> None:
-    orders = orders_of(board)
+    orders = solution_set_of(board)
     assert orders.any is found
     assert orders.is_counted is not found
     assert (orders.count > 0) is found

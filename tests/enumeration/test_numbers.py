@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from gpusudoku import Geometry
 from gpusudoku.board.board import Board
 from gpusudoku.contraction.general.parts import Parts
-from gpusudoku.enumeration import index, solution_set
-from gpusudoku.enumeration.index import InMemoryIndex, QuickGeneral, QuickNine
-from gpusudoku.enumeration.solution_set import contraction_for_order
+from gpusudoku.enumeration import in_memory, solution_set
+from gpusudoku.enumeration.contraction_order import GeneralIndex, NineIndex, contraction_for_order
+from gpusudoku.enumeration.in_memory import InMemoryIndex
 from gpusudoku.errors import MismatchError, TooExpensive
 from tests.boards import puzzle, spoilt, streamed
-from tests.enumeration.short import listed, orders_of, short_blocks, short_lists, short_parts
+from tests.enumeration.short import listed, short_blocks, short_lists, short_parts, solution_set_of
 
 
 def allowing(board: Board, seed: int) -> Board:
@@ -60,25 +60,25 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 def check_ascending(board: Board, jobs: int = 1) -> None:
     """Compare every number, rank and run of the ascending order with the list."""
     rows = listed(board)
-    count, order = len(rows), orders_of(board, jobs).ascending
+    count, order = len(rows), solution_set_of(board, jobs).ascending
     mixed = np.random.default_rng(0).permutation(count)
     assert (order.at(mixed) == rows[mixed]).all()
     assert (order.at(mixed.astype(object)[:9]) == rows[mixed[:9]]).all()
     assert [order.rank(row) for row in rows] == list(range(count))
     for number in range(0, count, count // 3 + 1):  # before anything else is known
-        assert orders_of(board, jobs).ascending.rank(rows[number]) == number
+        assert solution_set_of(board, jobs).ascending.rank(rows[number]) == number
     half = count // 2
     for first, last in [(0, None), (0, half), (half, None), (1, count - 1), (count, None), (1, 1)]:
-        blocks = list(orders_of(board, jobs).ascending.rows(first, last))
+        blocks = list(solution_set_of(board, jobs).ascending.rows(first, last))
         assert all(0 < len(block) <= 15 for block in blocks)
         expected = rows[first : None if last is None else max(last, 0)]
         assert (np.concatenate([rows[:0], *blocks]) == expected).all()
     assert b"".join(order.texts(half, half + 3)).decode().split() == lines(rows[half : half + 3])
 
 
-def check_quick(board: Board) -> None:
-    """Compare the quick order with the list; one order on any threads, whole and in parts."""
-    rows, order = listed(board), orders_of(board, 2).quick
+def check_contraction_order(board: Board) -> None:
+    """Compare the contraction order with the list; on any threads, whole and in parts."""
+    rows, order = listed(board), solution_set_of(board, 2).contraction_order
     count = len(rows)
     assert order.count == count
     found = np.concatenate([rows[:0], *order.rows(0)])
@@ -89,7 +89,7 @@ def check_quick(board: Board) -> None:
         blocks = list(order.rows(first, last))
         assert (np.concatenate([rows[:0], *blocks]) == found[first:last]).all()
     assert b"".join(order.texts(1, 4)).decode().split() == lines(found[1:4])
-    again = pickle.loads(pickle.dumps(orders_of(board, 1))).quick
+    again = pickle.loads(pickle.dumps(solution_set_of(board, 1))).contraction_order
     assert (np.concatenate([rows[:0], *again.rows(0)]) == found).all()
 
 
@@ -97,23 +97,23 @@ def check_quick(board: Board) -> None:
 @pytest.mark.parametrize("board", BOARDS.values(), ids=BOARDS)
 def test_small_boards(board: Board) -> None:
     check_ascending(board)
-    check_quick(board)
+    check_contraction_order(board)
 
 
 @pytest.mark.usefixtures("short")
 def test_nine_by_nine() -> None:
     check_ascending(NINE, jobs=2)
-    check_quick(NINE)
+    check_contraction_order(NINE)
     some = Board(NINE.cells, candidates=[0b111111110, *[511] * 80])  # is only searched
     rows = listed(NINE)
-    order = orders_of(some).quick
+    order = solution_set_of(some).contraction_order
     assert (np.concatenate(list(order.rows(0))) == rows[rows[:, 0] != 1]).all()
 
 
 def test_lists_of_the_usual_length() -> None:
     """InMemoryIndex solutions are in ascending order in both."""
     for board in (SIX, NINE):
-        rows, order = listed(board), orders_of(board).quick
+        rows, order = listed(board), solution_set_of(board).contraction_order
         assert isinstance(order, InMemoryIndex)
         assert (np.concatenate(list(order.rows(0))) == rows).all()
         order.at(np.arange(3))[:] = 0  # what is given can be changed
@@ -127,18 +127,18 @@ def test_a_contraction_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = Parts(SIX, 1 << 28, TooExpensive("too expensive to contract: said for a test"))
     assert len(list(parts.joins())) > 3
     monkeypatch.setattr(
-        "gpusudoku.enumeration.solution_set.contraction_for_order", lambda board: parts
+        "gpusudoku.enumeration.contraction_order.contraction_for_order", lambda board: parts
     )
-    check_quick(SIX)
+    check_contraction_order(SIX)
 
 
 @pytest.mark.usefixtures("short", "uncompiled")
 def test_without_a_contraction_the_order_is_ascending(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "gpusudoku.enumeration.solution_set.contraction_for_order", lambda board: None
+        "gpusudoku.enumeration.contraction_order.contraction_for_order", lambda board: None
     )
     rows = listed(SIX)
-    assert (np.concatenate(list(orders_of(SIX).quick.rows(0))) == rows).all()
+    assert (np.concatenate(list(solution_set_of(SIX).contraction_order.rows(0))) == rows).all()
 
 
 @pytest.mark.usefixtures("short", "uncompiled")
@@ -146,7 +146,7 @@ def test_what_was_forgotten_is_found_out_again(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("gpusudoku.enumeration.lexicographic.KEPT_NODES", 1)
     monkeypatch.setattr("gpusudoku.enumeration.lexicographic.KEPT_LEAVES", 1)
     board = BOARDS["2x2"]
-    rows, order = listed(board), orders_of(board).ascending
+    rows, order = listed(board), solution_set_of(board).ascending
     for number in np.random.default_rng(1).permutation(len(rows)).tolist():
         assert (order.at(np.array([number])) == rows[number]).all()
         assert order.rank(rows[-1 - number]) == len(rows) - 1 - number
@@ -155,12 +155,12 @@ def test_what_was_forgotten_is_found_out_again(monkeypatch: pytest.MonkeyPatch) 
 def test_the_number_of_solutions_alone_decides_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it was known before or not."""
     monkeypatch.setattr("gpusudoku.enumeration.solution_set.SEARCHED_FIRST", 5)
-    for most, kind in [(len(listed(NINE)), InMemoryIndex), (len(listed(NINE)) - 1, QuickNine)]:
-        monkeypatch.setattr("gpusudoku.enumeration.solution_set.ASCENDING_NINE", most)
+    for most, kind in [(len(listed(NINE)), InMemoryIndex), (len(listed(NINE)) - 1, NineIndex)]:
+        monkeypatch.setattr("gpusudoku.enumeration.solution_set.IN_MEMORY_NINE", most)
         for is_known in (False, True):
-            found = orders_of(NINE)
+            found = solution_set_of(NINE)
             assert not is_known or found.count == len(listed(NINE))
-            assert type(found.quick) is kind
+            assert type(found.contraction_order) is kind
 
 
 def test_what_is_contraction_for_order() -> None:
@@ -169,29 +169,32 @@ def test_what_is_contraction_for_order() -> None:
     assert contraction_for_order(Board([0] * 16, candidates=[15] * 15 + [7])) is None
 
 
-def test_another_count_is_a_mismatch() -> None:
-    join, count = contraction_for_order(SIX), len(listed(SIX))
-    assert join is not None
-    assert QuickGeneral(join, 1, count).count == count
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize(("board", "kind"), [(SIX, GeneralIndex), (NINE, NineIndex)])
+def test_another_count_is_a_mismatch(board: Board, kind: type) -> None:
+    count = len(listed(board))
+    order = solution_set_of(board, count=count).contraction_order
+    assert isinstance(order, kind)
+    assert order.count == count
     with pytest.raises(MismatchError, match=f"has {count} solutions, not {count + 1}: "):
-        QuickGeneral(join, 1, count + 1)
+        _ = solution_set_of(board, count=count + 1).contraction_order
 
 
-@pytest.mark.parametrize("wanted", ["quick", "shares"])
+@pytest.mark.parametrize("wanted", ["contraction_order", "shares"])
 def test_a_huge_board_is_refused_in_one_line(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is begun that would not end."""
     monkeypatch.setattr("gpusudoku.enumeration.solution_set.SEARCH_SECONDS", 1e-9)
     with pytest.raises(TooExpensive, match=r"^too expensive: .*take about"):
-        getattr(orders_of(Board.empty(Geometry(4, 4))), wanted)
+        getattr(solution_set_of(Board.empty(Geometry(4, 4))), wanted)
 
 
 def test_large_boards_are_kept_in_bounds() -> None:
     assert (
-        solution_set.most_in_memory(Geometry(3, 3))
-        == solution_set.most_in_memory(Geometry(4, 4))
+        solution_set.max_in_memory(Geometry(3, 3))
+        == solution_set.max_in_memory(Geometry(4, 4))
         == 1 << 20
     )
-    assert solution_set.most_in_memory(Geometry(8, 8)) == 1 << 16
+    assert solution_set.max_in_memory(Geometry(8, 8)) == 1 << 16
 
 
 @pytest.mark.parametrize("shape", ["1x1", "3x3", "6x6"])
@@ -199,14 +202,14 @@ def test_rows_that_differ_in_any_one_cell_are_sorted(
     shape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for small in (0, 1 << 20):
-        monkeypatch.setattr(index, "COMPARED_ROWS", small)
+        monkeypatch.setattr(in_memory, "COMPARED_ROWS", small)
         cells = Geometry.parse(shape).cells
         rows = np.tile(np.arange(cells, dtype=np.uint8) % 9 + 1, (cells, 1))
         np.fill_diagonal(rows, 10)
         rows = np.array(sorted(rows.tolist()), np.uint8)
         mixed = np.random.default_rng(0).permutation(rows)
-        assert (index.in_order(mixed) == rows).all()
-        assert len(index.in_order(rows[:0])) == 0
+        assert (in_memory.sort_rows(mixed) == rows).all()
+        assert len(in_memory.sort_rows(rows[:0])) == 0
 
 
 @pytest.mark.slow
@@ -215,8 +218,8 @@ def test_a_full_list_of_thirty_thousand() -> None:
     board = puzzle("3x3", 24, 3)
     rows = np.array(sorted(streamed(board, device="cpu")), np.uint8)
     assert len(rows) == 30_014
-    found = orders_of(board, 2)
-    assert (np.concatenate(list(found.quick.rows(0))) == rows).all()
+    found = solution_set_of(board, 2)
+    assert (np.concatenate(list(found.contraction_order.rows(0))) == rows).all()
     order = found.ascending
     mixed = np.random.default_rng(0).permutation(len(rows))
     assert (order.at(mixed) == rows[mixed]).all()

@@ -112,13 +112,14 @@ def test_numbers_may_be_drawn_in_any_order_and_have_attempts(
         assert len(uniform.at(zeros[:0], zeros[:0])) == 0
 
 
-def test_keys_are_words_that_no_number_has() -> None:
+def test_other_uses_have_words_that_no_number_has() -> None:
     numbers, attempts = np.array([5, 2**63 - 1, 5]), np.array([0, 7, 1])
     expected = [
         philox(9, (1 << 255) + (attempt << 128) + index)[0]
         for index, attempt in zip(numbers.tolist(), attempts.tolist(), strict=True)
     ]
-    assert sampling.keys(9, numbers, attempts).tolist() == expected
+    words, *_ = sampling.random_words(9, numbers, attempts, sampling.KEYS)
+    assert words.tolist() == expected
 
 
 def test_blocks_follow_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,7 +229,7 @@ def test_every_solution_has_the_same_chance(board: Board, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("one_order", [1 << 16, 1 << 20])
 def test_samples_of_a_million_solutions(one_order: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Listed and contracted: over runs of ranks, and from one to the next, and the one after."""
-    monkeypatch.setattr("gpusudoku.enumeration.solution_set.ASCENDING_NINE", one_order)
+    monkeypatch.setattr("gpusudoku.enumeration.solution_set.IN_MEMORY_NINE", one_order)
     rows = np.asarray(solutions(collection.load("2d"), device="cpu"))
     assert len(rows) == collection.entry("2d").count > 10**6
     drawn = solutions(collection.load("2d"), device="cpu").sample(200_000, seed=12)

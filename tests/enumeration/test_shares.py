@@ -13,13 +13,13 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import digit_masks
 from gpusudoku.contraction.general.parts import Parts
 from gpusudoku.engines.cpu import CpuEngine
-from gpusudoku.enumeration import index, shares
-from gpusudoku.enumeration.share_batches import share_batches, share_block
+from gpusudoku.enumeration import in_memory, shares
+from gpusudoku.enumeration.share_queries import share_batches, share_block
 from gpusudoku.enumeration.shares import contracted_shares, counted_shares
 from gpusudoku.errors import InputError, MismatchError, TooExpensive
 from gpusudoku.results import ResultBlock
 from tests.boards import puzzle, spoilt
-from tests.enumeration.short import listed, orders_of, shares_of, short_lists, short_parts
+from tests.enumeration.short import listed, shares_of, short_lists, short_parts, solution_set_of
 
 SIX, NINE = puzzle("2x3", 9, 0), puzzle("3x3", 29, 3)
 
@@ -34,19 +34,19 @@ def assert_shares(found: Any, board: Board) -> None:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     short_lists(monkeypatch)
-    monkeypatch.setattr(index, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(in_memory, "BLOCK_ROWS", 7)
 
 
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_nine_by_nine(jobs: int) -> None:
-    assert_shares(orders_of(NINE, jobs).shares, NINE)
+    assert_shares(solution_set_of(NINE, jobs).shares, NINE)
 
 
 @pytest.mark.usefixtures("uncompiled")
 def test_few_solutions_and_none() -> None:
     for board in (SIX, puzzle("2x3", 36, 0), spoilt(puzzle("2x3", 30, 0), 1)):
-        assert_shares(orders_of(board).shares, board)
+        assert_shares(solution_set_of(board).shares, board)
 
 
 @pytest.mark.usefixtures("short")
@@ -61,7 +61,7 @@ def test_nine_by_nine_with_candidates(most: int, monkeypatch: pytest.MonkeyPatch
     board = Board(NINE.cells, candidates=candidates)
     left = rows[rows[:, cell] != rows[0, cell]]
     assert 5 < len(left) < len(rows)
-    assert (orders_of(board).shares == shares_of(left, 9)).all()
+    assert (solution_set_of(board).shares == shares_of(left, 9)).all()
 
 
 def test_every_candidate_counted() -> None:
@@ -95,7 +95,7 @@ def test_other_shapes_take_the_cheapest_way(way: str, monkeypatch: pytest.Monkey
         monkeypatch.setattr(shares, "join_shares", refuse)
     if way == "counts":
         monkeypatch.setattr(shares, "VISITED_SOLUTIONS", 5)
-    assert_shares(orders_of(SIX).shares, SIX)
+    assert_shares(solution_set_of(SIX).shares, SIX)
     assert taken == WAYS[way]
 
 
@@ -109,9 +109,9 @@ def test_the_shares_of_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short")
 def test_a_wrong_sum_is_not_kept_as_the_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "gpusudoku.enumeration.solution_set.nine_shares", lambda *_: np.arange(729).reshape(81, 9)
+        "gpusudoku.contraction.nine.shares.nine_shares", lambda *_: np.arange(729).reshape(81, 9)
     )
-    orders = orders_of(NINE)
+    orders = solution_set_of(NINE)
     with pytest.raises(MismatchError, match="do not add up"):
         _ = orders.shares
     assert orders.count == len(listed(NINE))
@@ -134,7 +134,7 @@ def test_boards_with_many_are_as_those_that_are_alone() -> None:
     boards = [puzzle("3x3", 22, seed) for seed in range(2)]
     found = share_block(Batch.of(boards), Options(device="cpu"), CpuEngine(2)).shares
     for board, each in zip(boards, found, strict=True):
-        assert (each == orders_of(board, 2).shares).all()
+        assert (each == solution_set_of(board, 2).shares).all()
 
 
 @pytest.mark.usefixtures("uncompiled")
@@ -148,7 +148,7 @@ def test_candidates_in_a_batch() -> None:
 
 @pytest.mark.usefixtures("uncompiled")
 def test_batches_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpusudoku.enumeration.share_batches.BLOCK_BOARDS", 3)
+    monkeypatch.setattr("gpusudoku.enumeration.share_queries.BLOCK_BOARDS", 3)
     boards = [puzzle(shape, 5, seed) for shape in ("2x2", "1x4") for seed in range(7)]
 
     def batches() -> Iterator[Batch]:

@@ -260,7 +260,7 @@ def test_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("gpusudoku.enumeration.solution_set.find_each", interrupt)
+        patch.setattr("gpusudoku.enumeration.solution_set.find_sorted", interrupt)
         for call in calls:
             with pytest.raises(Interrupted):
                 call()

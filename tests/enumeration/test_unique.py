@@ -10,7 +10,7 @@ import pytest
 import gpusudoku
 from gpusudoku import Board
 from gpusudoku.board.board import digit_masks
-from gpusudoku.enumeration import unique
+from gpusudoku.enumeration import share_queries
 from gpusudoku.errors import TooExpensive
 from tests.boards import LINE_4X4, PUZZLE, puzzle
 from tests.enumeration.short import listed
@@ -46,7 +46,7 @@ def assert_unique(board: Board, **options: str) -> None:
 @pytest.fixture(params=["from the list", "from the shares of boards"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param != "from the list":
-        monkeypatch.setattr(unique, "LISTED", -1)
+        monkeypatch.setattr(share_queries, "LISTED", -1)
 
 
 @pytest.mark.usefixtures("way")
@@ -99,7 +99,7 @@ def test_thousands_of_solutions() -> None:
 def test_too_many_to_list() -> None:
     board = puzzle("3x3", 22, 66)
     found = gpusudoku.solutions(board, device="cpu")
-    assert found.count > unique.LISTED
+    assert found.count > share_queries.LISTED
     assert found.unique_placements().shape == (0, 2)
     [pair] = found.unique_pairs().tolist()
     assert gpusudoku.count(with_placements(board, pair)).count == 1
@@ -110,10 +110,10 @@ def test_two_clues_are_too_few_for_a_nearly_empty_board() -> None:
 
 
 def test_another_shape_may_be_too_expensive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unique, "LISTED", 0)
+    monkeypatch.setattr(share_queries, "LISTED", 0)
     board = puzzle("2x3", 9, 0)
     assert_unique(board)
-    monkeypatch.setattr(unique, "COUNTED_SECONDS", 0)
+    monkeypatch.setattr(share_queries, "COUNTED_SECONDS", 0)
     found = gpusudoku.solutions(board, device="cpu")
     with pytest.raises(TooExpensive, match=r"this needs the shares of \d+ boards"):
         found.unique_pairs()

@@ -282,8 +282,8 @@ REFUSED = {
         "1: 15 cells in braces, expected as many as a board has"),
     "two boards without empty signs": (SOLUTION * 2, "1: 162 cells make no board, the nearest is"),
     "candidates or a larger board": ("1..." * 8 + "...." * 8,
-        "1: 64 characters read two ways: give --box 2x4 for a board of 8x8 or --box 2x2 for the "
-        "candidates of one of 4x4"),
+        "1: 64 characters read two ways: give box=\"2x4\" for a board of 8x8 or box=\"2x2\" for "
+        "the candidates of one of 4x4"),
     "rules or rows": ("---------\n---------\n" + GRID[20:].replace(".", "-") + "\n---------",
         "1: 7 rows of 9 cells, expected 9 (a blank line ends a grid), and 3 lines of dashes"),
     "only dashes": ("-" * 81, " no board found"),

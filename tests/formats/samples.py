@@ -72,5 +72,5 @@ def no_box(n: int) -> str:
     """Write what is said of a board whose boxes cannot be guessed."""
     return (
         f"a board of {n} rows has no boxes of at least 2 rows: "
-        f"give the box (--box 1x{n} is a Latin square)"
+        f'give the box (box="1x{n}" is a Latin square)'
     )

@@ -138,7 +138,7 @@ REFUSED = {
     "a short list in a field": (f'id,puzzle\n1,"[[1, 0], [0]]"\n2,{B}',
         ["f:2: a field with rows of different lengths", "board 3"]),
     "one cell in a list": (f'id,puzzle\n1,[0]\n2,{B}',
-        ["f:2: 1 cell makes no board: a missing one, or give --box 1x1", "board 3"]),
+        ["f:2: 1 cell makes no board: a missing one, or give box=\"1x1\"", "board 3"]),
 }  # fmt: skip
 
 

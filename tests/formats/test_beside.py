@@ -144,7 +144,7 @@ def test_pieces_that_are_a_board_together() -> None:
     assert beside(f"{LINE} {number}\n{LINE} {NUMBER}") == [(LINE, number), (LINE, NUMBER)]
     [_, [error]] = beside(f"{LINE}\n{LINE} {number}")
     assert error.startswith("f:2: a line that reads two ways: as one board, ")
-    assert error.endswith(f"{LINE} with something beside it: give --box")
+    assert error.endswith(f"{LINE} with something beside it: give box=")
     assert beside(f"{LINE} {number}", Geometry(3, 3)) == [(LINE, number)]
 
 

@@ -74,9 +74,9 @@ BAD_GRIDS: dict[str, tuple[str, str]] = {
     "uneven rules": (BARS.replace("----+----\n", "").replace("\n", "\n---\n", 1),
         "1: the rules show boxes of unequal sizes"),
     "rules that do not fit": (".|.|.|.|.|.\n.|.|.|.|.|.\n---\n" * 3,
-        "1: the rules show boxes of 2x1 on a board of 6 rows: give the box (--box ROWSxCOLUMNS)"),
+        "1: the rules show boxes of 2x1 on a board of 6 rows: give the box (box=\"ROWSxCOLUMNS\")"),
     "columns or boxes": ("1|2|3|4\n" * 4,
-        "1: the rules show boxes of 4x1 on a board of 4 rows: give the box (--box ROWSxCOLUMNS)"),
+        "1: the rules show boxes of 4x1 on a board of 4 rows: give the box (box=\"ROWSxCOLUMNS\")"),
 }  # fmt: skip
 
 
@@ -121,7 +121,8 @@ UNREADABLE: dict[str, tuple[str | bytes, list[str]]] = {
     "image": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\n\0\0\0\n\x08\x02" + bytes(range(256)) * 9,
         ["f:2: binary data (byte 0x1a), expected text"]),
     "table without boards": ("id,solution\n1,none",
-        ["f:1: a table without a column of boards: give --column NAME, one of 'id', 'solution'"]),
+        ["f:1: a table without a column of boards: call the right one puzzle, "
+         "one of 'id', 'solution'"]),
     "lines, then a grid": (f"{LINE}\n{LINE}\n{GRID}\n{LINE}",
         ["f:3: mixed formats: 9 cells, expected a board on every line"]),
     "lines, then bars": (f"{LINE}\n\n4 .|2 .\n. .|. .\n", ["board 1", f"f:3: {MIXED}"]),

@@ -1,6 +1,6 @@
 """Letters, hexadecimal digits and numbers, and texts that could be either of two boards.
 
-``parse_near`` reads a text for a person who has a board of some shape before them.
+``near`` is for the text of a person who has a board of some shape before them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.formats import FORMATS, parse, write
+from gpusudoku.formats import FORMATS, Way, parse, write
 from gpusudoku.formats.coerce import batches_of
 from gpusudoku.formats.coerce import board_of as board_of_value
-from gpusudoku.formats.read import parse_near
+from gpusudoku.formats.read import parse_as
 from tests.formats.samples import read, read_stream, solution
 
 
@@ -129,8 +129,8 @@ def test_lines_that_read_two_ways(separator: str, n: int) -> None:
     text = "\n".join([row] * width)
     [error] = read_stream(io.BytesIO(text.encode()), "f")
     assert str(error) == (
-        f"f:1: {width} lines of {width} cells read two ways: give --box {small} for {width} boards "
-        f"of {n}x{n} or --box {large} for one of {width}x{width}"
+        f'f:1: {width} lines of {width} cells read two ways: give box="{small}" for {width} '
+        f'boards of {n}x{n} or box="{large}" for one of {width}x{width}'
     )
     assert [entry.board.geometry for entry in read(text, small)] == [small] * width
     assert [entry.board.geometry for entry in read(text, large)] == [large]
@@ -168,6 +168,10 @@ def test_letters_alone(n: int) -> None:
         read(text.replace(letters[0], "1"))
 
 
+def read_near(text: str, near: Geometry) -> Board:
+    return parse_as(text, Way("<text>", near=near))
+
+
 OPEN = [form for form in FORMATS if form not in ("pretty", "hex")]
 
 
@@ -183,16 +187,16 @@ def board_of(box: str) -> Board:
 def test_a_text_that_leaves_the_shape_open(box: str) -> None:
     board = board_of(box)
     for form in OPEN:
-        assert parse_near(write(board, form), board.geometry) == board
+        assert read_near(write(board, form), board.geometry) == board
     records = [json.dumps({"puzzle": str(board)}), json.dumps(board.grid.tolist())]
     for text in (*records, f"id,puzzle\n1,{board}", f"1,{board}"):
-        assert parse_near(text, board.geometry) == board
+        assert read_near(text, board.geometry) == board
 
 
 @pytest.mark.parametrize("shapes", [("2x3", "3x2", "1x6"), ("4x4", "2x8", "1x16")])
 def test_a_text_that_tells_the_shape(shapes: tuple[str, ...]) -> None:
     for board in map(board_of, shapes[:2]):
         for near in map(Geometry.parse, shapes):
-            assert parse_near(write(board, "pretty"), near) == board
+            assert read_near(write(board, "pretty"), near) == board
             record = json.dumps({"board": str(board), "box": str(board.geometry)})
-            assert parse_near(record, near) == board
+            assert read_near(record, near) == board

@@ -70,11 +70,11 @@ def test_what_is_written_is_read_as_the_same_board(form: str, data: st.DataObjec
         return
     [entry] = read_stream(io.BytesIO(text.encode()), "text")
     if form in ("csv", "tsv") and board.n == 1:  # the sign of a missing board
-        assert str(entry).endswith("give --box 1x1")
+        assert str(entry).endswith('give box="1x1"')
     elif isinstance(entry, InputError):
         assert form in ("grid", "integers", "sdk")
         assert board.cells.max() <= board.n**0.5
-        assert f"--box {board.geometry} for one of {board.n}x{board.n}" in str(entry)
+        assert f'box="{board.geometry}" for one of {board.n}x{board.n}' in str(entry)
     else:
         assert entry.board == board
 

@@ -99,7 +99,7 @@ def test_all_grids_have_the_same_chance(
 ) -> None:
     """Drawn by number, and reached by walks, too."""
     if walked:
-        monkeypatch.setattr("gpusudoku.puzzles.random_grids.COUNTED", set())
+        monkeypatch.setattr("gpusudoku.puzzles.random_grids.COUNTED", {})
     for attempt in (0, 1):
         assert_uniform(ranks(made(shape, 2024, 0, 30_000, attempt)), number)
 
@@ -108,7 +108,7 @@ def test_walks_lead_to_grids_as_those_of_the_exact_sample(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     exact = short_cycles(made("3x3", 1, 0, 20_000))
-    monkeypatch.setattr("gpusudoku.puzzles.random_grids.COUNTED", set())
+    monkeypatch.setattr("gpusudoku.puzzles.random_grids.COUNTED", {})
     walked = short_cycles(made("3x3", 2, 0, 10_000))
     error = (exact.var() / len(exact) + walked.var() / len(walked)) ** 0.5
     assert abs(exact.mean() - walked.mean()) < 4 * error
@@ -117,7 +117,7 @@ def test_walks_lead_to_grids_as_those_of_the_exact_sample(
 
 @pytest.mark.parametrize("shape", ["2x3", "1x3"])
 def test_walks_are_what_python_makes_of_them(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpusudoku.puzzles.random_grids.COUNTED", set())
+    monkeypatch.setattr("gpusudoku.puzzles.random_grids.COUNTED", {})
     compiled = made(shape, 1, 0, 3)
     monkeypatch.setattr("gpusudoku.puzzles.random_grids.shuffle", shuffle.python)
     monkeypatch.setattr("gpusudoku.puzzles.random_grids.shuffle_latin", shuffle_latin.python)

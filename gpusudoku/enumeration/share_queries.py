@@ -1,0 +1,217 @@
+"""Shares of many boards, and what shares tell of one: a board in parts, and unique placements."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.blocks import in_blocks
+from gpusudoku.board.board import Board, digit_masks
+from gpusudoku.board.geometry import FEWEST_CLUES, is_nine
+from gpusudoku.contraction.nine.shares import many_nine_shares
+from gpusudoku.engines.cpu import CpuEngine
+from gpusudoku.engines.engine import Engine
+from gpusudoku.engines.make import engine_for
+from gpusudoku.enumeration.in_memory import check_shares, shares_in
+from gpusudoku.enumeration.shares import COUNTED_SECONDS, SHARES_PER_SUM, VISITED_PER_SECOND
+from gpusudoku.enumeration.solution_set import SolutionSet
+from gpusudoku.errors import TooExpensive
+from gpusudoku.jobs.cancel import check_cancelled
+from gpusudoku.jobs.watch import watching
+from gpusudoku.kernels.search.shape import SearchSettings
+from gpusudoku.options import Options
+from gpusudoku.planning.batch import find_solutions
+from gpusudoku.results import ResultBlock, numbers_of
+from gpusudoku.search.frontier import Frontier
+
+FEW = 64
+"""The solutions of the boards of a block with fewer are listed, together."""
+BLOCK_BOARDS = 1 << 10
+"""Boards whose shares are in memory at a time."""
+BOARDS_PER_PART = 4
+"""Boards that one board is divided into for each part: some take longer than others."""
+MAX_BOARDS = 1 << 14
+"""The most boards that one board is divided into: all are in memory."""
+LISTED = 1 << 16
+"""The pairs of a board with at most this many solutions come from their list, in about a second."""
+
+
+def share_batches(
+    batches: Iterable[Batch], options: Options, engine: Engine | None = None
+) -> Generator[ResultBlock, None, None]:
+    """Compute the shares of every board in blocks, in their order and in constant memory.
+
+    Boards that are too expensive have an error instead. An InputError of reading the batches is
+    raised once all boards before it are done.
+    """
+    device = engine_for(options, engine)
+
+    def compute(block: Batch, alone: bool) -> Generator[ResultBlock, None, None]:
+        with nullcontext() if len(block) == 1 else watching(None):
+            results = share_block(block, options, device)
+        yield results
+
+    return in_blocks(batches, BLOCK_BOARDS, compute)
+
+
+def share_block(block: Batch, options: Options, engine: Engine) -> ResultBlock:
+    """Compute the shares of boards of one geometry; see ``share_batches``."""
+    geometry = block.geometry
+    errors = np.full(len(block), None, object)
+    shares = np.zeros((len(block), geometry.cells, geometry.n), object)
+    limited = replace(options, limit=FEW)
+    rows, roots, outcome = find_solutions(block, limited, CpuEngine(engine.threads))
+    counts = np.bincount(roots, minlength=len(block))
+    ordered = rows[np.argsort(roots, kind="stable")]
+    ends = np.cumsum(counts)
+    for index in np.flatnonzero(counts < FEW).tolist():
+        solutions = ordered[ends[index] - counts[index] : ends[index]]
+        shares[index] = shares_in(solutions, geometry.n)
+    many = np.flatnonzero(counts >= FEW)
+    if is_nine(geometry, block.candidates) and len(block) > 1:
+        simplified = Frontier.of(block.chosen(counts >= FEW)).simplified(SearchSettings())
+        shares[many] = many_nine_shares(simplified.candidates, engine.threads)
+    else:
+        for index in many.tolist():
+            try:
+                shares[index] = SolutionSet(block[index], options, engine).shares
+            except TooExpensive as error:
+                errors[index] = error
+    numbers = numbers_of([int(board_shares[0].sum()) for board_shares in shares])
+    for board_shares, count in zip(shares, numbers.tolist(), strict=True):
+        check_shares(board_shares, geometry, count)
+    return ResultBlock(
+        block, numbers, None, "cpu", engine.threads, outcome.stats, shares=shares, errors=errors
+    )
+
+
+def divide_board(board: Board, parts: int) -> list[Board]:
+    """Divide a board into boards with more clues, which together have its solutions, each once.
+
+    They depend on the board and on the number of parts alone, of which each is to have some. There
+    are fewer where a board has hardly any empty cells, or hardly any solutions.
+    """
+    min_boards = min(BOARDS_PER_PART * parts, MAX_BOARDS)
+    boards = [] if board.conflicts else [board]
+    while 0 < len(boards) < min_boards and not all(child.is_full for child in boards):
+        boards = [child for parent in boards for child in _fill_cell(parent)]
+    return boards
+
+
+def add_shares(
+    boards: Iterable[Board], board: Board, options: Options, engine: Engine
+) -> NDArray[Any]:
+    """Add up the shares of some of the boards that one was divided into: object (cells, n)."""
+    shares = np.zeros((board.geometry.cells, board.n), object)
+    with watching(None):
+        for child in boards:
+            shares += SolutionSet(child, options, engine).shares
+    return shares
+
+
+def _fill_cell(board: Board) -> list[Board]:
+    """Make a board for every candidate of the first cell with the fewest; a full one is its own."""
+    if board.is_full:
+        return [board]
+    counts = np.bitwise_count(board.candidates)
+    cell = int(np.argmin(np.where(board.cells == 0, counts, board.n + 1)))
+    cells = board.cells.copy()
+    candidates = board.given_candidates
+    children = []
+    for digit in range(1, board.n + 1):
+        if int(board.candidates[cell]) >> digit - 1 & 1:
+            cells[cell] = digit
+            if candidates is not None:
+                candidates = candidates.copy()
+                candidates[cell] = 1 << digit - 1
+            children.append(Board(cells, board.geometry, candidates=candidates))
+    return children
+
+
+def unique_placements(board: Board, shares: NDArray[Any]) -> NDArray[np.int64]:
+    """Find the placements with a share of 1, of shares object (cells, n): (k, 2), cell and digit.
+
+    They leave the board exactly one solution. They are in ascending order.
+    """
+    placements = np.argwhere((shares == 1) & (board.cells == 0)[:, None])
+    placements[:, 1] += 1
+    return placements
+
+
+def unique_pairs(solution_set: SolutionSet) -> NDArray[np.int64]:
+    """Find the pairs of placements with exactly one solution in common, where each alone has more.
+
+    They are int64 (k, 4): a cell and its digit, and those of a later cell, in ascending order.
+    TooExpensive if it should take too long, for boards of other shapes than 9x9.
+    """
+    board = solution_set.board
+    shares = solution_set.shares
+    # A placement that all solutions have tells nothing, so that its pairs leave several, too.
+    wanted = (shares > 1) & (shares < solution_set.count)
+    cells = np.flatnonzero(wanted.any(axis=1))
+    wanted = wanted[cells]
+    placements = np.argwhere(wanted)
+    pairs = [np.empty((0, 4), np.int64)]
+    if is_nine(board.geometry, board.given_candidates) and board.clues + 2 < FEWEST_CLUES:
+        return pairs[0]
+    all_shares = _shares_with_each(solution_set, cells, placements)
+    with watching(None), closing(all_shares):
+        for (index, digit), later_shares in zip(placements.tolist(), all_shares, strict=True):
+            later = np.argwhere((later_shares == 1) & wanted[index:])
+            block = np.empty((len(later), 4), np.int64)
+            block[:, :2] = cells[index], digit + 1
+            block[:, 2] = cells[index + later[:, 0]]
+            block[:, 3] = later[:, 1] + 1
+            pairs.append(block)
+    return np.concatenate(pairs)
+
+
+def _shares_with_each(
+    solution_set: SolutionSet, cells: NDArray[np.int64], placements: NDArray[np.int64]
+) -> Generator[NDArray[Any], None, None]:
+    """Yield the shares of the board with each placement added, in its cell and those after it.
+
+    ``placements`` have the index among some ``cells``, and the digit less 1.
+    """
+    board = solution_set.board
+    if solution_set.count <= LISTED:
+        blocks = solution_set.contraction_order.rows(0)
+        rows = np.concatenate([np.empty((0, len(board.cells)), np.uint8), *blocks])
+        rows = rows[:, cells]
+        for index, digit in placements.tolist():
+            check_cancelled()
+            yield shares_in(rows[rows[:, index] == digit + 1, index:], board.n)
+        return
+    if not is_nine(board.geometry, board.given_candidates):
+        _check_cost(solution_set, len(cells), len(placements))
+    grids = np.tile(board.cells, (len(placements), 1))
+    grids[np.arange(len(placements)), cells[placements[:, 0]]] = placements[:, 1] + 1
+    given = board.given_candidates
+    candidates = None if given is None else np.where(grids == 0, given, digit_masks(grids))
+    batch = Batch(board.geometry, grids, candidates)
+    indices = iter(placements[:, 0].tolist())
+    with closing(share_batches([batch], solution_set.options, solution_set.engine)) as results:
+        for block in results:
+            assert block.shares is not None
+            assert block.errors is not None
+            for shares, error in zip(block.shares, block.errors, strict=True):
+                if error is not None:
+                    raise error
+                yield shares[cells[next(indices) :]]
+
+
+def _check_cost(solution_set: SolutionSet, cells: int, placements: int) -> None:
+    """Raise TooExpensive if the shares of this many boards are too much work by either method."""
+    if solution_set.count * cells <= COUNTED_SECONDS * VISITED_PER_SECOND:
+        return
+    contraction = solution_set.contraction
+    if contraction is None or SHARES_PER_SUM * contraction.seconds * placements > COUNTED_SECONDS:
+        raise TooExpensive(
+            f"too expensive: this needs the shares of {placements} boards, each with one more clue"
+        )

@@ -1,0 +1,210 @@
+"""The writers of puzzles: random and minimal ones, neighbours, and canonical forms.
+
+Every writer has the ``names`` of its columns, which csv and tsv begin with, and a dict ``columns``
+with their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpusudoku.board.batch import Batch
+from gpusudoku.board.geometry import Geometry
+from gpusudoku.errors import InputError
+from gpusudoku.formats import line_buffer
+from gpusudoku.pipeline.records import (
+    FORMS,
+    Choices,
+    RecordWriter,
+    TableWriter,
+    as_list,
+    board_column,
+    spread,
+)
+from gpusudoku.pipeline.source import Source
+from gpusudoku.pipeline.text_forms import Writer, board_texts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gpusudoku.puzzles.canonical import CanonicalBlock, Transformation
+    from gpusudoku.puzzles.generate import PuzzleBlock
+    from gpusudoku.puzzles.minimise import MinimisedBlock
+    from gpusudoku.puzzles.neighbours import NeighbourBlock
+
+MAP = ("transposed", "rows", "columns", "digits")
+"""The columns of a transformation."""
+
+
+def puzzle_writer(form: str, *, weighted: bool) -> Writer:
+    """Return what writes random puzzles; ``text`` takes a block and the number of its batch.
+
+    If they are ``weighted``, records have a weight and a batch, and lines a tab and the weight.
+    """
+    names = ["puzzle", "solution", "clues", "difficulty", "guesses", "seed", "number"]
+    table = TableWriter(form, names + ["weight", "batch"] * weighted) if form in FORMS else None
+
+    def text(block: PuzzleBlock, batch: int) -> bytes:
+        if table is None:
+            texts = board_texts(Batch(block.geometry, block.puzzles), form)
+            if weighted:
+                pairs = zip(texts, block.weights.tolist(), strict=True)
+                texts = (b"%b\t%a\n" % (line.rstrip(), weight) for line, weight in pairs)
+            return b"".join(texts)
+        from gpusudoku.puzzles.difficulty import LEVELS
+
+        levels, guesses = block.ratings
+        columns = {
+            "puzzle": board_column(block.puzzles),
+            "solution": board_column(block.solutions),
+            "clues": np.count_nonzero(block.puzzles, axis=1),
+            "difficulty": Choices(LEVELS, levels),
+            "guesses": guesses,
+            "seed": str(block.seed),
+            "number": block.numbers,
+        }
+        if weighted:
+            columns |= {"weight": block.weights, "batch": batch}
+        if form == "jsonl":
+            columns["box"] = str(block.geometry)
+        return table.rows(columns)
+
+    return Writer(text) if table is None else Writer(text, table.header)
+
+
+def minimal_writer(form: str, source: Source, *, seeded: bool) -> Writer:
+    """Return what writes minimal puzzles; records have the given one and the solution, too."""
+    names = ["minimal", "solution", "clues", "difficulty", "guesses"]
+    names += ["seed"] * seeded + ["error"] * source.gives_errors
+    records = RecordWriter(form, source.origin, names) if form in FORMS else None
+    gap = _gap_of(form, source)
+
+    def text(block: MinimisedBlock) -> bytes:
+        from gpusudoku.puzzles.difficulty import LEVELS, rate_batch
+        from gpusudoku.solving import not_one
+
+        has_one = block.numbers == 1
+        puzzles = block.boards.with_cells(block.puzzles).chosen(has_one)
+        if records is None:
+            return _with_gaps(board_texts(puzzles, form), has_one, gap)
+        levels, guesses = rate_batch(puzzles)
+        columns = {
+            "minimal": _column_of(puzzles),
+            "solution": board_column(block.solutions[has_one]),
+            "clues": np.count_nonzero(puzzles.cells, axis=1),
+            "difficulty": Choices(LEVELS, levels),
+            "guesses": guesses,
+        }
+        columns = {name: spread(column, has_one) for name, column in columns.items()}
+        if seeded:
+            columns["seed"] = str(block.seed)
+        if source.gives_errors:
+            columns["error"] = [str(not_one(number) or "") for number in block.numbers.tolist()]
+        return records.rows(block.boards, columns)
+
+    if records is None:
+        return Writer(text, bad=lambda board: gap)
+    return Writer(text, records.header, bad=records.bad)
+
+
+def canonical_writer(form: str, source: Source, *, automorphisms: bool, with_map: bool) -> Writer:
+    """Return what writes canonical forms; records have the board, too."""
+    names = ["canonical", *["automorphisms"] * automorphisms, *[*MAP] * with_map]
+    has_more = len(names) > 1
+    names += ["error"] * source.gives_errors
+    records = RecordWriter(form, source.origin, names) if form in FORMS else None
+    if records is None and form != "line" and has_more:
+        raise InputError(f"--format {form} has no place for --automorphisms and --map")
+    gap = _gap_of(form, source)
+
+    def text(block: CanonicalBlock) -> bytes | memoryview:
+        has_form = block.ties > 0
+        if form == "line" and not has_more and has_form.all():
+            return line_buffer(block.forms)
+        good = block if has_form.all() else block.chosen(has_form)
+        if records is None and not has_more:
+            forms = Batch(block.boards.geometry, good.forms)
+            return _with_gaps(board_texts(forms, form), has_form, gap)
+        columns: dict[str, Any] = {"canonical": board_column(good.forms)}
+        if automorphisms:
+            columns["automorphisms"] = good.automorphisms()
+        if with_map:
+            rows = map(map_values, good.transformations())
+            columns |= zip(MAP, map(list, zip(*rows, strict=True)), strict=False)
+        if records is None:
+            words = zip(
+                *(map(as_word, as_list(column)) for column in columns.values()), strict=True
+            )
+            lines = (f"{' '.join(row)}\n".encode() for row in words)
+            return _with_gaps(lines, has_form, gap)
+        columns = {name: spread(column, has_form) for name, column in columns.items()}
+        if source.gives_errors:
+            columns["error"] = [str(block.errors.get(index, "")) for index in range(len(block))]
+        return records.rows(block.boards, columns)
+
+    if records is None:
+        return Writer(text, bad=lambda board: gap)
+    return Writer(text, records.header, bad=records.bad)
+
+
+def map_values(transformation: Transformation) -> list[bool | list[int]]:
+    """Return the values of the columns ``MAP``: lines and digits are numbered from 1."""
+    rows = [row + 1 for row in transformation.rows]
+    columns = [column + 1 for column in transformation.columns]
+    return [transformation.transposed, rows, columns, [*transformation.digits]]
+
+
+def as_word(value: Any) -> str:
+    """Write the value of a column as a word on a line."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def neighbour_writer(form: str, source: Source) -> Writer:
+    """Return what writes neighbours; records have the puzzle and the changed clues, too."""
+    if form not in FORMS:
+        return Writer(lambda block: b"".join(board_texts(block.neighbours, form)))
+    records = RecordWriter(form, source.origin, ["neighbour", "removed", "added"])
+
+    def text(block: NeighbourBlock) -> bytes:
+        geometry, before = block.boards.geometry, block.boards.cells[block.index]
+        changed = before != block.cells
+        columns = {
+            "neighbour": _column_of(block.neighbours),
+            "removed": _clues(geometry, np.where(changed, before, 0)),
+            "added": _clues(geometry, np.where(changed, block.cells, 0)),
+        }
+        return records.rows(block.boards, columns, block.index)
+
+    return Writer(text, records.header)
+
+
+def _clues(geometry: Geometry, rows: NDArray[np.uint8]) -> list[str]:
+    """Name the clues of every row, uint8 (k, cells), such as ``r1c1=5 r2c2=3``."""
+    names = [geometry.cell_name(cell) for cell in range(geometry.cells)]
+    clues: list[list[str]] = [[] for _ in range(len(rows))]
+    indices, cells = np.nonzero(rows)
+    digits = rows[indices, cells].tolist()
+    for index, cell, digit in zip(indices.tolist(), cells.tolist(), digits, strict=True):
+        clues[index].append(f"{names[cell]}={digit}")
+    return [" ".join(words) for words in clues]
+
+
+def _column_of(puzzles: Batch) -> NDArray[np.bytes_] | list[str]:
+    """Return the lines of puzzles, which may have candidates, as a column."""
+    return board_column(puzzles.cells) if puzzles.candidates is None else [*map(str, puzzles)]
+
+
+def _gap_of(form: str, source: Source) -> bytes:
+    """Return what takes the place of a board without a puzzle: an empty line in a batch."""
+    return b"\n" if form == "line" and not source.single else b""
+
+
+def _with_gaps(texts: Iterable[bytes], has_text: NDArray[np.bool_], gap: bytes) -> bytes:
+    """Join the texts of the boards of a mask, bool (B), and write a gap for each other board."""
+    remaining = iter(texts)
+    return b"".join(next(remaining) if is_there else gap for is_there in has_text.tolist())
