@@ -351,7 +351,7 @@ def counts_of_digits(
         count
         for start in range(0, len(batch), engine.threads)
         for results in count_block(
-            batch.part(start, start + engine.threads), options, engine, most_seconds=max_seconds
+            batch.part(start, start + engine.threads), options, engine, max_seconds=max_seconds
         )
         for count in cast(ResultBlock, results).numbers.tolist()  # none is deferred
     )
