@@ -29,7 +29,7 @@ from script import check, command, table
 
 from gpusudoku import Board, InputError, collection, count, make_engine
 from gpusudoku.engines.cuda import availability
-from gpusudoku.jobs.cores import usable_cores
+from gpusudoku.jobs.threads import usable_cores
 
 
 @cache

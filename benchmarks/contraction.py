@@ -26,7 +26,7 @@ from script import Run, check, grouped, script, table
 import gpusudoku
 from gpusudoku import Board, collection
 from gpusudoku.engines.make import make_engine
-from gpusudoku.jobs.cores import usable_cores
+from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.results import Count
 
 SERIES = [f"{series}{letter}" for series in "12" for letter in "abcdef"]

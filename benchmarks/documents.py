@@ -30,7 +30,7 @@ from script import Run, counted, grouped, repeated, script, table, turns
 from gpusudoku import collection
 from gpusudoku.engines.engine import Engine
 from gpusudoku.engines.make import make_engine
-from gpusudoku.jobs.cores import usable_cores
+from gpusudoku.jobs.threads import usable_cores
 
 DECOMPOSITION = {
     "decomposition-16x16": {"serial": (390.0, 390_725), "parallel": (195.629, 390_819)},

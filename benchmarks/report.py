@@ -22,7 +22,7 @@ from machine import RESULTS
 from script import command
 
 from gpusudoku.errors import GpusudokuError, InputError
-from gpusudoku.jobs.cores import usable_cores
+from gpusudoku.jobs.threads import usable_cores
 
 PROGRAMS = ("GPUSUDOKU_TDOKU", "GPUSUDOKU_RUST_SUDOKU", "GPUSUDOKU_SCHOKU")
 FILE = click.Path(exists=True, dir_okay=False)

@@ -34,7 +34,7 @@ from script import (
 from timing_cases import TOPICS, Case, Setting, Topic
 
 from gpusudoku.errors import InputError, MismatchError
-from gpusudoku.jobs.cores import usable_cores
+from gpusudoku.jobs.threads import usable_cores
 
 MEMORY = Path("/dev/shm")
 """Where files are in memory, on Linux."""

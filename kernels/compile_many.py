@@ -21,8 +21,8 @@ from threading import Thread
 from typing import Any
 
 from gpusudoku.jobs.cancel import deadlines_paused
-from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.interrupts import WAIT_SECONDS, interruptibly
+from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.kernels import kernel_store
 from gpusudoku.kernels.kernel import MEASURED_SECONDS, Kernel, announce, keep_pace
 from gpusudoku.kernels.kernel_store import base_folder, obstacle

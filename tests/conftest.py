@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gpusudoku.engines.cuda import availability
-from gpusudoku.jobs.cores import usable_cores
+from gpusudoku.jobs.threads import usable_cores
 from tests import session, shared
 
 # Asked before the simulator is switched on, and before anything brings in Numba, which looks at

@@ -29,8 +29,8 @@ from gpusudoku.counting import count
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.make import make_engine
 from gpusudoku.errors import InputError, Interrupted, TooExpensive
-from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.interrupts import last_interrupt
+from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import choose
 from gpusudoku.results import Count, SearchStats, decimal_digits

@@ -14,18 +14,17 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.protocol import Contraction
-from gpusudoku.engines.engine import Engine, Priced, Sums, WorkCounters
+from gpusudoku.engines.engine import Engine, Sums, WorkCounters
 from gpusudoku.engines.quick_search import Boards, SearchMemory, run_quick_search
 from gpusudoku.errors import Cancelled
-from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, Worker, pieces
+from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
     BELOW,
@@ -62,17 +61,19 @@ TASK_SECONDS = 0.05
 """A task that is summed takes no longer than about this: an interrupt waits for it."""
 
 
-class CpuEngine:
+class CpuEngine(Engine):
     """``jobs`` threads of this process."""
 
     kind = device = "cpu"
-    has_gpu = False
-    gpu_names: Sequence[str] = ()
     most_boards = 1 << 14
     quick_search = staticmethod(run_quick_search)
 
     def __init__(self, jobs: int | None = None) -> None:
-        self.workers = self.threads = self.side_by_side = jobs or usable_cores()
+        self.threads = self.side_by_side = jobs or usable_cores()
+
+    @property
+    def workers(self) -> int:
+        return self.threads
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.workers} thread{'' if self.workers == 1 else 's'}>"
@@ -83,15 +84,6 @@ class CpuEngine:
 
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         return core_seconds / self.workers
-
-    def best(self, work: Priced, geometry: Geometry, share: float = 1.0) -> Engine:
-        return self
-
-    def gpu_seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
-        return inf
-
-    def for_long_work(self) -> Engine:
-        return self
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         cpu.run(frontier.shape, settings).load()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, NamedTuple, Protocol
 from warnings import warn
 
@@ -56,7 +57,9 @@ class WorkCounters:
 
     @property
     def gpu_search(self) -> dict[str, Any]:
-        """The fields of ``SearchStats`` that say what GPUs did."""
+        """The fields of ``SearchStats`` that say what GPUs did; none if the CPU searched."""
+        if not self.gpus:
+            return {}
         busy = self.busy_seconds / self.thread_seconds if self.thread_seconds else 0.0
         return {
             "launches": self.launches,
@@ -108,12 +111,10 @@ class Priced(Protocol):
 
 
 class Engine(Protocol):
-    """A device that searches and contracts."""
+    """A device that searches and contracts; without more said, one that stands for itself alone."""
 
     kind: str
     """What works unless ``best`` says otherwise: ``cpu`` or ``cuda``."""
-    has_gpu: bool
-    """True if that is ``cuda``."""
     device: str
     """The device that it was made for, of those of the options; ``auto`` for an ``AutoEngine``."""
     threads: int
@@ -128,24 +129,34 @@ class Engine(Protocol):
         """The number of workers that run at once: GPUs may be lost."""
 
     @property
+    def has_gpu(self) -> bool:
+        """True if GPUs work."""
+        return self.kind == "cuda"
+
+    @property
     def gpu_names(self) -> Sequence[str]:
-        """The names of the GPUs that work; none if the CPU does."""
+        """The names of the GPUs that work."""
+        return ()
 
     @property
     def for_block(self) -> Engine:
         """The engine that searches one of the blocks that are worked on at a time."""
+        return self
 
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         """Return the expected seconds of work that takes one core of 2024 so many."""
 
     def gpu_seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         """Return the expected seconds on GPUs, starting them included; inf if they cannot do it."""
+        return inf
 
     def best(self, work: Priced, geometry: Geometry, share: float = 1.0) -> Engine:
         """Return the engine for a share of some work: this one, unless it stands for several."""
+        return self
 
     def for_long_work(self) -> Engine:
         """Return the engine for work that takes long: that of the GPUs, if they can be used."""
+        return self
 
     def quick_search(
         self,
@@ -162,6 +173,7 @@ class Engine(Protocol):
         board is to be planned from the start: on a GPU, if the search is still not compiled, or if
         many solutions may be listed.
         """
+        return None
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         """Compile, so that ``explore`` only explores; return the boards that keep it busy."""

@@ -341,7 +341,7 @@ def counts_of_digits(
         count
         for first in range(0, len(block), engine.threads)
         for counts in count_block(
-            block.part(first, first + engine.threads), options, engine, most_seconds=most_seconds
+            block.part(first, first + engine.threads), options, engine, max_seconds=most_seconds
         )
         for count in cast(ResultBlock, counts).numbers.tolist()  # later is nothing, without a token
     )

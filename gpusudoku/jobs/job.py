@@ -27,8 +27,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling, check_cancelled, tokens
-from gpusudoku.jobs.cores import isolated
-from gpusudoku.jobs.threads import NoThread, note_fewer, start_thread
+from gpusudoku.jobs.threads import NoThread, isolated, note_fewer, start_thread
 from gpusudoku.jobs.watch import Progress, Watch, current_watch, watching
 
 Item = TypeVar("Item")

@@ -27,17 +27,17 @@ from gpusudoku.errors import Cancelled, Interrupted, TooExpensive
 from gpusudoku.jobs.cancel import Deadline, any_cancelled
 from gpusudoku.jobs.forks import delayed_forks
 from gpusudoku.jobs.watch import current_watch, watching
-from gpusudoku.kernels.search.shape import shape_of
 from gpusudoku.options import Options
 from gpusudoku.planning.choose import (
     FEW_SOLUTIONS,
     choose_in_time,
-    compile_likely_search,
     contractible,
+    likely_searched,
     only_searches,
+    ready_search,
 )
 from gpusudoku.planning.plan import FinishedPlan, Outcome, Plan
-from gpusudoku.planning.search import SearchPlan, search_settings, search_stats
+from gpusudoku.planning.search import SearchPlan, quick_outcome, search_settings
 from gpusudoku.results import (
     ContractionStats,
     Count,
@@ -47,7 +47,7 @@ from gpusudoku.results import (
     Stats,
     numbers_of,
 )
-from gpusudoku.search.frontier import Frontier, SearchEstimate, node_seconds
+from gpusudoku.search.frontier import Frontier, node_seconds
 
 CONTRACTED_BOARDS = 1 << 10
 """The most boards that are contracted together: later ones of a block may cost a hundred times the
@@ -101,7 +101,7 @@ def count_block(
     block: Batch,
     options: Options,
     engine: Engine,
-    most_seconds: float = inf,
+    max_seconds: float = inf,
     *,
     alone: bool = False,
 ) -> Generator[ResultBlock | Deferred[ResultBlock], None, None]:
@@ -111,7 +111,7 @@ def count_block(
     TooExpensive as of ``count_board``.
     """
     if options.method == "contraction":
-        for index, count in enumerate(_contracted(block, options, engine, most_seconds)):
+        for index, count in enumerate(_contracted(block, options, engine, max_seconds)):
             yield ResultBlock.of(block.part(index, index + 1), count, options.limit)
     else:
         # A GPU that was asked for is not to be idle.
@@ -123,17 +123,17 @@ def count_block(
         searched = search_block(block, together(limited), searcher)
         many = (searched.numbers >= few) & (not has_low_limit)
         many[list(searched.unfinished)] = True
-        rest = _mixed(block, searched, many, options, engine, most_seconds)
+        rest = _mixed(block, searched, many, options, engine, max_seconds)
         if alone and many.any():
             yield Deferred(rest)
         else:
             yield from rest
 
 
-def count_alone(board: Batch, options: Options, engine: Engine, most_seconds: float = inf) -> Count:
+def count_alone(board: Batch, options: Options, engine: Engine, max_seconds: float = inf) -> Count:
     """Count the board of a batch of one as ``count_board`` does, and tell the watch which it is."""
     with current_watch().working_on(board):
-        return count_board(board[0], options, engine, most_seconds)
+        return count_board(board[0], options, engine, max_seconds)
 
 
 def together(options: Options) -> Options:
@@ -142,24 +142,18 @@ def together(options: Options) -> Options:
     return options if seconds is None else replace(options, seconds=min(seconds, TOGETHER_SECONDS))
 
 
-def search_block(block: Batch, options: Options, engine: Engine) -> Outcome[SearchStats]:
-    """Search all boards of a block as one frontier."""
-    with watching(None):
-        return _search(block, options, engine)
-
-
 def find_solutions(
     block: Batch, options: Options, engine: Engine, *, watched: bool = False
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], Outcome[SearchStats]]:
     """Search the boards of a block together, up to a limit that is set or a little beyond.
 
-    Progress is reported only if ``watched``: that of a block of a batch would mislead. Returns the
-    solutions, uint8 (k, n * n), and the indices of their boards, int64 (k), both in the order in
-    which they were found, and the outcome of the search.
+    Returns the solutions, uint8 (k, n * n), and the indices of their boards, int64 (k), both in the
+    order in which they were found, and the outcome of the search.
     """
     found: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
-    with nullcontext() if watched else watching(None):
-        outcome = _search(block, options, engine, lambda *solutions: found.append(solutions))
+    outcome = search_block(
+        block, options, engine, lambda *solutions: found.append(solutions), watched=watched
+    )
     if len(found) == 1:
         return *found[0], outcome
     rows = [np.empty((0, block.geometry.cells), np.uint8), *(rows for rows, _ in found)]
@@ -167,26 +161,31 @@ def find_solutions(
     return np.concatenate(rows), np.concatenate(roots), outcome
 
 
-def _search(
+def search_block(
     block: Batch,
     options: Options,
     engine: Engine,
     on_solutions: Callable[[Any, Any], None] | None = None,
+    *,
+    watched: bool = False,
 ) -> Outcome[SearchStats]:
-    """Search a block, that of a single board quickly at first; see ``SearchPlan.run``."""
+    """Search all boards of a block as one frontier, a single board quickly at first.
+
+    ``on_solutions`` is that of ``SearchPlan.run``. Progress is reported only if ``watched``: that
+    of a block of a batch would mislead.
+    """
     begun = None
-    if len(block) == 1:
-        begun = quick_search(block, options, engine, listed=on_solutions is not None)
-    if begun is not None:
-        if on_solutions is not None:
+    with nullcontext() if watched else watching(None):
+        if len(block) == 1:
+            begun = quick_search(block, options, engine, listed=on_solutions is not None)
+        if begun is not None and on_solutions is not None:
             on_solutions(begun.solutions, np.zeros(begun.number, np.int64))
-        if begun.is_finished:
-            numbers = np.array([begun.number], np.uint64)
-            return Outcome(numbers, quick_search_stats(begun, options, engine))
-    roots = Frontier.of(block) if begun is None else begun.roots
-    plan = SearchPlan(roots, options, begun=begun)
-    deadline = Deadline(options.seconds or inf)
-    return plan.run(engine, on_solutions=on_solutions, deadline=deadline)
+        if begun is not None and begun.is_finished:
+            return quick_outcome(begun, options, engine)
+        roots = Frontier.of(block) if begun is None else begun.roots
+        plan = SearchPlan(roots, options, begun=begun)
+        deadline = Deadline(options.seconds or inf)  # without the time of compiling
+        return plan.run(engine, on_solutions=on_solutions, deadline=deadline)
 
 
 def quick_search(
@@ -198,19 +197,18 @@ def quick_search(
     """
     if options.method == "contraction" or options.cutoff is not None:
         return None
+
+    def compile_search() -> None:
+        if likely_searched(board[0], options):
+            ready_search(board[0], options, engine)
+
     return engine.quick_search(
         board,
         search_settings(options),
         options.limit,
         listed=listed,
-        compile_search=lambda: compile_likely_search(board[0], options, engine),
+        compile_search=compile_search,
     )
-
-
-def quick_search_stats(begun: BegunSearch, options: Options, engine: Engine) -> SearchStats:
-    """Return the statistics of a quick search, during which all workers but one were idle."""
-    settings, utilisation = search_settings(options), (1.0,) + (0.0,) * (engine.workers - 1)
-    return search_stats(options, settings, begun.counters, begun.seconds, utilisation)
 
 
 def _mixed(
@@ -219,17 +217,17 @@ def _mixed(
     many: NDArray[np.bool_],
     options: Options,
     engine: Engine,
-    most_seconds: float,
+    max_seconds: float,
 ) -> Generator[ResultBlock, None, None]:
     """Take the counts of boards with few solutions, and count the others as suits each."""
     contractible = is_nine(block.geometry, block.candidates)
     slow: list[int] = np.flatnonzero(many).tolist()
     # With a time limit each is counted alone, to search where a contraction does not end in time.
     if contractible and not only_searches(options) and slow and options.seconds is None:
-        counts = _contracted(block.chosen(many), options, engine, most_seconds)
+        counts = _contracted(block.chosen(many), options, engine, max_seconds)
     else:
         counts = (
-            count_alone(block.part(index, index + 1), options, engine, most_seconds)
+            count_alone(block.part(index, index + 1), options, engine, max_seconds)
             for index in slow
         )
     # Boards that are searched together may exceed the limit a little.
@@ -260,7 +258,7 @@ def _at_least(known: int, count: Count) -> Count:
 
 
 def _contracted(
-    block: Batch, options: Options, engine: Engine, most_seconds: float
+    block: Batch, options: Options, engine: Engine, max_seconds: float
 ) -> Iterator[Count]:
     """Contract every board: cheap 9x9 boards each on one thread, others each on all."""
     options = replace(options, method="contraction")
@@ -279,14 +277,14 @@ def _contracted(
         cheap = Outcome(numbers_of(counts), stats)
         for index, count in enumerate(counts_of(boards, cheap, options, engine)):
             if index in expensive:
-                count = count_alone(boards.part(index, index + 1), options, engine, most_seconds)
+                count = count_alone(boards.part(index, index + 1), options, engine, max_seconds)
             yield count
 
 
-def count_board(board: Board, options: Options, engine: Engine, most_seconds: float = inf) -> Count:
+def count_board(board: Board, options: Options, engine: Engine, max_seconds: float = inf) -> Count:
     """Search a board quickly; if that does not finish it, choose a plan, and run it.
 
-    A TooExpensive as of ``choose``, or if it should take more than ``most_seconds`` on one core;
+    A TooExpensive as of ``choose``, or if it should take more than ``max_seconds`` on one core;
     after Ctrl-C an Interrupted, whose ``count`` is a lower bound.
     """
     known = 0
@@ -297,8 +295,8 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
         if quick is not None:
             known = quick.number
         deadline = Deadline(options.seconds or inf)
-        plan = choose_in_time(board, options, engine, deadline, most_seconds, quick)
-        if most_seconds < inf and plan.seconds > most_seconds:
+        plan = choose_in_time(board, options, engine, deadline, max_seconds, quick)
+        if plan.seconds > max_seconds:
             raise TooExpensive(
                 "too expensive: this needs counts of solutions, and one of these should take about"
                 f" {plan.seconds:.1e} s",
@@ -322,14 +320,10 @@ def count_board(board: Board, options: Options, engine: Engine, most_seconds: fl
 
 def _quick_count(board: Board, quick: BegunSearch, options: Options, engine: Engine) -> Count:
     """Make the count of a quick search that is finished, whose time is known exactly now."""
-    limit, stats = options.limit, quick_search_stats(quick, options, engine)
-    shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
-    estimate = SearchEstimate(stats.nodes, quick.number, True, node_seconds(shape))
-    seconds = estimate.seconds(limit)
+    seconds = quick.counters.nodes * node_seconds(quick.remaining.shape)
     estimates = Estimates(seconds) if contractible(board, options) else Estimates()
     current_watch().planned(FinishedPlan("search", seconds, estimates), board)
-    exact = limit is None or quick.number < limit
-    return Count(board, quick.number, exact, "cpu", engine.workers, stats, estimates)
+    return _count_of(board, quick_outcome(quick, options, engine), estimates, options, engine)
 
 
 def run_plan(
@@ -342,12 +336,18 @@ def run_plan(
         raise
     except Interrupted as error:
         raise interrupted(error.count) from None
+    return _count_of(board, outcome, plan.estimates, options, engine)
+
+
+def _count_of(
+    board: Board, outcome: Outcome[Stats], estimates: Estimates, options: Options, engine: Engine
+) -> Count:
     limit, [count], stats = options.limit, outcome.counts, outcome.stats
     ended_after = options.seconds if outcome.unfinished else None
     exact = ended_after is None and (limit is None or count < limit)
     shown = count if limit is None else min(count, limit)
     device, jobs = worked_on(stats, engine)
-    return Count(board, shown, exact, device, jobs, stats, plan.estimates, ended_after)
+    return Count(board, shown, exact, device, jobs, stats, estimates, ended_after)
 
 
 def counts_of(

@@ -60,7 +60,7 @@ def choose(
     searches = not contractible(board, options)
     if engine is not None:
         if begun is not None or likely_searched(board, options):
-            compile_search(board, options, engine)
+            ready_search(board, options, engine)
         else:
             ready(contraction_kernels(board.geometry))
     roots = Frontier.of([board]) if begun is None else begun.roots
@@ -104,26 +104,20 @@ def choose_in_time(
     Half of it is for the estimate of a contraction. The other half is for the search that is chosen
     if the estimate takes longer; with method contraction that is a Cancelled.
     """
-    if options.method == "contraction":
-        with cancelling(deadline):
-            return choose(board, options, worth, engine, begun=begun)
-    worth = min(worth, deadline.seconds_left)
+    contracts = options.method == "contraction"
+    if not contracts:
+        worth = min(worth, deadline.seconds_left)
+    share = 1.0 if contracts else 0.5
     try:
-        with cancelling(deadline, Deadline(deadline.seconds_left / 2)):
+        with cancelling(deadline, Deadline(share * deadline.seconds_left)):
             return choose(board, options, worth, engine, begun=begun)
     except Cancelled:
-        if any_cancelled():
+        if contracts or any_cancelled():
             raise
         return choose(board, replace(options, method="search"), engine=engine, begun=begun)
 
 
-def compile_likely_search(board: Board, options: Options, engine: Engine) -> None:
-    """Compile the search of a board that is likely to be searched."""
-    if likely_searched(board, options):
-        compile_search(board, options, engine)
-
-
-def compile_search(board: Board, options: Options, engine: Engine) -> None:
+def ready_search(board: Board, options: Options, engine: Engine) -> None:
     """Compile the search of a board, and announce what it may need afterwards."""
     later = contraction_kernels(board.geometry) if contractible(board, options) else ()
     ready(search_kernels(board.geometry, options, engine), later=later)

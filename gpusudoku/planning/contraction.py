@@ -20,8 +20,8 @@ from gpusudoku.engines.cpu import contract_parts
 from gpusudoku.engines.engine import Engine, Sums, WorkCounters
 from gpusudoku.errors import InputError, Interrupted, TooExpensive
 from gpusudoku.jobs.cancel import Deadline, cancelling
-from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, part_of
+from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.shape import SearchSettings, shape_of

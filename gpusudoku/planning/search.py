@@ -134,7 +134,15 @@ class SearchPlan:
         if self._begun is not None:  # its nodes and guesses are those of the frontier, too
             seconds += self._begun.seconds
             tally.deepest = max(tally.deepest, self._begun.counters.deepest)
-        stats = self._stats(frontier, tally, seconds, job.utilisation, width)
+        stats = search_stats(
+            self._options,
+            tally,
+            seconds,
+            job.utilisation,
+            frontier=frontier,
+            width=width,
+            roots=len(self._roots),
+        )
         stats = replace(stats, expansion_seconds=expanded - start)
         unfinished = {root for task in job.left for root in np.unique(task.payload.roots).tolist()}
         if limit is not None:  # a root that has reached it is not searched to its end
@@ -186,7 +194,10 @@ class SearchPlan:
         self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
     ) -> SearchStats:
         """See ``Plan``."""
-        return self._stats(self._expanded(None), tally, seconds, utilisation, self._least_tasks)
+        frontier, width = self._expanded(None), self._least_tasks
+        return search_stats(
+            self._options, tally, seconds, utilisation, frontier=frontier, width=width
+        )
 
     def _expect(self, job: Job) -> None:
         """Set the work of a job that is watched to the estimate, which is no more than a guess."""
@@ -204,59 +215,46 @@ class SearchPlan:
             self._frontier = frontier
         return self._frontier
 
-    def _stats(
-        self,
-        frontier: Frontier,
-        tally: WorkCounters,
-        seconds: float,
-        utilisation: tuple[float, ...],
-        width: int,
-    ) -> SearchStats:
-        counters = WorkCounters(frontier.nodes, frontier.guesses)
-        counters.add(tally)
-        return search_stats(
-            self._options,
-            self.settings,
-            counters,
-            seconds,
-            utilisation,
-            roots=len(self._roots),
-            width=width,
-            boards=len(frontier),
-            reached=not frontier.capped,
-        )
-
 
 def search_stats(
     options: Options,
-    settings: SearchSettings,
     counters: WorkCounters,
     seconds: float,
     utilisation: tuple[float, ...],
     *,
-    roots: int = 1,
+    frontier: Frontier | None = None,
     width: int = TASKS,
-    boards: int = 1,
-    reached: bool = True,
+    roots: int = 1,
 ) -> SearchStats:
-    """Return the statistics of a search of some roots.
+    """Return the statistics of a search, of which ``width`` boards were to be the frontier.
 
-    It had a frontier of so many ``boards`` of a ``width`` that was wanted, and ``reached`` the
-    cutoff; by default it began with the only root.
+    Without a frontier it began with the only root. The counters are those of the search from there
+    on.
     """
+    total = counters
+    if frontier is not None:
+        total = WorkCounters(frontier.nodes, frontier.guesses)
+        total.add(counters)
     return SearchStats(
         strategy=options.strategy,
-        propagate=technique_names(settings.techniques),
+        propagate=technique_names(_techniques(options.propagate)),
         cutoff=options.cutoff,
         cutoff_by=options.cutoff_by,
-        cutoff_reached=reached,
+        cutoff_reached=frontier is None or not frontier.capped,
         frontier_width=width,
-        frontier_boards=boards,
-        boards_explored=roots + counters.guesses,
-        nodes=counters.nodes,
-        deepest=counters.deepest,
+        frontier_boards=1 if frontier is None else len(frontier),
+        boards_explored=roots + total.guesses,
+        nodes=total.nodes,
+        deepest=total.deepest,
         seconds=seconds,
         expansion_seconds=0.0,
         utilisation=utilisation,
-        **counters.gpu_search,
+        **total.gpu_search,
     )
+
+
+def quick_outcome(begun: BegunSearch, options: Options, engine: Engine) -> Outcome[SearchStats]:
+    """Return the outcome of a finished quick search, during which all workers but one were idle."""
+    utilisation = (1.0,) + (0.0,) * (engine.workers - 1)
+    stats = search_stats(options, begun.counters, begun.seconds, utilisation)
+    return Outcome(np.array([begun.number], np.uint64), stats)

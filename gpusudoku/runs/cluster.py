@@ -40,9 +40,9 @@ from gpusudoku.errors import (
     shown,
 )
 from gpusudoku.jobs.cancel import any_cancelled, check_cancelled
-from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.interrupts import in_thread
 from gpusudoku.jobs.job import Pace
+from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.jobs.watch import Progress, current_watch
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Plan, StepResult

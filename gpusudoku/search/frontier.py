@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from math import inf, log2
 from typing import Any
 
@@ -267,6 +268,7 @@ def estimate_search(
     return SearchEstimate(nodes, solutions, weight == 1.0, node_seconds(roots.shape))
 
 
+@cache
 def node_seconds(shape: Shape) -> float:
     """Return about how long a core of 2024 takes for a node of a search."""
     word = WORD_SECONDS if shape.unrolled else LARGE_WORD_SECONDS

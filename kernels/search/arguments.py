@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.jobs.cores import isolated
+from gpusudoku.jobs.threads import isolated
 from gpusudoku.kernels.search.shape import Shape
 
 # Words of Stack.tally

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from gpusudoku.errors import Cancelled, Interrupted
-from gpusudoku.jobs import cores as cores_module
+from gpusudoku.jobs import threads as threads_module
 from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Pace, called, part_of, pieces, spread
+from gpusudoku.jobs.threads import usable_cores
 from tests.waiting import until
 
 
@@ -132,9 +132,9 @@ def test_cores_are_those_of_the_affinity_and_of_the_tightest_quota(
         ({f"{OLD}period_us": "100000\n", f"{OLD}quota_us": "-1\n"}, 64),
     ]:
         files = {"/proc/self/cgroup": "1:name=systemd:/x\n0::/a/b\n", **quotas}
-        cores_module._cgroup_cores.cache_clear()
+        threads_module._cgroup_cores.cache_clear()
         assert usable_cores() == cores
-    cores_module._cgroup_cores.cache_clear()
+    threads_module._cgroup_cores.cache_clear()
 
 
 def test_cores_of_another_affinity(monkeypatch: pytest.MonkeyPatch) -> None:

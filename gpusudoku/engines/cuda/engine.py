@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.contraction.protocol import Contraction
@@ -18,10 +17,10 @@ from gpusudoku.engines.cuda.device import Gpu, import_packages, one_line_errors
 from gpusudoku.engines.cuda.prices import prices_of_all
 from gpusudoku.engines.cuda.search import load_kernel
 from gpusudoku.engines.cuda.worker import GpuSumWorker, GpuWorker
-from gpusudoku.engines.engine import Engine, Priced, Sums, WorkCounters, warn_of
+from gpusudoku.engines.engine import Engine, Sums, WorkCounters, warn_of
 from gpusudoku.errors import DeviceError, InputError
-from gpusudoku.jobs.cores import usable_cores
 from gpusudoku.jobs.job import Job, Task, pieces
+from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
@@ -29,7 +28,7 @@ SUM_TASKS = 32
 """Tasks of a contraction for each multiprocessor in a launch: enough to even out their lengths."""
 
 
-class CudaEngine:
+class CudaEngine(Engine):
     """All GPUs, or those whose numbers are given.
 
     ``on_loss`` is called with an error for each GPU that is lost while others go on, maybe by its
@@ -37,7 +36,6 @@ class CudaEngine:
     """
 
     kind = device = "cuda"
-    has_gpu = True
     most_boards = 1 << 18
     side_by_side = 4
     """While a block is searched, others are packed, which takes as long. Each search takes a half
@@ -83,25 +81,10 @@ class CudaEngine:
     def gpu_names(self) -> Sequence[str]:
         return [gpu.card.name for gpu in self.gpus]
 
-    @property
-    def for_block(self) -> Engine:
-        return self
-
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         if method == "contraction" and geometry != NINE:
             return core_seconds / self.threads
         return prices_of_all(gpu.card for gpu in self.gpus).seconds(core_seconds, method, geometry)
-
-    gpu_seconds = seconds
-
-    def best(self, work: Priced, geometry: Geometry, share: float = 1.0) -> Engine:
-        return self
-
-    def for_long_work(self) -> Engine:
-        return self
-
-    def quick_search(self, *_: Any, **__: Any) -> None:
-        return None
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
         for gpu in self.gpus:
