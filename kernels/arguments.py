@@ -18,8 +18,9 @@ from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
+from math import prod
 from operator import index
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +29,6 @@ HEAD = 3
 """Words of a block before those of the arguments."""
 LINE = 64
 """Arrays begin at multiples of so many bytes from the first: lines of a cache."""
-
-Description = tuple[Any, tuple[int, ...]] | str
-"""The dtype and the shape of an array; or the name of an array before it, of which it is the
-memory, seen as integers of 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -118,19 +115,54 @@ def result_of(block: array[int], returns: Number | None) -> Any:
     return _RESULTS[returns](block[0])
 
 
-class Group:
-    """Arrays with names, which are its attributes; a subclass says what they hold.
+D = TypeVar("D", bound=np.generic)
 
-    They hold anything at first, and take no memory where nobody writes.
+
+@dataclass(frozen=True)
+class Field:
+    """An array of a ``Group``."""
+
+    dtype: Any
+    """Its dtype, or a name for it that a group gets when it is made."""
+    shape: tuple[int, ...] = ()
+    words_of: str = ""
+    """The name of another array, of which it is the memory, seen as integers of 64 bits."""
+
+
+@overload
+def array_of(dtype: type[D], *shape: int) -> NDArray[D]: ...
+@overload
+def array_of(dtype: str, *shape: int) -> NDArray[Any]: ...
+def array_of(dtype: Any, *shape: int) -> Any:
+    """Declare an array of a ``Group``."""
+    return Field(dtype, shape)
+
+
+def words_of(name: str) -> NDArray[np.int64]:
+    """Declare the memory of an array before it, seen as integers of 64 bits."""
+    words: Any = Field(np.int64, words_of=name)
+    return words  # type: ignore[no-any-return]
+
+
+class Group:
+    """Arrays in one piece of memory, which are its attributes; a subclass declares them.
+
+        class Lists(Group):
+            keys = array_of(np.int32, 6, MAX_ENTRIES)
+            size = array_of(np.int64, 6)
+
+    They are not initialised, and take no memory where nobody writes. Declare short arrays first:
+    systems give out memory for long ones in large pieces.
 
     Parameters
     ----------
-    arrays
-        What each name stands for.
+    dtypes
+        The dtypes that are declared by name.
     """
 
-    def __init__(self, **arrays: Description) -> None:
-        self.layout = _layout(tuple(arrays.items()))
+    def __init__(self, **dtypes: Any) -> None:
+        declarations: Any = type(self)
+        self.layout = _layout(declarations, tuple(dtypes.items()))
         self.memory = np.empty(self.layout.dtype.itemsize, np.uint8)
         self.address: int = self.memory.__array_interface__["data"][0]
         for name, (entry, shape, offset) in self.layout.arrays.items():
@@ -140,12 +172,12 @@ class Group:
         raise TypeError("a group is not copied: its address is that of its memory")
 
     @classmethod
-    def holding(cls, **arrays: NDArray[Any]) -> Self:
-        """A group of copies of arrays."""
-        made = cls(**{name: (array.dtype, array.shape) for name, array in arrays.items()})
-        for name, source in arrays.items():
-            getattr(made, name)[...] = source
-        return made
+    def holding(cls, **values: NDArray[Any]) -> Self:
+        """Return a group with values for its arrays."""
+        group = cls()
+        for name, value in values.items():
+            getattr(group, name)[...] = value
+        return group
 
 
 @dataclass(frozen=True)
@@ -164,20 +196,23 @@ class Layout:
 
 
 @cache
-def _layout(arrays: tuple[tuple[str, Description], ...]) -> Layout:
-    placed: dict[str, tuple[np.dtype[Any], tuple[int, ...], int]] = {}
+def _layout(group: type[Group], dtypes: tuple[tuple[str, Any], ...]) -> Layout:
+    arrays: dict[str, tuple[np.dtype[Any], tuple[int, ...], int]] = {}
     end = 0
-    for name, one in arrays:
-        if isinstance(one, str):
-            entry, (*rows, row), offset = placed[one]
-            placed[name] = np.dtype(np.int64), (*rows, row * entry.itemsize // 8), offset
+    for name, declared in vars(group).items():
+        if not isinstance(declared, Field):
+            continue
+        if declared.words_of:
+            entry, (*rows, row), offset = arrays[declared.words_of]
+            arrays[name] = np.dtype(np.int64), (*rows, row * entry.itemsize // 8), offset
         else:
-            placed[name] = np.dtype(one[0]), one[1], end
-            end += -(-np.dtype(one).itemsize // LINE) * LINE
+            dtype = np.dtype(dict(dtypes).get(declared.dtype, declared.dtype))
+            arrays[name] = dtype, declared.shape, end
+            end += -(-dtype.itemsize * prod(declared.shape) // LINE) * LINE
     fields = {
-        "names": list(placed),
-        "formats": [(entry, shape) for entry, shape, _ in placed.values()],
-        "offsets": [offset for _, _, offset in placed.values()],
+        "names": list(arrays),
+        "formats": [(entry, shape) for entry, shape, _ in arrays.values()],
+        "offsets": [offset for _, _, offset in arrays.values()],
         "itemsize": end,
     }
-    return Layout(np.dtype(fields, align=True), placed)  # type: ignore[call-overload]
+    return Layout(np.dtype(fields, align=True), arrays)  # type: ignore[call-overload]

@@ -2,6 +2,28 @@
 
 What is compiled for a kernel is its *entry*: a function that takes the address of a block of words,
 see ``arguments``, makes the kernel's arguments of them, and leaves the result there.
+
+This module and the following ones use names of Numba and numba-cuda that are private: they have no
+documentation, and any release may change them. ``pyproject.toml`` therefore has upper bounds, and
+``.ci/newest`` tries newer releases. README.md has the versions that are known to work.
+
+============== ==================================================================================
+what for       private names
+============== ==================================================================================
+parts          ``_dynfunc.make_function``, ``JITCodeLibrary._optimize_final_module``, its
+               ``_finalize_final_module`` and ``_finalized``, ``Compiler.define_pipelines`` with
+               ``state.library`` and ``state.targetctx.get_executable``; the options ``_nrt``,
+               ``pipeline_class`` and, of ``overload``, ``jit_options``
+object files   ``library.serialize_using_object_code``, ``library.has_dynamic_globals``,
+               ``fndesc.llvm_func_name``
+calls          ``call_conv`` and the calling convention itself, which ``kernel.Loaded`` follows;
+               ``ConcreteTemplate``, ``infer_global``, ``lower_builtin``, ``populate_array``
+values         ``context.make_array`` and ``make_tuple``: also in ``atomics``, ``search.machine``,
+               ``search.rows`` and ``contraction.nine.unite``, which write LLVM by hand
+locking        ``global_compiler_lock``, also in ``kernel``
+CUDA           ``dispatcher.overloads``, ``_Kernel._codelibrary``, its ``get_cubin`` and
+               ``get_asm_str``, in ``compile_cuda``; the words of arguments, in ``cuda_driver``
+============== ==================================================================================
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import click
 from click.core import ParameterSource
 
 from gpusudoku import collection
-from gpusudoku.cli.options import Command, force, own_option, reading
+from gpusudoku.cli.options import Command, OwnOptions, reading
 from gpusudoku.cli.usage import Choice, Integer, Number, Seconds
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import InputError, MismatchError
@@ -52,7 +52,7 @@ SHOWN = {
 SHOWING_OPTIONS = ("recorded", "csv_file", "json_file", "plot", "force", "details", "quiet")
 """The options that can be given together with --from."""
 
-bench_option = own_option("bench")
+bench_option = OwnOptions("bench")
 """Even an option that other commands have, too, means another thing here: a list."""
 
 
@@ -131,7 +131,7 @@ def _list_option(
 @bench_option(
     "--from", "recorded", metavar="FILE", help="Measure nothing; show what --json wrote before."
 )
-@force("bench")
+@OwnOptions("bench").force()
 @reading
 def bench(
     csv_file: str | None,

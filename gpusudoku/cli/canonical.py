@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.cli.completing import complete_boards
-from gpusudoku.cli.options import (
-    boards_argument,
-    command_facts,
-    form_options,
-    jobs_option,
-    output_file,
-    own_option,
-    reading,
-)
+from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, jobs_option, reading
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
 from gpusudoku.pipeline.messages import naming, note, several
@@ -29,7 +21,7 @@ from gpusudoku.results import BadBoard
 if TYPE_CHECKING:
     pass
 
-own = own_option("canonical")
+own = OwnOptions("canonical")
 
 
 @click.command()
@@ -51,12 +43,11 @@ own = own_option("canonical")
     is_flag=True,
     help="Write the form of each class once, where it first comes: about 130 bytes of memory each.",
 )
-@form_options(
-    "canonical",
+@own.forms(
     (*FORMATS, "jsonl"),
     "How to write forms; csv, tsv and jsonl have the board, too.  [default: line]",
 )
-@output_file("canonical")
+@own.output()
 @jobs_option
 @reading
 def canonical(
@@ -111,7 +102,7 @@ def canonical(
 @click.command()
 @click.argument("board", metavar="A", shell_complete=complete_boards)
 @click.argument("other", metavar="B", shell_complete=complete_boards)
-@own_option("isomorphic")(
+@OwnOptions("isomorphic")(
     "--map",
     "with_map",
     is_flag=True,

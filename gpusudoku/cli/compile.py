@@ -14,7 +14,7 @@ import click
 from gpusudoku import collection
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.completing import complete_boxes
-from gpusudoku.cli.options import box_of, own_option, quiet_option
+from gpusudoku.cli.options import OwnOptions, box_of, quiet_option
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.jobs.watch import duration
@@ -26,7 +26,7 @@ from gpusudoku.search.techniques import GROUPS
 if TYPE_CHECKING:
     from gpusudoku.kernels.kernel import Kernel
 
-own = own_option("compile")
+own = OwnOptions("compile")
 
 
 @click.command("compile")

@@ -10,21 +10,17 @@ from typing import Any
 import click
 
 from gpusudoku.cli.options import (
-    answer_options,
+    OwnOptions,
     boards_argument,
-    cluster_option,
     command_facts,
     counting,
-    own_option,
-    part_option,
     reading,
     searching,
-    seconds_option,
 )
 from gpusudoku.cli.usage import Choice, Integer, Sectioned
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
-from gpusudoku.pipeline.answers import AnswerRun
+from gpusudoku.pipeline.answers import AnswerRun, refuse_output
 from gpusudoku.pipeline.messages import naming
 from gpusudoku.pipeline.progress import CountLine
 from gpusudoku.pipeline.records import FORMS
@@ -54,7 +50,7 @@ SECTIONS = {
 _WAYS = "cross-check"
 """The note of how boards were counted again."""
 
-own = own_option("count")
+own = OwnOptions("count")
 
 
 @click.command(cls=Sectioned, sections=SECTIONS)
@@ -62,13 +58,13 @@ own = own_option("count")
 @counting
 @searching
 @own("--limit", type=Integer(min=1), metavar="N", help="Stop at N solutions, shown as N+.")
-@seconds_option("count")
+@own.seconds("The count is then N+, where N solutions were found.")
 @own("--only", type=Choice(list(WANTED)), help="Write only boards with such a count.")
 @own("--solution", is_flag=True, help="Also find a solution of every board: csv, tsv, jsonl.")
 @own("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
-@part_option("count", "a board's solutions, or of a batch")
-@cluster_option("count")
-@answer_options("count", FORMS, "[default: COUNT, or BOARD:COUNT in a batch]")
+@own.part("a board's solutions, or of a batch")
+@own.cluster()
+@own.answers(FORMS, "[default: COUNT, or BOARD:COUNT in a batch]")
 @reading
 def count(
     boards: tuple[str, ...],
@@ -109,13 +105,14 @@ def count(
     if settings.form is not None or settings.log is not None:  # else there are no records
         settings = replace(settings, errors=reading.keep_going and only is None)
     options = Options(**given, limit=_limit(limit, only, settings))
+    refuse_output(settings, boards)
     if settings.solution and settings.form is None:
         raise InputError(
             "--solution needs --format csv, tsv or jsonl; solve prints solutions alone"
         )
     if options.seconds is not None:
         settings.refuse_with("--seconds", {"--cluster": cluster, "--solution": settings.solution})
-    run = AnswerRun(command, boards, reading, settings, "counted", part=part, has_record=True)
+    run = AnswerRun(command, boards, reading, settings, part=part, has_record=True)
     check = None
     if cross_check:
         from gpusudoku.pipeline.counts import CrossCheck  # few counts need it
@@ -147,7 +144,7 @@ def count(
             work = partial(work, lines_of=writer.text)
         wanted = None if only is None else WANTED[only]
         with (
-            run.open_answers(writer, machine, line=line, wanted=wanted),
+            run.open_answers(writer, machine, "counted", line=line, wanted=wanted),
             run.blocks(work) as blocks,
         ):
             if check is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import time
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
@@ -15,15 +14,7 @@ import click
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.generate import note_walks, puzzle_options, puzzle_run
-from gpusudoku.cli.options import (
-    checkpoint,
-    command_facts,
-    form_options,
-    jobs_option,
-    output_file,
-    own_option,
-    quiet_option,
-)
+from gpusudoku.cli.options import OwnOptions, command_facts, jobs_option, quiet_option
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import GaveUp
 from gpusudoku.options import MAX_NUMBER
@@ -35,7 +26,7 @@ from gpusudoku.pipeline.settings import OutputOptions
 if TYPE_CHECKING:
     from gpusudoku.puzzles.dataset import PuzzleDataset
 
-own = own_option("dataset")
+own = OwnOptions("dataset")
 
 FORMS = ("csv", "tsv", "jsonl", "parquet")
 TYPES = {
@@ -66,14 +57,13 @@ TYPES = {
     metavar="LIST",
     help="Shares of train, validation and test.",
 )
-@puzzle_options("dataset")
-@form_options(
-    "dataset",
+@puzzle_options(own)
+@own.forms(
     FORMS,
     "How to write rows.  [default: as the name of FILE ends, else csv]",
 )
-@output_file("dataset")
-@checkpoint("dataset")
+@own.output()
+@own.checkpoint()
 @jobs_option
 @quiet_option
 def dataset(
@@ -128,7 +118,8 @@ def dataset(
         try:
             with run.open(writer):
                 note_walks(Puzzles(0, options, 0))
-                _write(run, rows, number, seed, writer, patience, jobs)
+                if run.start_solutions < number:
+                    _write(run, rows, number, run.seed(seed), writer, patience, jobs)
         except GaveUp as gave_up:
             error = gave_up
         if parquet is not None:
@@ -141,39 +132,25 @@ def _write(
     run: Run,
     rows: PuzzleDataset,
     number: int,
-    seed: int | None,
+    seed: int,
     writer: TableWriter,
     seconds: float,
     jobs: int | None,
 ) -> None:
-    """Write the rows that are left of a number of them."""
+    """Write the remaining rows of a number of them."""
     from gpusudoku.jobs.threads import usable_cores
 
-    run.total = number
-    if run.start_solutions == number:
-        return
-    first = 0
-    seen = set[bytes]()
+    run.expect(number, "rows")
+    first, seen = 0, set[bytes]()
     if run.start_solutions:
-        assert run.output.real_path is not None
-        first, seen = _read_rows(run.output.real_path, writer.delimiter)
-    start = time.perf_counter()
-    made = 0
-    blocks = rows.blocks(
-        number,
-        run.seed(seed),
-        first=first,
-        seen=seen,
-        seconds=seconds,
-        threads=jobs or usable_cores(),
-    )
+        first, seen = _read_rows(str(run.output.real_path), writer.delimiter)
+    threads = jobs or usable_cores()
+    blocks = rows.blocks(number, seed, first=first, seen=seen, seconds=seconds, threads=threads)
     with closing(blocks):
-        for columns in run.line.waiting(blocks):
+        for columns in run.waiting(blocks):
             run.report_seed()
             size = len(columns["number"])
             run.write(writer.rows(columns), size)
-            made += size
-            run.noun = f"rows, {made / (time.perf_counter() - start):,.0f} a second"
             run.done(solutions=size)
 
 

@@ -7,17 +7,12 @@ from typing import Any
 import click
 
 from gpusudoku.cli.options import (
+    OwnOptions,
     boards_argument,
-    checkpoint,
     command_facts,
     method,
-    output_file,
-    own_option,
-    part_option,
     reading,
     searching,
-    solution_form,
-    statistics,
 )
 from gpusudoku.cli.usage import Integer, number_of
 from gpusudoku.options import Options
@@ -26,7 +21,7 @@ from gpusudoku.pipeline.run import Run, start_engine
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
 from gpusudoku.pipeline.text_forms import SolutionWriter
 
-own = own_option("enumerate")
+own = OwnOptions("enumerate")
 
 
 @click.command("enumerate")
@@ -54,11 +49,11 @@ own = own_option("enumerate")
     metavar="L",
     help="In ascending order, up to number L, L itself excluded.",
 )
-@part_option("enumerate", "the list, or of a batch")
-@solution_form("enumerate")
-@output_file("enumerate")
-@checkpoint("enumerate")
-@statistics("enumerate")
+@own.part("the list, or of a batch")
+@own.solution_forms()
+@own.output()
+@own.checkpoint()
+@own.statistics()
 @reading
 def enumerate_(
     boards: tuple[str, ...],

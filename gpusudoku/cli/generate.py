@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -16,17 +15,12 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import (
     Command,
+    OwnOptions,
     box_option,
-    checkpoint,
     command_facts,
     compose,
-    form_options,
     jobs_option,
-    output_file,
-    own_option,
-    part_option,
     quiet_option,
-    seed_option,
     text_of,
 )
 from gpusudoku.cli.usage import Integer, Seconds
@@ -38,7 +32,6 @@ from gpusudoku.pipeline.puzzle_forms import puzzle_writer
 from gpusudoku.pipeline.records import FORMS as RECORDS
 from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import CommandFacts, InputOptions, OutputOptions, WhichPart
-from gpusudoku.pipeline.text_forms import Writer
 
 if TYPE_CHECKING:
     from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles
@@ -58,9 +51,8 @@ def _clues(ctx: click.Context, param: click.Parameter, value: str | None) -> int
     return [int(match[1]), int(match[2])] if match[2] else int(match[1])
 
 
-def puzzle_options(command: str) -> Callable[[Command], Command]:
-    """Add the options of a command that say which random puzzles are wanted."""
-    own = own_option(command)
+def puzzle_options(own: OwnOptions) -> Callable[[Command], Command]:
+    """Make the options of a command that say which random puzzles are wanted."""
     return compose(
         box_option,
         own("--minimal", is_flag=True, help="Only puzzles without any redundant clue."),
@@ -93,7 +85,7 @@ def puzzle_options(command: str) -> Callable[[Command], Command]:
             is_flag=True,
             help="Minimal puzzles with weights, which make all count alike.",
         ),
-        seed_option(command, "The same seed makes the same puzzles."),
+        own.seed("The same seed makes the same puzzles."),
         own(
             "--seconds",
             "patience",
@@ -105,8 +97,11 @@ def puzzle_options(command: str) -> Callable[[Command], Command]:
     )
 
 
+own = OwnOptions("generate")
+
+
 @click.command()
-@own_option("generate")(
+@own(
     "-n",
     "--number",
     type=Integer(0, MAX_NUMBER),
@@ -114,16 +109,15 @@ def puzzle_options(command: str) -> Callable[[Command], Command]:
     metavar="N",
     help="Make N puzzles, no two of them equal.",
 )
-@puzzle_options("generate")
-@part_option("generate", "the puzzles")
-@form_options(
-    "generate",
+@puzzle_options(own)
+@own.part("the puzzles")
+@own.forms(
     (*FORMATS, "jsonl"),
     "How to write puzzles; csv, tsv and jsonl have solution, clues and difficulty, too."
     "  [default: line]",
 )
-@output_file("generate")
-@checkpoint("generate")
+@own.output()
+@own.checkpoint()
 @jobs_option
 @quiet_option
 def generate(
@@ -165,7 +159,9 @@ def generate(
       gpusudoku generate --unbiased -n 10000 --format csv -o weighted.csv
       gpusudoku generate -n 1000000 --seed 7 -o all.txt --checkpoint all.run
     """
-    from gpusudoku.puzzles.generate import PuzzleOptions
+    from gpusudoku.jobs.threads import usable_cores
+    from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles
+    from gpusudoku.puzzles.weighted import ClueStatistics
 
     command = command_facts()
     settings = OutputOptions.take(given, command)
@@ -185,7 +181,30 @@ def generate(
         numbers = run.take(number, "puzzles")
         writer = puzzle_writer(form, weighted=unbiased)
         with run.open(writer):
-            _write(run, options, numbers, run.seed(seed), writer, patience, jobs)
+            run.expect(len(numbers), "puzzles")
+            statistics = ClueStatistics(run.notes.get(_MOMENTS))
+            puzzles = Puzzles(
+                numbers.stop,
+                options,
+                run.seed(seed),
+                first=numbers.start,
+                done=run.start_solutions,
+                batches=statistics.batches,
+                seconds=patience,
+                threads=jobs or usable_cores(),
+            )
+            note_walks(puzzles)
+            with closing(puzzles.blocks()) as blocks:
+                for block in run.waiting(blocks):
+                    run.report_seed()
+                    run.write(writer.text(block, statistics.batches))
+                    if unbiased and block.whole:
+                        statistics.add(np.count_nonzero(block.puzzles, axis=1), block.weights)
+                        run.notes[_MOMENTS] = statistics.moments.tolist()
+                    run.done(solutions=len(block))
+            if unbiased:
+                summary = statistics.summary()
+                note(summary or "fewer than two batches of puzzles: too few for statistics")
 
 
 def puzzle_run(
@@ -205,45 +224,3 @@ def note_walks(puzzles: Puzzles) -> None:
     """Say if not all grids have the same chance."""
     if not puzzles.uniform:
         note("grids of this shape come from random walks, and are not exactly uniform")
-
-
-def _write(
-    run: Run,
-    options: PuzzleOptions,
-    numbers: range,
-    seed: int,
-    writer: Writer,
-    seconds: float,
-    jobs: int | None,
-) -> None:
-    """Make the puzzles that are left of some numbers, and write them."""
-    from gpusudoku.jobs.threads import usable_cores
-    from gpusudoku.puzzles.generate import Puzzles
-    from gpusudoku.puzzles.weighted import ClueStatistics
-
-    run.total = len(numbers)
-    threads, statistics = jobs or usable_cores(), ClueStatistics(run.notes.get(_MOMENTS))
-    puzzles = Puzzles(
-        numbers.stop,
-        options,
-        seed,
-        first=numbers.start,
-        done=run.start_solutions,
-        batches=statistics.batches,
-        seconds=seconds,
-        threads=threads,
-    )
-    note_walks(puzzles)
-    start, made = time.perf_counter(), 0
-    with closing(puzzles.blocks()) as blocks:
-        for block in run.line.waiting(blocks):
-            run.report_seed()
-            run.write(writer.text(block, statistics.batches))
-            made += len(block)
-            run.noun = f"puzzles, {made / (time.perf_counter() - start):,.0f} a second"
-            if options.unbiased and block.whole:
-                statistics.add(np.count_nonzero(block.puzzles, axis=1), block.weights)
-                run.notes[_MOMENTS] = statistics.moments.tolist()
-            run.done(solutions=len(block))
-    if options.unbiased:
-        note(statistics.summary() or "fewer than two batches of puzzles: too few for statistics")

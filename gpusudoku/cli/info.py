@@ -12,7 +12,7 @@ import numpy as np
 
 from gpusudoku import collection, formats
 from gpusudoku.board.board import Board
-from gpusudoku.cli.options import boards_argument, command_facts, output_file, own_option, reading
+from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, reading
 from gpusudoku.cli.usage import Choice
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import import_packages
@@ -30,10 +30,10 @@ LEAST_BYTES = 1 << 19
 
 @click.command()
 @boards_argument
-@own_option("info")(
+@OwnOptions("info")(
     "--candidates", is_flag=True, help="Also the candidates of every cell, and their counts."
 )
-@own_option("info")("--json", "as_json", is_flag=True, help="One JSON object per board.")
+@OwnOptions("info")("--json", "as_json", is_flag=True, help="One JSON object per board.")
 @reading
 def info(boards: tuple[str, ...], reading: InputOptions, candidates: bool, as_json: bool) -> None:
     """Describe every BOARD: its size, its clues, and whether they clash.
@@ -107,24 +107,23 @@ def _candidate_lists(board: Board) -> list[list[int]]:
 
 @click.command()
 @boards_argument
-@own_option("convert")(
+@OwnOptions("convert")(
     "--format",
     "form",
     type=Choice(list(formats.FORMATS)),
     help="The form to write.  [default: line, or as the name of FILE ends]",
 )
-@output_file("convert")
+@OwnOptions("convert").output()
 @reading
 def convert(boards: tuple[str, ...], reading: InputOptions, **given: Any) -> None:
     """Write every BOARD in another form."""
-    command = command_facts()
-    asked = OutputOptions.take(given, command)
-    form = asked.form or "line"
+    settings = OutputOptions.take(given, command_facts())
+    form = settings.form or "line"
     source = Source(boards, reading)
     between = formats.separator(form).encode()
     texts = _written(source, form, between)
     first = next(texts, None)  # before anything is opened: the form may not suit the board
-    with Output(asked.output, asked.force, boards) as out:
+    with Output(settings.output, settings.force, boards) as out:
         header = formats.header(form)
         out.write_header(lambda: f"{header}\n".encode() if header else b"")
         if first is not None:
@@ -173,10 +172,10 @@ def _written(source: Source, form: str, between: bytes) -> Iterator[bytes]:
 
 
 @click.command()
-@own_option("boards")(
+@OwnOptions("boards")(
     "--long", is_flag=True, help="Cells, filling factor and search space of each board."
 )
-@own_option("boards")("--json", "as_json", is_flag=True, help="One JSON object per board.")
+@OwnOptions("boards")("--json", "as_json", is_flag=True, help="One JSON object per board.")
 def boards(long: bool, as_json: bool) -> None:
     """List the boards that come with the program.
 

@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.options import output_file, quiet_option
+from gpusudoku.cli.options import OwnOptions, quiet_option
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.pipeline.identity import placed
 from gpusudoku.pipeline.messages import quietly
@@ -20,7 +20,7 @@ from gpusudoku.runs.records import DAMAGED, LinesFile, PartFile, in_order, read_
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
-@output_file("merge")
+@OwnOptions("merge").output()
 @quiet_option
 def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) -> None:
     """Join all parts of a run: print what the whole command would have printed.
@@ -115,8 +115,8 @@ def _text(parts: list[PartFile], output: str | None) -> bytes:
             from gpusudoku.runs.counting import merged
 
             assert boards.places is not None  # ``placed`` gave them
-            asked = OutputOptions(options["format"], errors=options["keep_going"])
-            writer = count_writer(asked, boards.places.origin(0), single=True)
+            settings = OutputOptions(options["format"], errors=options["keep_going"])
+            writer = count_writer(settings, boards.places.origin(0), single=True)
             count = merged([part.record for part in parts])
             return writer.header() + writer.text(ResultBlock.of(boards, count, None))
         from gpusudoku.cli.shares import style_of

@@ -11,16 +11,11 @@ import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.options import (
+    OwnOptions,
     boards_argument,
-    checkpoint,
     command_facts,
-    form_options,
     jobs_option,
-    output_file,
-    own_option,
-    part_option,
     reading,
-    seed_option,
     text_of,
 )
 from gpusudoku.cli.usage import Integer
@@ -29,14 +24,14 @@ from gpusudoku.formats import FORMATS
 from gpusudoku.pipeline.puzzle_forms import minimal_writer
 from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
-from gpusudoku.pipeline.source import conflict_in, place_of
+from gpusudoku.pipeline.source import conflict_in
 from gpusudoku.pipeline.text_forms import Writer
 from gpusudoku.results import BadBoard
 
 if TYPE_CHECKING:
     from gpusudoku.puzzles.minimise import MinimisedBlock
 
-own = own_option("minimise")
+own = OwnOptions("minimise")
 
 
 @click.command()
@@ -52,19 +47,17 @@ own = own_option("minimise")
     help="Clues that stay: r1c1,r5c5; or a file or text with a character a cell, a dot for the"
     " others.",
 )
-@seed_option(
-    "minimise",
+@own.seed(
     "The same seed tries clues in the same order.",
 )
-@part_option("minimise", "a batch")
-@form_options(
-    "minimise",
+@own.part("a batch")
+@own.forms(
     (*FORMATS, "jsonl"),
     "How to write puzzles; csv, tsv and jsonl have the given one and the solution, too."
     "  [default: line]",
 )
-@output_file("minimise")
-@checkpoint("minimise")
+@own.output()
+@own.checkpoint()
 @jobs_option
 @reading
 def minimise(
@@ -154,7 +147,7 @@ def _list_all(run: Run, writer: Writer, keep: str, limit: int | None, threads: i
         try:
             solution = only_solution(puzzle, engine).cells
             with closing(minimal_blocks(puzzle, solution, kept, engine)) as blocks:
-                for block in run.line.waiting(blocks) if run.single else blocks:
+                for block in run.waiting(blocks):
                     rows = block if limit is None else block[: limit - number]
                     new = rows[max(0, skipped - number) :]
                     number += len(rows)
@@ -166,6 +159,6 @@ def _list_all(run: Run, writer: Writer, keep: str, limit: int | None, threads: i
                     if number == limit:
                         break
         except InputError as error:
-            run.source.unanswered(f"{place_of(board, 0)}{error}{conflict_in(puzzle)}")
+            run.unanswered(board, f"{error}{conflict_in(puzzle)}")
         run.done(boards=1)
         skipped = 0

@@ -12,16 +12,7 @@ import click
 import numpy as np
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.cli.options import (
-    boards_argument,
-    checkpoint,
-    command_facts,
-    form_options,
-    jobs_option,
-    output_file,
-    own_option,
-    reading,
-)
+from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, jobs_option, reading
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
@@ -35,7 +26,7 @@ from gpusudoku.pipeline.source import place_of
 if TYPE_CHECKING:
     from gpusudoku.puzzles.neighbours import Change
 
-own = own_option("neighbours")
+own = OwnOptions("neighbours")
 
 _QUICK = 2
 """Clues that go, or come, without an estimate of the time."""
@@ -52,14 +43,13 @@ _QUICK = 2
     help="Only the first puzzle of each class, as 'gpusudoku canonical --dedupe' has them.",
 )
 @own("--limit", type=Integer(min=1), metavar="K", help="List K of each BOARD at most.")
-@form_options(
-    "neighbours",
+@own.forms(
     (*FORMATS, "jsonl"),
     "How to write puzzles; csv, tsv and jsonl have the given one and the changed clues, too."
     "  [default: line]",
 )
-@output_file("neighbours")
-@checkpoint("neighbours")
+@own.output()
+@own.checkpoint()
 @jobs_option
 @reading
 def neighbours(
@@ -110,7 +100,7 @@ def neighbours(
         skipped = run.start_solutions
         has_neighbours = skipped > 0
         with closing(neighbour_blocks(batches, change, threads, limit)) as blocks:
-            for block in run.line.waiting(blocks) if run.single else blocks:
+            for block in run.waiting(blocks):
                 if block.ended:
                     run.source.unsolved(block.boards, block.numbers)
                     run.done(boards=len(block.boards), solutions=skipped, count=0)

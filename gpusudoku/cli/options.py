@@ -10,7 +10,7 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -69,17 +69,12 @@ def option(
     """Make a click option with its default shown; its environment variable is prefix and name.
 
     Commands share a variable only where it means the same to all of them: what belongs to one
-    command is an ``own_option``.
+    command is one of its ``OwnOptions``.
     """
     long = next(name for name in names if name.startswith("--"))
     variable = prefix + long.split("/")[0].lstrip("-").replace("-", "_").upper()
     settings.setdefault("show_default", settings.get("default") is not None)
     return click.option(*names, envvar=variable, **settings)
-
-
-def own_option(command: str) -> Callable[..., Callable[[Command], Command]]:
-    """Make options that belong to a command: their variables have its name in them."""
-    return partial(option, prefix=f"GPUSUDOKU_{command.upper()}_")
 
 
 def box_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Geometry | None:
@@ -275,11 +270,6 @@ counting = compose(
 )
 
 
-def statistics(command: str) -> Callable[[Command], Command]:
-    """Add the option of a command that shows statistics."""
-    return own_option(command)("--stats", is_flag=True, help="Show statistics on stderr.")
-
-
 def _file_to_save(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """Refuse standard streams where a file is read and written, for click."""
     if value is not None and value in ("", "-"):
@@ -287,113 +277,110 @@ def _file_to_save(ctx: click.Context, param: click.Parameter, value: str | None)
     return value
 
 
-def checkpoint(command: str) -> Callable[[Command], Command]:
-    """Add the option of a command that saves its progress."""
-    return own_option(command)(
-        "--checkpoint",
-        metavar="FILE",
-        callback=_file_to_save,
-        shell_complete=complete_files,
-        help="Save progress in FILE every few seconds; the same command, or resume, continues it.",
-    )
+class OwnOptions:
+    """Makes options that belong to a command: their variables have its name in them."""
 
+    def __init__(self, command: str) -> None:
+        self._prefix = f"GPUSUDOKU_{command.upper()}_"
 
-def force(command: str) -> Callable[[Command], Command]:
-    """Add the option of a command that lets it overwrite files."""
-    return own_option(command)("--force", is_flag=True, help="Overwrite an existing output file.")
+    def __call__(self, *names: str, **settings: Any) -> Callable[[Command], Command]:
+        """Make an option that only this command has."""
+        return option(*names, prefix=self._prefix, **settings)
 
+    def statistics(self) -> Callable[[Command], Command]:
+        """Make the option that shows statistics."""
+        return self("--stats", is_flag=True, help="Show statistics on stderr.")
 
-def seed_option(command: str, text: str) -> Callable[[Command], Command]:
-    """Add the option of a command for the seed of what is random; see ``Run.seed``."""
-    text += "  [default: a new one, on stderr and in csv, tsv and jsonl]"
-    return own_option(command)("--seed", type=Integer(0, (1 << 128) - 1), metavar="S", help=text)
-
-
-def seconds_option(command: str) -> Callable[[Command], Command]:
-    """Add the option of a command that ends the work on each board after some time."""
-    result = {
-        "count": "The count is then N+, where N solutions were found.",
-        "solve": "Without a solution it is then unknown whether there is one.",
-    }
-    text = f"Stop work on each board after S seconds, compiling apart. {result[command]}"
-    return own_option(command)("--seconds", type=Seconds(MAX_SECONDS), metavar="S", help=text)
-
-
-def part_option(command: str, what: str) -> Callable[[Command], Command]:
-    """Add the option of a command for a part of its work; ``what`` says of what."""
-    return own_option(command)(
-        "--part",
-        callback=parsed_part,
-        metavar="I/N",
-        help=f"Part I of N of {what}, I from 1 to N, for many machines: 'gpusudoku merge' joins"
-        " all of them.",
-    )
-
-
-def cluster_option(command: str, more: str = "") -> Callable[[Command], Command]:
-    """Add the option of a command that works on a cluster."""
-    text = f"Work on a Dask cluster: the address of its scheduler, or local.{more}"
-    return own_option(command)("--cluster", metavar="ADDRESS", help=text)
-
-
-def output_file(command: str) -> Callable[[Command], Command]:
-    """Add the options of a command that choose the file of its results."""
-    own = own_option(command)
-    return compose(
-        own(
-            "-o",
-            "--output",
+    def checkpoint(self) -> Callable[[Command], Command]:
+        """Make the option that saves the progress."""
+        return self(
+            "--checkpoint",
             metavar="FILE",
+            callback=_file_to_save,
             shell_complete=complete_files,
-            help="Write to FILE, in the form that its name ends in.  [default: stdout]",
-        ),
-        force(command),
-    )
+            help="Save progress in FILE every few seconds; the same command, or resume, continues"
+            " it.",
+        )
 
+    def force(self) -> Callable[[Command], Command]:
+        """Make the option that lets the command overwrite files."""
+        return self("--force", is_flag=True, help="Overwrite an existing output file.")
 
-def form_options(command: str, forms: Sequence[str], text: str) -> Callable[[Command], Command]:
-    """Add ``--format``, with this help, and ``--json``."""
-    own = own_option(command)
-    return compose(
-        own("--format", "form", type=Choice(forms), help=text),
-        own("--json", "as_json", is_flag=True, help="The same as --format jsonl."),
-    )
+    def seed(self, text: str) -> Callable[[Command], Command]:
+        """Make the option for the seed of what is random; see ``Run.seed``."""
+        text += "  [default: a new one, on stderr and in csv, tsv and jsonl]"
+        return self("--seed", type=Integer(0, (1 << 128) - 1), metavar="S", help=text)
 
+    def seconds(self, result: str) -> Callable[[Command], Command]:
+        """Make the option that ends the work on each board after some time, with this result."""
+        text = f"Stop work on each board after S seconds, compiling apart. {result}"
+        return self("--seconds", type=Seconds(MAX_SECONDS), metavar="S", help=text)
 
-def solution_form(command: str) -> Callable[[Command], Command]:
-    """Add the options of a command that choose the form of solutions."""
-    return form_options(
-        command,
-        (*FORMATS, "jsonl"),
-        "How to write solutions; csv, tsv and jsonl tell the board of each, too.  [default: line]",
-    )
+    def part(self, what: str) -> Callable[[Command], Command]:
+        """Make the option for a part of the work; ``what`` says of what."""
+        return self(
+            "--part",
+            callback=parsed_part,
+            metavar="I/N",
+            help=f"Part I of N of {what}, I from 1 to N, for many machines: 'gpusudoku merge' joins"
+            " all of them.",
+        )
 
+    def cluster(self, more: str = "") -> Callable[[Command], Command]:
+        """Make the option that works on a cluster."""
+        text = f"Work on a Dask cluster: the address of its scheduler, or local.{more}"
+        return self("--cluster", metavar="ADDRESS", help=text)
 
-def answer_options(command: str, forms: Sequence[str], plain: str) -> Callable[[Command], Command]:
-    """Add the options of ``count`` and ``solve`` that say how answers are written.
+    def output(self) -> Callable[[Command], Command]:
+        """Make the options that choose the file of the results."""
+        return compose(
+            self(
+                "-o",
+                "--output",
+                metavar="FILE",
+                shell_complete=complete_files,
+                help="Write to FILE, in the form that its name ends in.  [default: stdout]",
+            ),
+            self.force(),
+        )
 
-    ``plain`` says in words what is written by default.
-    """
-    own = own_option(command)
-    return compose(
-        form_options(
-            command,
-            forms,
-            f"How to write answers; csv, tsv and jsonl have a record a board.  {plain}",
-        ),
-        output_file(command),
-        checkpoint(command),
-        statistics(command),
-        own(
-            "--log",
-            metavar="FILE",
-            shell_complete=complete_files,
-            help="Append a JSON object for every board to FILE.",
-        ),
-        own(
-            "--exit-code",
-            is_flag=True,
-            help="Exit with 0 if all boards have one solution, with 3 if some have several, and "
-            "with 4 if some have none.",
-        ),
-    )
+    def forms(self, forms: Sequence[str], text: str) -> Callable[[Command], Command]:
+        """Make ``--format``, with this help, and ``--json``."""
+        return compose(
+            self("--format", "form", type=Choice(forms), help=text),
+            self("--json", "as_json", is_flag=True, help="The same as --format jsonl."),
+        )
+
+    def solution_forms(self) -> Callable[[Command], Command]:
+        """Make the options that choose the form of solutions."""
+        return self.forms(
+            (*FORMATS, "jsonl"),
+            "How to write solutions; csv, tsv and jsonl tell the board of each, too."
+            "  [default: line]",
+        )
+
+    def answers(self, forms: Sequence[str], plain: str) -> Callable[[Command], Command]:
+        """Make the options of ``count`` and ``solve`` that say how answers are written.
+
+        ``plain`` says in words what is written by default.
+        """
+        return compose(
+            self.forms(
+                forms, f"How to write answers; csv, tsv and jsonl have a record a board.  {plain}"
+            ),
+            self.output(),
+            self.checkpoint(),
+            self.statistics(),
+            self(
+                "--log",
+                metavar="FILE",
+                shell_complete=complete_files,
+                help="Append a JSON object for every board to FILE.",
+            ),
+            self(
+                "--exit-code",
+                is_flag=True,
+                help="Exit with 0 if all boards have one solution, with 3 if some have several, "
+                "and with 4 if some have none.",
+            ),
+        )

@@ -12,7 +12,7 @@ import numpy as np
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.cli.completing import complete_boards, complete_files
-from gpusudoku.cli.options import command_facts, devices, output_file, reading, solution_form
+from gpusudoku.cli.options import OwnOptions, command_facts, devices, reading
 from gpusudoku.cli.usage import numbers_of
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.formats.symbols import values_in
@@ -49,8 +49,8 @@ class _WithNumbers(click.Command):
 @click.command(cls=_WithNumbers)
 @board_argument
 @click.argument("numbers", nargs=-1, required=True, metavar="K...", callback=numbers_of)
-@solution_form("nth")
-@output_file("nth")
+@OwnOptions("nth").solution_forms()
+@OwnOptions("nth").output()
 @devices
 @reading
 def nth(board: str, numbers: tuple[int, ...], reading: InputOptions, **given: Any) -> None:
@@ -65,10 +65,9 @@ def nth(board: str, numbers: tuple[int, ...], reading: InputOptions, **given: An
       gpusudoku nth board.txt 999999      the millionth
       gpusudoku nth @empty 3335451876010536468480
     """
-    command = command_facts()
-    asked = OutputOptions.take(given, command)
-    form = asked.form or "line"
-    with Output(asked.output, asked.force, [board]) as out, ProgressLine() as line:
+    settings = OutputOptions.take(given, command_facts())
+    form = settings.form or "line"
+    with Output(settings.output, settings.force, [board]) as out, ProgressLine() as line:
         source = Source([board], reading, one=True)
         batch = sole_board(board, source)
         writer = SolutionWriter(form, source.origin, ("number",))
@@ -94,7 +93,7 @@ def nth(board: str, numbers: tuple[int, ...], reading: InputOptions, **given: An
 @click.argument(
     "grids", nargs=-1, required=True, metavar="SOLUTION...", shell_complete=complete_files
 )
-@output_file("rank")
+@OwnOptions("rank").output()
 @devices
 @reading
 def rank(

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.commands import ARGUMENTS, cli
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.options import cluster_option, devices, quiet_option
+from gpusudoku.cli.options import OwnOptions, devices, quiet_option
 from gpusudoku.errors import InputError, printable
 from gpusudoku.pipeline.identity import placed
 from gpusudoku.pipeline.settings import WhichPart
@@ -21,7 +21,7 @@ from gpusudoku.pipeline.settings import WhichPart
 @click.command()
 @click.argument("file", metavar="FILE", shell_complete=complete_files)
 @devices
-@cluster_option("resume", "  [default: on this machine]")
+@OwnOptions("resume").cluster("  [default: on this machine]")
 @quiet_option
 @click.pass_context
 def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> None:

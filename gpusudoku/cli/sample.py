@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gpusudoku.cli.options import (
-    boards_argument,
-    checkpoint,
-    command_facts,
-    devices,
-    output_file,
-    own_option,
-    part_option,
-    reading,
-    seed_option,
-    solution_form,
-)
+from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, devices, reading
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import MAX_NUMBER, Options
@@ -37,7 +26,7 @@ if TYPE_CHECKING:
     from gpusudoku.board.batch import Batch
     from gpusudoku.engines.engine import Engine
 
-own = own_option("sample")
+own = OwnOptions("sample")
 
 _INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N, not random ones"
 """A way out for a board that is too expensive to sample."""
@@ -53,15 +42,14 @@ _INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N
     metavar="N",
     help="Draw N solutions of each board.",
 )
-@seed_option(
-    "sample",
+@own.seed(
     "The same seed draws the same solutions.",
 )
 @own("--distinct", is_flag=True, help="Draw no solution of a board twice.")
-@part_option("sample", "the sample, or of a batch")
-@solution_form("sample")
-@output_file("sample")
-@checkpoint("sample")
+@own.part("the sample, or of a batch")
+@own.solution_forms()
+@own.output()
+@own.checkpoint()
 @devices
 @reading
 def sample(
@@ -106,33 +94,32 @@ def sample(
         if run.single:
             run.total = len(numbers)
         for board in run.source.singles():
+            draws = numbers[skipped:]
             try:
-                remaining = numbers[skipped:]
-                draw = remaining.start
-                for rows in _blocks(board, remaining, seed, distinct, options, engine, run):
+                for rows in _blocks(run, board, draws, seed, distinct, options, engine):
                     run.report_seed()
-                    draws = np.arange(draw, draw + len(rows))
+                    drawn = np.arange(draws.start, draws.start + len(rows))
+                    draws = draws[len(rows) :]
                     with naming(place_of(board, 0)):
-                        text = writer.text(board, rows, values={"seed": str(seed), "draw": draws})
+                        text = writer.text(board, rows, values={"seed": str(seed), "draw": drawn})
                     run.write(text)
                     run.done(solutions=len(rows))
-                    draw += len(rows)
-            except (InputError, TooExpensive) as error:
-                run.line.clear()
-                hint = _INSTEAD if isinstance(error, TooExpensive) else ""
-                run.source.unanswered(f"{place_of(board, 0)}{error}{hint}")
+            except InputError as error:
+                run.unanswered(board, error)
+            except TooExpensive as error:
+                run.unanswered(board, f"{error}{_INSTEAD}")
             run.done(boards=1)
             skipped = 0
 
 
 def _blocks(
+    run: Run,
     board: Batch,
     draws: range,
     seed: int,
     distinct: bool,
     options: Options,
     engine: Engine,
-    run: Run,
 ) -> Iterator[NDArray[np.uint8]]:
     """Draw solutions of a board, in blocks.
 
@@ -148,6 +135,6 @@ def _blocks(
         if not solutions:
             raise InputError(f"no solution to draw{conflict_in(board[0])}")
         blocks = solutions.sample_blocks(draws.stop, seed, distinct=distinct, first=draws.start)
-    if run.total is not None:  # of a single board
+    if run.single:
         expect_solutions(len(draws), "draw", DRAWN_PER_SECOND, engine)
     return blocks

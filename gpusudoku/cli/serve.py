@@ -10,8 +10,8 @@ import click
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.compile import usual_kernels
-from gpusudoku.cli.completing import complete_boards, complete_boxes
-from gpusudoku.cli.options import box_of, devices, method, option, own_option, quiet_option
+from gpusudoku.cli.completing import complete_boards
+from gpusudoku.cli.options import OwnOptions, box_option, devices, method, quiet_option
 from gpusudoku.cli.usage import Integer, Seconds
 from gpusudoku.errors import GpusudokuError, InputError, Interrupted, not_installed, shown
 from gpusudoku.jobs.interrupts import patient_interrupts
@@ -22,7 +22,7 @@ from gpusudoku.pipeline.run import start_engine
 from gpusudoku.pipeline.settings import InputOptions
 from gpusudoku.pipeline.source import Source
 
-own = own_option("serve")
+own = OwnOptions("serve")
 
 _NAME = re.compile(r"[\w.-]+|\[?[0-9A-Fa-f:.]+\]?")
 _ORIGIN = re.compile(r"https?://[^/\s?#@]+/*", re.IGNORECASE)
@@ -77,13 +77,7 @@ def _checked(form: re.Pattern[str], expected: str) -> Callable[..., tuple[str, .
     metavar="SECONDS",
     help="Give up a request after this time.",
 )
-@option(
-    "--box",
-    callback=box_of,
-    shell_complete=complete_boxes,
-    metavar="ROWSxCOLUMNS",
-    help="The shape of a box, if it is not the usual one.",
-)
+@box_option
 @devices
 @method
 @quiet_option

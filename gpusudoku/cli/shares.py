@@ -12,17 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.options import (
-    boards_argument,
-    checkpoint,
-    command_facts,
-    devices,
-    form_options,
-    output_file,
-    own_option,
-    part_option,
-    reading,
-)
+from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, devices, reading
 from gpusudoku.cli.usage import Choice, Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
@@ -47,7 +37,7 @@ if TYPE_CHECKING:
 
     from gpusudoku.board.batch import Batch
 
-own = own_option("shares")
+own = OwnOptions("shares")
 
 _DIGITS = "digits"
 """The note of how many digits the boards of a table have."""
@@ -55,8 +45,7 @@ _DIGITS = "digits"
 
 @click.command()
 @boards_argument
-@form_options(
-    "shares",
+@own.forms(
     ["text", "csv", "jsonl"],
     "How to write shares; csv has a record a cell, jsonl an object a board."
     "  [default: text for one board, jsonl for a batch]",
@@ -89,9 +78,9 @@ _DIGITS = "digits"
     shell_complete=complete_files,
     help="Draw the shares of one board, as .svg, .png or .pdf (needs matplotlib).",
 )
-@part_option("shares", "the board's solutions, or of a batch")
-@output_file("shares")
-@checkpoint("shares")
+@own.part("the board's solutions, or of a batch")
+@own.output()
+@own.checkpoint()
 @devices
 @reading
 def shares(
@@ -170,7 +159,7 @@ def shares(
             writer.digits = run.notes.get(_DIGITS, 0)
         engine = start_engine(options)
         with closing(share_batches(run.source.batches(), options, engine)) as blocks:
-            for block in run.line.waiting(blocks) if run.single else blocks:
+            for block in run.waiting(blocks):
                 assert block.shares is not None
                 assert block.errors is not None
                 for index, board in enumerate(block.boards.singles()):
@@ -185,8 +174,7 @@ def shares(
                         if plot is not None:
                             _draw(shares_of_board, plot, settings.force)
                     except TooExpensive as error:
-                        run.line.clear()
-                        run.source.unanswered(f"{place_of(board, 0)}{error}")
+                        run.unanswered(board, error)
                     if isinstance(writer, ShareTable):
                         run.notes[_DIGITS] = writer.digits
                     run.done(boards=1, count=count)

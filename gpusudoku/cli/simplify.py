@@ -13,7 +13,7 @@ import numpy as np
 from gpusudoku import formats
 from gpusudoku.board.board import Board
 from gpusudoku.cli.completing import complete_techniques
-from gpusudoku.cli.options import boards_argument, own_option, reading
+from gpusudoku.cli.options import OwnOptions, boards_argument, reading
 from gpusudoku.pipeline.messages import note, tell
 from gpusudoku.pipeline.output import refuse_stdout, show
 from gpusudoku.pipeline.settings import InputOptions
@@ -23,7 +23,7 @@ from gpusudoku.search.techniques import GROUPS, TECHNIQUES, parse_techniques, te
 if TYPE_CHECKING:
     from gpusudoku.logic import Simplified
 
-own = own_option("simplify")
+own = OwnOptions("simplify")
 
 
 @click.command("simplify")

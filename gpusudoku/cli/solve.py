@@ -10,20 +10,10 @@ from typing import Any
 import click
 
 from gpusudoku import formats
-from gpusudoku.cli.options import (
-    answer_options,
-    boards_argument,
-    cluster_option,
-    command_facts,
-    own_option,
-    part_option,
-    reading,
-    searching,
-    seconds_option,
-)
+from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, reading, searching
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
-from gpusudoku.pipeline.answers import AnswerRun
+from gpusudoku.pipeline.answers import AnswerRun, refuse_output
 from gpusudoku.pipeline.messages import note
 from gpusudoku.pipeline.run import machine_of
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
@@ -31,22 +21,22 @@ from gpusudoku.pipeline.summary import show_search
 from gpusudoku.pipeline.text_forms import solve_writer, verdict
 from gpusudoku.results import ResultBlock, SearchStats
 
+own = OwnOptions("solve")
+
 
 @click.command()
 @boards_argument
 @searching
-@own_option("solve")(
+@own(
     "--first",
     "first_only",
     is_flag=True,
     help="Stop at the first solution, without looking for another.",
 )
-@seconds_option("solve")
-@part_option("solve", "a batch")
-@cluster_option("solve")
-@answer_options(
-    "solve", [*formats.FORMATS, "jsonl"], "[default: pretty for one board, line for a batch]"
-)
+@own.seconds("Without a solution it is then unknown whether there is one.")
+@own.part("a batch")
+@own.cluster()
+@own.answers([*formats.FORMATS, "jsonl"], "[default: pretty for one board, line for a batch]")
 @reading
 def solve(
     boards: tuple[str, ...],
@@ -82,8 +72,9 @@ def solve(
     if first_only and settings.exit_code:
         raise InputError("--exit-code needs to know whether there is another solution: no --first")
     options = Options(**given, limit=1 if first_only else 2)
+    refuse_output(settings, boards)
     undivided = "--part is for batches here: one solution has no parts"
-    run = AnswerRun(command, boards, reading, settings, "solved", part=part, undivided=undivided)
+    run = AnswerRun(command, boards, reading, settings, part=part, undivided=undivided)
     if cluster is not None:
         if run.single:
             raise InputError("--cluster is for batches here: one board is solved on this machine")
@@ -96,7 +87,7 @@ def solve(
     writer = solve_writer(settings, run.source.origin, single=run.single, on_terminal=on_terminal)
     with (
         machine_of(cluster, options) as machine,
-        run.open_answers(writer, machine),
+        run.open_answers(writer, machine, "solved"),
         run.blocks(partial(solve_blocks, options=options, engine=machine)) as blocks,
     ):
         for results in blocks:

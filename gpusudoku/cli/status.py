@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.options import own_option
+from gpusudoku.cli.options import OwnOptions
 from gpusudoku.errors import printable
 from gpusudoku.jobs.watch import duration
 from gpusudoku.pipeline.messages import several
@@ -27,7 +27,7 @@ LEAST_DONE = 0.001
 LEAST_SECONDS = 1.0
 """After less work, no rate is told."""
 
-own = own_option("status")
+own = OwnOptions("status")
 
 
 @click.command()

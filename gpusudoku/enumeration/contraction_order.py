@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import NINE
 from gpusudoku.contraction.general.join import MEMORY, Join
+from gpusudoku.contraction.general.order import JoinOrder
 from gpusudoku.contraction.general.parts import BoardPart, Parts
-from gpusudoku.contraction.general.quick import JoinOrder
-from gpusudoku.contraction.nine.quick import Products, QuickOrder
+from gpusudoku.contraction.nine.order import NineOrder, Products
 from gpusudoku.enumeration.index import SolutionIndex
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, locked_cached_property
@@ -37,7 +37,7 @@ class NineIndex(SolutionIndex):
     """The contraction order of a 9x9 board, from its candidates, uint64 (81), as ``Nine``'s."""
 
     def __init__(self, candidates: NDArray[np.uint64], threads: int) -> None:
-        self._order = QuickOrder(candidates, threads)
+        self._order = NineOrder(candidates, threads)
         self._threads = threads
         self._lock = CancellableLock()
 

@@ -296,7 +296,7 @@ class SolutionSet:
             from gpusudoku.contraction.nine.sum import stages  # lazily: only before compiling
 
             call = stages()
-            later = [*call.of_one_board(), *call.of_quick_order(), *call.of_products()]
+            later = [*call.of_one_board(), *call.of_contraction_order(), *call.of_products()]
             ready(kernels, later=later if self._is_nine and limit else ())
         board = Batch.of([self.board])
         rows, [count] = find_sorted(board, self.options, self._searcher, limit, seconds)

@@ -16,7 +16,7 @@ from gpusudoku.pipeline.messages import note, several
 from gpusudoku.pipeline.output import Log, is_same_file, line_ends, open_log, refuse
 from gpusudoku.pipeline.progress import ProgressLine
 from gpusudoku.pipeline.run import Run
-from gpusudoku.pipeline.settings import CommandFacts, InputOptions, OutputOptions, WhichPart
+from gpusudoku.pipeline.settings import OutputOptions
 from gpusudoku.pipeline.summary import Ending, Tally, Totals
 from gpusudoku.pipeline.text_forms import Writer, answer_records, verdict
 from gpusudoku.results import BadBoard, ResultBlock
@@ -38,66 +38,34 @@ class AnswerRun(Run):
 
     _makes_empty_file = True
     _writer: Writer
-
-    def __init__(
-        self,
-        command: CommandFacts,
-        boards: tuple[str, ...],
-        reading: InputOptions,
-        settings: OutputOptions,
-        verb: str,
-        *,
-        part: WhichPart | None = None,
-        undivided: str = "",
-        has_record: bool = False,
-    ) -> None:
-        """Open the input; refuse at once an output file or log that could not be written later.
-
-        An interrupt reports so many boards ``verb``, such as counted; see ``Run`` for the rest.
-        """
-        self._verb = verb
-        if settings.checkpoint is not None:  # the file may have been begun
-            settings.refuse_with("--checkpoint", {"--log": settings.log, "--stats": settings.stats})
-        else:
-            refuse(settings.output, settings.force, boards)
-            if settings.output and settings.log and is_same_file(settings.output, settings.log):
-                raise InputError(
-                    f"{settings.output}: is the log, and cannot be the output file, too"
-                )
-        super().__init__(
-            command,
-            boards,
-            reading,
-            settings,
-            part=part,
-            undivided=undivided,
-            has_record=has_record,
-        )
-        self._wanted: Callable[[Any], Any] | None = None
-        self._log: Log | None = None
-        self._records: Writer | None = None
-        self._tally: Tally | None = None
-        self._totals: Totals | None = None
-        self._is_begun = False
-        """True once an answer is written: the next one is written behind it."""
-        self._lines_before = 0
-        """Lines written before the last text."""
+    _verb: str
+    _wanted: Callable[[Any], Any] | None = None
+    _log: Log | None = None
+    _records: Writer | None = None
+    _tally: Tally | None = None
+    _totals: Totals | None = None
+    _is_begun = False
+    """True once an answer is written: the next one is written behind it."""
+    _lines_before = 0
+    """Lines written before the last text."""
 
     @contextmanager
     def open_answers(
         self,
         writer: Writer,
         engine: Engine,
+        verb: str,
         *,
         line: ProgressLine | None = None,
         wanted: Callable[[Any], Any] | None = None,
     ) -> Iterator[None]:
         """Open output and log.
 
-        ``wanted`` is a test of counts, int64 or object (B), that selects the answers to write.
+        An interrupt reports so many boards ``verb``, such as counted. ``wanted`` is a test of
+        counts, int64 or object (B), that selects the answers to write.
         """
         settings = self.settings
-        self._writer, self._wanted = writer, wanted
+        self._writer, self._verb, self._wanted = writer, verb, wanted
         self._between = writer.between
         with (
             self.open(writer, line=line or ProgressLine()),
@@ -218,6 +186,17 @@ class AnswerRun(Run):
         self.source.finish()
         if self._tally is not None and self.settings.exit_code:
             sys.exit(self._tally.status)
+
+
+def refuse_output(settings: OutputOptions, inputs: tuple[str, ...]) -> None:
+    """Raise an InputError at once for an output file or log that could not be written later."""
+    output, log = settings.output, settings.log
+    if settings.checkpoint is not None:  # the file may have been begun
+        settings.refuse_with("--checkpoint", {"--log": log, "--stats": settings.stats})
+        return
+    refuse(output, settings.force, inputs)
+    if output and log and is_same_file(output, log):
+        raise InputError(f"{output}: is the log, and cannot be the output file, too")
 
 
 def _sum(numbers: NDArray[Any]) -> int:

@@ -26,7 +26,7 @@ INDIFFERENT = frozenset(
 """Parameters of commands on which files do not depend; boards are looked into."""
 
 
-def facts_of_lines(command: CommandFacts, asked: OutputOptions) -> dict[str, Any]:
+def facts_of_lines(command: CommandFacts, settings: OutputOptions) -> dict[str, Any]:
     """Return the options of a command on which its lines depend, by name, as JSON."""
     facts = {
         option: command.params[name]
@@ -38,18 +38,18 @@ def facts_of_lines(command: CommandFacts, asked: OutputOptions) -> dict[str, Any
     facts = {
         name: value if isinstance(value, simple) else str(value) for name, value in facts.items()
     }
-    facts |= {"format": asked.form, "details": asked.in_detail}
+    facts |= {"format": settings.form, "details": settings.in_detail}
     return facts if part is None else {**facts, "parts": part.parts}
 
 
 def identity_of_command(
     command: CommandFacts,
     source: Source,
-    asked: OutputOptions,
+    settings: OutputOptions,
     options: Mapping[str, Any] | None = None,
 ) -> Identity:
     """Return all that the lines of a command depend on; ``options`` are more of that."""
-    facts = {**facts_of_lines(command, asked), **(options or {})}
+    facts = {**facts_of_lines(command, settings), **(options or {})}
     if (part := command.params.get("part")) is not None:
         facts["part"] = part.number
     if source.board is not None:

@@ -54,7 +54,7 @@ class Selection:
     last: int | None
     """Numbers in ascending order: from ``first`` to before ``last``."""
     part: WhichPart | None
-    """A part of the quick order."""
+    """A part of the contraction order."""
     limit: int | None
     """The most solutions."""
 
@@ -118,7 +118,7 @@ class Selection:
         return selected[skipped:] if skipped else selected
 
     def range(self, solutions: Solutions) -> tuple[int, int]:
-        """Return where those of one board begin and end in the quick order."""
+        """Return where those of one board begin and end in the contraction order."""
         first, last = solutions.part(*(self.part or (1, 1)))
         return first, last if self.limit is None else min(self.limit, last)
 

@@ -34,18 +34,19 @@ class PartWriter:
         command: CommandFacts,
         part: WhichPart,
         source: Source,
-        asked: OutputOptions,
+        settings: OutputOptions,
         *,
         lines: bool = True,
     ) -> None:
-        self.part, self._source, self._asked = part, source, asked
+        self.part, self._source, self._settings = part, source, settings
         self._total, self._tasks = 0, tuple[range, ...]()
-        self._command, self._facts = command.name, facts_of_lines(command, asked)
-        self._lines = asked.output if lines and not asked.to_stdout else None
+        self._command, self._facts = command.name, facts_of_lines(command, settings)
+        self._lines = settings.output if lines and not settings.to_stdout else None
         if self._lines is not None:
-            if asked.checkpoint is not None:
-                refuse_same(str(record_path(self._lines)), asked.checkpoint)
-            refuse(str(record_path(self._lines)), asked.force or is_resumed(asked.checkpoint), ())
+            record = str(record_path(self._lines))
+            if settings.checkpoint is not None:
+                refuse_same(record, settings.checkpoint)
+            refuse(record, settings.force or is_resumed(settings.checkpoint), ())
         if not source.single:  # the part has whole boards
             survey = source.survey
             if not survey.boards:
@@ -89,8 +90,8 @@ class PartWriter:
         if self._lines is None or not Path(self._lines).is_file():
             return
         text = self.record(LinesFile.of(self._lines, header, between), ending)
-        path, force = record_path(self._lines), self._asked.force
-        if self._asked.checkpoint is not None:
+        path, force = record_path(self._lines), self._settings.force
+        if self._settings.checkpoint is not None:
             from gpusudoku.runs.store import RunStore
 
             # A run that is killed from here on leaves no record, or the beginning of its own, which
@@ -98,7 +99,7 @@ class PartWriter:
             if force:
                 path.unlink(missing_ok=True)
             written = path.read_text(errors="replace") if path.is_file() else None
-            with RunStore(self._asked.checkpoint) as store:
+            with RunStore(self._settings.checkpoint) as store:
                 kept = store.snapshot.record if store.snapshot else None
                 if kept is None:
                     store.keep({"record": text})

@@ -103,7 +103,7 @@ def minimal_writer(form: str, source: Source, *, seeded: bool) -> Writer:
             columns["seed"] = str(block.seed)
         if source.gives_errors:
             columns["error"] = [str(not_one(number) or "") for number in block.numbers.tolist()]
-        return records.rows(block.boards, columns)
+        return records.text(block.boards, columns)
 
     if records is None:
         return Writer(text, bad=lambda board: gap)
@@ -143,7 +143,7 @@ def canonical_writer(form: str, source: Source, *, automorphisms: bool, with_map
         columns = {name: spread(column, has_form) for name, column in columns.items()}
         if source.gives_errors:
             columns["error"] = [str(block.errors.get(index, "")) for index in range(len(block))]
-        return records.rows(block.boards, columns)
+        return records.text(block.boards, columns)
 
     if records is None:
         return Writer(text, bad=lambda board: gap)
@@ -178,7 +178,7 @@ def neighbour_writer(form: str, source: Source) -> Writer:
             "removed": _clues(geometry, np.where(changed, before, 0)),
             "added": _clues(geometry, np.where(changed, block.cells, 0)),
         }
-        return records.rows(block.boards, columns, block.index)
+        return records.text(block.boards, columns, block.index)
 
     return Writer(text, records.header)
 

@@ -91,17 +91,14 @@ class TableWriter:
         return "".join(map(f"{{{record}%s}}\n".__mod__, rows)).encode()
 
     def _cells(self, column: Any) -> Any:
-        """Return what the row writers take for a value of all rows, or a list for a column."""
-        encoded = _csv_value if self.delimiter else _as_json
-        if isinstance(column, Choices):
-            return Choices([*map(encoded, column.values)], column.which).tolist()
-        if isinstance(column, np.ndarray):
-            column = as_list(column)
-        if not isinstance(column, list):
-            return encoded(column)
-        if self.delimiter and not {bool, list} & {*map(type, column)}:
-            return column  # Python's writer of csv encodes all other values
-        return [*map(encoded, column)]
+        """Return the texts of a column as a list, or the text of the value of all rows."""
+        encode = _csv_value if self.delimiter else _as_json
+        if not is_column(column):
+            return encode(column)
+        values = as_list(column)
+        if self.delimiter and not {bool, list} & {*map(type, values)}:
+            return values  # Python's writer of csv encodes all other values
+        return [*map(encode, values)]
 
     def _fields(self, columns: Mapping[str, Any]) -> list[bytes | NDArray[np.bytes_]] | None:
         """Return the parts of all rows: bytes, the same in every row, or an array of bytes.
@@ -111,47 +108,33 @@ class TableWriter:
         fields = list[bytes | NDArray[np.bytes_]]()
         before = "" if self.delimiter else "{"
         for name, column in columns.items():
-            fields_of_column = self._fields_of(column)
-            if fields_of_column is None:
+            field = self._field(column)
+            if field is None:
                 return None
             lead = before if self.delimiter else f"{before}{in_quotes(name)}: "
-            fields += [lead.encode(), *fields_of_column]
+            fields += [lead.encode(), field]
             before = self.delimiter or ", "
         return fields
 
-    def _fields_of(self, column: Any) -> list[bytes | NDArray[np.bytes_]] | None:
-        """Return the parts of rows for one column."""
-        if isinstance(column, list):
-            return None
-        if not isinstance(column, Choices | np.ndarray):
-            text = self._encoded(column)
-            return None if text is None else [text]
-        if isinstance(column, np.ndarray):
-            kind = column.dtype.kind
-            if kind == "O":
-                return None
-            if kind == "S":
-                return self._fields_of_texts(column)
-            if kind != "f":
-                return [column.astype(np.bytes_)]
-            values, which = np.unique(column, return_inverse=True)  # weights are often all equal
+    def _field(self, column: Any) -> bytes | NDArray[np.bytes_] | None:
+        """Return the parts of rows for one column, or None as ``_fields`` does."""
+        kind = column.dtype.kind if isinstance(column, np.ndarray) else ""
+        if kind == "S":
+            texts = np.ascontiguousarray(column)
+            if self.delimiter:  # lines of boards with more than 35 digits have commas
+                has_delimiter = (texts.view(np.uint8) == ord(self.delimiter)).any()
+                return None if has_delimiter else texts
+            quoted = np.strings.add(np.strings.add(b'"', texts), b'"')
+            return np.where(texts == b"", b"null", quoted)
+        if kind == "f":  # weights are often all equal
+            values, which = np.unique(column, return_inverse=True)
             column = Choices(values.tolist(), which)
-        texts = [self._encoded(value) for value in column.values]
-        return None if None in texts else [np.array(texts, np.bytes_)[column.which]]
-
-    def _fields_of_texts(
-        self, column: NDArray[np.bytes_]
-    ) -> list[bytes | NDArray[np.bytes_]] | None:
-        """Return the parts of rows for an array of bytes, with quotes in JSON."""
-        if self.delimiter:
-            # Lines of boards with more than 35 digits have commas.
-            has_delimiter = (column.view(np.uint8) == ord(self.delimiter)).any()
-            return None if has_delimiter else [column]
-        is_missing = column == b""
-        if not is_missing.any():
-            return [b'"', column, b'"']
-        quotes = np.where(is_missing, b"", b'"')
-        return [quotes, np.where(is_missing, b"null", column), quotes]
+        if isinstance(column, Choices):
+            encoded = [*map(self._encoded, column.values)]
+            return None if None in encoded else np.array(encoded, np.bytes_)[column.which]
+        if not is_column(column):
+            return self._encoded(column)
+        return column.astype(np.bytes_) if kind in ("i", "u") else None
 
     def _encoded(self, value: Any) -> bytes | None:
         """Encode a value; return None if csv may have to quote it."""
@@ -161,27 +144,19 @@ class TableWriter:
         return None if _MAY_NEED_QUOTES.search(text) else as_bytes(text)
 
 
-class RecordWriter:
+class RecordWriter(TableWriter):
     """Writes records: rows with the place and text of the board that each is of.
 
     A table has the columns of the command, ``names``, and the other columns of an input.
     """
 
-    between = b""
-
     def __init__(self, form: str, origin: Origin, names: Iterable[str] = ()) -> None:
-        self._names, self._origin = tuple(names), origin
-        columns = [*_PLACE, *self._names]
+        self._columns, self._origin = tuple(names), origin
+        columns = [*_PLACE, *self._columns]
         self._others = distinct(origin.columns, columns)
-        self._table = TableWriter(form, [*columns, *self._others])
-        self.is_table = self._table.delimiter is not None
-        """True for csv and tsv; False for JSON lines."""
+        super().__init__(form, [*columns, *self._others])
 
-    def header(self) -> bytes:
-        """Return the line before all records."""
-        return self._table.header()
-
-    def rows(
+    def text(
         self,
         boards: Batch,
         columns: Mapping[str, Any],
@@ -190,12 +165,15 @@ class RecordWriter:
     ) -> bytes:
         """Write records, one for each board, or several for some.
 
+        A table has those of the ``columns`` that were named; where one is missing, it is empty.
         ``board_of`` is the index of each record's board, int64 (k); None if every board has one
         record, or the only board has all. ``details`` are more values for each record, at the end
         of JSON objects.
         """
         places = boards.places
         assert places is not None  # whatever a command reads has a place
+        if not len(boards):
+            return b""
 
         def of_records(column: Any) -> Any:
             """Return the values of the boards for every record."""
@@ -220,34 +198,35 @@ class RecordWriter:
         place = {"source": of_records(sources), "line": of_records(lines)}
         puzzles = of_records(puzzles)
         has_others = any(origin.columns for origin in places.origins)
-        if self.is_table:
+        if self.delimiter:
             others = zip(*places.others.tolist(), strict=True) if has_others else ()
             named = zip(self._others, map(of_records, map(list, others)), strict=True)
-            return self._table.rows({**place, "puzzle": puzzles, **columns, **dict(named)})
+            columns = {name: columns.get(name, "") for name in self._columns}
+            return self.rows({**place, "puzzle": puzzles, **columns, **dict(named)})
         end = of_records(_objects_of_columns(places)) if has_others else ""
         if details:
             ends = zip(_repeated(end), details, strict=False)
             end = [f"{text}, {json.dumps(facts)[1:-1]}" for text, facts in ends]
         record = {"board": puzzles, "box": str(boards.geometry), **columns, **place}
-        return self._table.rows(record, end)
+        return self.rows(record, end)
 
     def bad(self, board: BadBoard) -> bytes:
         """Write the record of a board that cannot be read: its error in place of all values."""
         entry = board.error.entry
         assert entry is not None  # whatever a command reads has one
         place = {"source": [entry.source], "line": entry.line or None}
-        if not self.is_table:
+        if not self.delimiter:
             others = dict(zip(distinct(entry.columns), entry.others, strict=True))
             end = f', "columns": {json.dumps(others)}' if others else ""
             record = {"board": entry.puzzle or None, "error": entry.reason, **place}
-            return self._table.rows(record, end)
+            return self.rows(record, end)
         texts = dict(zip(entry.columns, entry.others, strict=True))
         others = {
             name: texts.get(column, "")
             for name, column in zip(self._others, self._origin.columns, strict=True)
         }
-        values = {name: entry.reason if name == "error" else "" for name in self._names}
-        return self._table.rows({**place, "puzzle": entry.puzzle, **values, **others})
+        values = {name: entry.reason if name == "error" else "" for name in self._columns}
+        return self.rows({**place, "puzzle": entry.puzzle, **values, **others})
 
 
 def board_column(
@@ -267,11 +246,14 @@ def board_column(
     return np.ascontiguousarray(lines[:, :cells]).view(f"S{cells}")[:, 0]
 
 
+def is_column(column: Any) -> bool:
+    """Tell whether a column has a value for each row, and not one for all."""
+    return isinstance(column, list | Choices | np.ndarray)
+
+
 def as_list(column: Any) -> list[Any]:
     """Return the values of a column that has one for each row."""
-    if isinstance(column, list):
-        return column
-    values: list[Any] = column.tolist()
+    values: list[Any] = column if isinstance(column, list) else column.tolist()
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
         return [text.decode() or None for text in values]
     return values

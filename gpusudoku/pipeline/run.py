@@ -8,6 +8,7 @@ an interrupt what was written, writes the record of a part, and ends with the ex
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -19,7 +20,7 @@ from gpusudoku.jobs.interrupts import held_interrupts, patient_interrupts
 from gpusudoku.options import Options
 from gpusudoku.pipeline.messages import note, several
 from gpusudoku.pipeline.output import Output
-from gpusudoku.pipeline.progress import ProgressLine
+from gpusudoku.pipeline.progress import Item, ProgressLine
 from gpusudoku.pipeline.settings import (
     CommandFacts,
     InputOptions,
@@ -27,7 +28,7 @@ from gpusudoku.pipeline.settings import (
     WhichPart,
     check_part_name,
 )
-from gpusudoku.pipeline.source import Source
+from gpusudoku.pipeline.source import Source, place_of
 from gpusudoku.results import BadBoard
 
 if TYPE_CHECKING:
@@ -114,14 +115,20 @@ class Run:
         """Boards that are done now."""
         self.total: int | None = None
         """The number of solutions that a single board is to give, if it is known."""
-        self.noun = "solutions"
+        self._noun = "solutions"
         """The name of solutions in the line of progress."""
+        self._start_time: float | None = None
+        """The time when the first began, if the line of progress shows their rate."""
         self._solutions = 0
         self._unreported_seed: int | None = None
 
     def take(self, total: int, what: str) -> range:
         """Return the tasks of this part, of so many; all without a part. ``what`` names them."""
         return range(total) if self.part_writer is None else self.part_writer.take(total, what)
+
+    def expect(self, total: int, noun: str) -> None:
+        """Show in the line of progress which share of so many is done, and how fast."""
+        self.total, self._noun, self._start_time = total, noun, time.perf_counter()
 
     @contextmanager
     def blocks(
@@ -225,6 +232,15 @@ class Run:
             note(f"seed {self._unreported_seed}")
             self._unreported_seed = None
 
+    def waiting(self, blocks: Iterator[Item]) -> Iterator[Item]:
+        """Give blocks, and show the time while one of a single board is made."""
+        return self.line.waiting(blocks) if self.single else blocks
+
+    def unanswered(self, board: Batch, error: object) -> None:
+        """Report on stderr why a board has no answer; the others are answered."""
+        self.line.clear()
+        self.source.unanswered(f"{place_of(board, 0)}{error}")
+
     def write(self, text: bytes | memoryview, lines: int | None = None) -> None:
         """Write whole lines; ``lines`` is their number, if it is known."""
         self.line.clear()
@@ -257,7 +273,11 @@ class Run:
         if not self.single:
             self.line.boards(self.boards, share)
         elif share is not None:
-            self.line.share(share, f"{self._solutions:,} {self.noun}")
+            rate = ""
+            if self._start_time is not None:
+                seconds = time.perf_counter() - self._start_time
+                rate = f", {(self._solutions - self.start_solutions) / seconds:,.0f} a second"
+            self.line.share(share, f"{self._solutions:,} {self._noun}{rate}")
 
 
 @contextmanager

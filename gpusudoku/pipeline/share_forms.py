@@ -94,7 +94,7 @@ def _share_object(shares: Shares) -> bytes:
     """
     counts = [list(map(str, row)) for row in shares.counts.tolist()]
     columns = {"count": str(shares.count), "shares": [counts]}
-    return RecordWriter("jsonl", shares.origin).rows(shares.batch, columns)
+    return RecordWriter("jsonl", shares.origin).text(shares.batch, columns)
 
 
 class ShareTable:
@@ -191,7 +191,7 @@ def unique_writer(
             rows, columns = np.divmod(placements[:, index], geometry.n)
             values += [rows + 1, columns + 1, placements[:, index + 1]]
         values += [None] * (len(names) - len(values))
-        return records.rows(shares.batch, dict(zip(names, values, strict=True)))
+        return records.text(shares.batch, dict(zip(names, values, strict=True)))
 
     return Writer(text, header=bytes if records is None else records.header)
 

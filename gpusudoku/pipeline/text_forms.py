@@ -29,10 +29,6 @@ _ALWAYS = ("board", "box", "count", "exact", "method", "device")
 """Fields that every JSON object has, of those of ``Count.as_dict``."""
 
 
-def _nothing(board: BadBoard) -> bytes:
-    return b""
-
-
 @dataclass(frozen=True)
 class Writer:
     """The functions that write the results of a command in one form, block by block.
@@ -45,7 +41,7 @@ class Writer:
     text: Callable[..., bytes | memoryview]
     header: Callable[[], bytes] = bytes
     between: bytes = b""
-    bad: Callable[[BadBoard], bytes] = _nothing
+    bad: Callable[[BadBoard], bytes] = lambda board: b""
 
 
 def answer_records(form: str, settings: OutputOptions, origin: Origin, *, single: bool) -> Writer:
@@ -60,28 +56,27 @@ def answer_records(form: str, settings: OutputOptions, origin: Origin, *, single
     def text(results: ResultBlock) -> bytes:
         numbers, which = distinct_numbers(results.numbers)  # few boards have a count of their own
         counts = [results.text(number) for number in numbers]
-        if not records.is_table:
+        if form == "jsonl":
             counts = [count.removesuffix("+") for count in counts]
-        columns: dict[str, Any] = {"count": Choices(counts, which)}
-        if not records.is_table:
-            columns["exact"] = Choices([*map(results.is_exact, numbers)], which)
-        columns["unique"] = Choices([*map(results.is_unique, numbers)], which)
-        if not records.is_table:
-            columns |= {"method": results.stats.method, "device": results.device}
+        columns: dict[str, Any] = {
+            "count": Choices(counts, which),
+            "exact": Choices([*map(results.is_exact, numbers)], which),
+            "unique": Choices([*map(results.is_unique, numbers)], which),
+            "method": results.stats.method,
+            "device": results.device,
+        }
         if results.solutions is not None:
             has_one = results.numbers.astype(bool)
             boards, solutions = results.boards, results.solutions
             if not has_one.all():
                 boards, solutions = boards.chosen(has_one), solutions[has_one]
             columns["solution"] = spread(board_column(solutions, boards), has_one)
-        if records.is_table and settings.errors:
-            columns["error"] = ""
         statistics = []
         if details:
             for count in results.counts():
                 facts = count.as_dict()
                 statistics.append({name: facts[name] for name in facts if name not in _ALWAYS})
-        return records.rows(results.boards, columns, details=statistics)
+        return records.text(results.boards, columns, details=statistics)
 
     return Writer(text, records.header, bad=records.bad)
 
@@ -205,7 +200,7 @@ class SolutionWriter:
         """
         if self._records is not None:
             columns = {**(values or {}), "solution": board_column(rows, boards, board_of)}
-            return self._records.rows(boards, columns, board_of)
+            return self._records.text(boards, columns, board_of)
         if self.is_plain:
             return bytes(boards.in_alphabets(formats.write_lines(rows), board_of))
         owners = [0] * len(rows) if board_of is None else board_of.tolist()

@@ -10,11 +10,11 @@ import pytest
 
 from gpusudoku import Board, Cancelled, CancelToken, Geometry
 from gpusudoku.contraction.general import boxes, graph, maps, quick
-from gpusudoku.contraction.general.quick import JoinOrder
+from gpusudoku.contraction.general.order import JoinOrder
 from gpusudoku.contraction.general.shares import join_shares
 from gpusudoku.contraction.general.symmetries import average
 from gpusudoku.contraction.nine import quick as nine_quick
-from gpusudoku.contraction.nine.quick import QuickOrder
+from gpusudoku.contraction.nine.order import NineOrder
 from gpusudoku.contraction.nine.shares import NineShares
 from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.enumeration import sampling
@@ -81,7 +81,7 @@ def test_sums_and_numbers_look_at_their_flag() -> None:
     tasks = range(nine.tasks)
     assert nine.sum(tasks, nine.scratch(), STOPPED) == (0, 0)
     assert nine.sum(tasks, nine.scratch(), GOES_ON)[0] > 0
-    order = QuickOrder(NINE)
+    order = NineOrder(NINE)
     place = order.locate([*range(order.count // 2, order.count // 2 + 9)])
     assert order.cells(place.orbit, place.number, GOES_ON).any()
     assert not order.cells(place.orbit, place.number, STOPPED).any()
@@ -104,7 +104,7 @@ def test_a_stopped_sweep_goes_on_where_it_was() -> None:
 
 
 def test_numbers_are_located_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    order = QuickOrder(EMPTY)
+    order = NineOrder(EMPTY)
     numbers = [int(n) << 50 for n in np.random.default_rng(1).integers(0, 1 << 20, 100)]
     whole = order.at(numbers)
     monkeypatch.setattr(nine_quick, "PLACES", 9)

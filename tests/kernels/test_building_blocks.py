@@ -7,9 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from numba import njit
-from numpy.typing import NDArray
 
-from gpusudoku.kernels.arguments import Group, float64, int64
+from gpusudoku.kernels.arguments import Group, array_of, float64, int64, words_of
 from gpusudoku.kernels.bits import lowest_index, ones, popcount
 from gpusudoku.kernels.compile_cpu import caller
 from gpusudoku.kernels.kernel import kernel, register_all
@@ -83,13 +82,13 @@ def test_a_kernel_is_called_at_its_address() -> None:
 class Numbers(Group):
     """Two arrays, one of which can be read in two ways."""
 
-    few: NDArray[np.uint8]
-    many: NDArray[np.int16]
-    words: NDArray[np.int64]
+    few = array_of(np.uint8, 3)
+    many = array_of("many", 2, 8)
+    words = words_of("many")
 
 
-def numbers(many: int = 8) -> Numbers:
-    return Numbers(few=(np.uint8, (3,)), many=(np.int16, (2, many)), words="many")
+def numbers(many: type = np.int16) -> Numbers:
+    return Numbers(many=many)
 
 
 @kernel(numbers().layout, returns=int64)
@@ -121,4 +120,4 @@ def test_arrays_of_other_types_are_refused() -> None:
         with pytest.raises(TypeError):
             _clear(array)
     with pytest.raises(TypeError, match="another layout"):
-        _write(numbers(9))
+        _write(numbers(np.int32))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from gpusudoku.kernels.contraction.nine.unite import WIDE, unite, unite_three
+from gpusudoku.kernels.contraction.nine.strips import WIDE, unite, unite_three
 
 PLACES = st.integers(0, 3)
 BYTES = st.integers(0, 255)

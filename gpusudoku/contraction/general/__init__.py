@@ -2,5 +2,5 @@
 
 Read in this order: ``maps`` and ``graph`` (the lists), ``boxes`` (which maps fit), ``symmetries``
 (which count alike), ``join`` (the sum) and ``parts`` (boards too expensive for one sum); ``words``,
-``quick`` and ``shares`` lead from the sum to solutions.
+``order`` and ``shares`` lead from the sum to solutions.
 """

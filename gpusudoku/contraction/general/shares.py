@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpusudoku.contraction.general.boxes import JoinScratch
 from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combine, primes_above
 from gpusudoku.contraction.general.maps import Ints, Words, group_rows
-from gpusudoku.contraction.general.quick import CALLS_PER_THREAD, PIECE_STEPS
+from gpusudoku.contraction.general.order import CALLS_PER_THREAD, PIECE_STEPS
 from gpusudoku.contraction.general.symmetries import average_shares, symmetry_of
 from gpusudoku.contraction.general.words import Kinds, line_words
 from gpusudoku.errors import TooExpensive

@@ -1,5 +1,5 @@
 """The contraction of 9x9 boards: ``sum`` of one by many threads or a GPU, ``batch`` of many.
 
-``quick`` has the solutions by number, ``shares`` counts those of every candidate. The loops are in
+``order`` has the solutions by number, ``shares`` counts those of every candidate. The loops are in
 ``kernels/contraction/nine``.
 """

@@ -12,7 +12,7 @@ from gpusudoku.jobs.job import spread
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.nine.arrays import Workspace, make_workspace
 from gpusudoku.kernels.contraction.nine.cpu import FACTOR, LEFT, RESULTS, STATUS
-from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, Slabs, make_slabs
+from gpusudoku.kernels.contraction.nine.pair_sums import HIGH, LOW, Slabs, make_slabs
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier
 

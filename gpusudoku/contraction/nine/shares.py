@@ -25,14 +25,21 @@ from gpusudoku.jobs.job import Job, Task, pieces, spread
 from gpusudoku.jobs.watch import watching
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.nine.arrays import P, Symmetries, make_workspace
-from gpusudoku.kernels.contraction.nine.cpu_shares import ShareStages
-from gpusudoku.kernels.contraction.nine.dot import narrow_enough
-from gpusudoku.kernels.contraction.nine.environments import LIMB, Found, make_found
-from gpusudoku.kernels.contraction.nine.ledger import FIRST, LAST, MOST, PENDING, USED, make_ledger
-from gpusudoku.kernels.contraction.nine.naming import make_naming
-from gpusudoku.kernels.contraction.nine.slabs import make_slabs
-from gpusudoku.kernels.contraction.nine.turns import Known, make_turn_arrays
-from gpusudoku.kernels.contraction.nine.words import make_words
+from gpusudoku.kernels.contraction.nine.environments import LIMB, Found
+from gpusudoku.kernels.contraction.nine.order import Words
+from gpusudoku.kernels.contraction.nine.pair_sums import make_slabs, narrow_enough
+from gpusudoku.kernels.contraction.nine.shares import ShareStages
+from gpusudoku.kernels.contraction.nine.turns import (
+    FIRST,
+    LAST,
+    MOST,
+    PENDING,
+    USED,
+    Known,
+    Naming,
+    make_ledger,
+    make_turn_arrays,
+)
 
 SHARES = 9 * 81
 """Cells times digits: share 9 * cell + digit - 1 is that of a digit in a cell."""
@@ -67,7 +74,7 @@ class ShareMemory:
     """Memory for the shares of one board after the other, any board; untouched it costs nothing."""
 
     def __init__(self) -> None:
-        self.workspace, self.words, self.naming = make_workspace(), make_words(), make_naming()
+        self.workspace, self.words, self.naming = make_workspace(), Words(), Naming()
         self.turn = make_turn_arrays(self.workspace.roles)
         self.seconds = 0.0
         """The estimated cost of the most expensive board so far."""
@@ -101,7 +108,7 @@ class Sweeper:
 
     def __init__(self, wide: bool) -> None:
         self.slabs, self.ledger = make_slabs(wide), make_ledger(wide)
-        self._wide, self._buffer, self._found = wide, np.zeros(0, np.int64), make_found()
+        self._wide, self._buffer, self._found = wide, np.zeros(0, np.int64), Found()
         self._environment = self._buffer
 
     def begin(self, memory: ShareMemory, most_pending: int) -> None:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.jobs.job import called, pieces
 from gpusudoku.kernels.compile_many import ready
-from gpusudoku.kernels.contraction.nine import gpu_arrays
+from gpusudoku.kernels.contraction.nine import pair_sums
 from gpusudoku.kernels.contraction.nine.arrays import (
     PARTITIONS,
     A,
@@ -40,8 +40,14 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     make_workspace,
 )
 from gpusudoku.kernels.contraction.nine.cpu import NineStages
-from gpusudoku.kernels.contraction.nine.dot import narrow_enough
-from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LOW, Slabs, make_slabs
+from gpusudoku.kernels.contraction.nine.pair_sums import (
+    DOTTED,
+    HIGH,
+    LOW,
+    Slabs,
+    make_slabs,
+    narrow_enough,
+)
 from gpusudoku.kernels.kernel import Kernel
 
 WORKSPACE_BYTES = 180 << 20
@@ -237,21 +243,19 @@ class DeviceSum:
         self._gpu, self._nine, self._start = gpu, nine, operands.start
         self._pairs = work.orbits.pairs[: nine.pairs]
         self._terms = int(operands.start[C, -1])
-        wide = nine.wide or not gpu_arrays.narrow_on_gpu(work.lists, roles, work.tensors)
+        wide = nine.wide or not pair_sums.narrow_on_gpu(work.lists, roles, work.tensors)
         self._kernel = gpu.kernel("contraction.nine.cuda", "kernel", wide)
-        self._threads = gpu.fullest_block(self._kernel, gpu_arrays.MOST_THREADS)
+        self._threads = gpu.fullest_block(self._kernel, pair_sums.MOST_THREADS)
         words = operands.entries[C].view(np.int64).ravel()
         on_gpu = {role: self._numbered_last(work, role) for role in {*roles.tensor}}
         p, q, r = (on_gpu[role] for role in roles.tensor[[P, Q, R]])
         self._arguments = (
             brought(self._pairs),
             brought(roles.shape),
-            gpu_arrays.DeviceOperands(
+            pair_sums.DeviceOperands(
                 brought(operands.entries), brought(words), brought(operands.start)
             ),
-            gpu_arrays.RoleTensors(
-                brought(p), brought(q.view(np.int64)), brought(r.view(np.int64))
-            ),
+            pair_sums.RoleTensors(brought(p), brought(q.view(np.int64)), brought(r.view(np.int64))),
         )
 
     def _numbered_last(self, work: Workspace, role: int) -> Any:
@@ -260,7 +264,7 @@ class DeviceSum:
         entries = work.tensors.entries[role, : a * b * c]
         # CuPy compiles a kernel for this, or loads it, which only takes less time for many entries.
         xp = self._gpu.xp if len(entries) > COPIED_ENTRIES else np
-        filled = xp.zeros((a, b, -(-c // gpu_arrays.FOUR) * gpu_arrays.FOUR), np.int16)
+        filled = xp.zeros((a, b, -(-c // pair_sums.FOUR) * pair_sums.FOUR), np.int16)
         filled[:, :, :c] = xp.asarray(entries).reshape(c, a, b).transpose(1, 2, 0)
         return filled.ravel()
 

@@ -10,32 +10,45 @@ from numpy.typing import NDArray
 from gpusudoku.jobs.forks import cached_property
 from gpusudoku.kernels.arguments import Kind, boolean, float64, int32, int64, kind_of, uint8, uint64
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
-from gpusudoku.kernels.contraction.nine.boxes import make_boxes, write_boxes
-from gpusudoku.kernels.contraction.nine.dot import narrow_enough, sum_narrow, sum_wide
-from gpusudoku.kernels.contraction.nine.maps import allow_permutations, list_lines
-from gpusudoku.kernels.contraction.nine.operands import sort_entries
-from gpusudoku.kernels.contraction.nine.products import write_solutions
-from gpusudoku.kernels.contraction.nine.prune import divide, find_alike, prune
-from gpusudoku.kernels.contraction.nine.roles import choose_roles, number_partitions
-from gpusudoku.kernels.contraction.nine.slabs import HIGH, LOW, make_slabs
-from gpusudoku.kernels.contraction.nine.strips import Known, make_strips
-from gpusudoku.kernels.contraction.nine.symmetries import pair_up
-from gpusudoku.kernels.contraction.nine.tensors import contract_ab, contract_c, list_orthogonal
-from gpusudoku.kernels.contraction.nine.unrank import (
+from gpusudoku.kernels.contraction.nine.lists import (
+    allow_permutations,
+    divide,
+    find_alike,
+    list_lines,
+    prune,
+    sort_entries,
+)
+from gpusudoku.kernels.contraction.nine.orbits import pair_up
+from gpusudoku.kernels.contraction.nine.order import (
     Asked,
+    Fitting,
+    Relabelling,
+    Words,
     choose_words,
     find_narrow,
     find_wide,
-    make_relabelling,
+    list_words,
+    mark_fitting,
     relabel,
     write_grids,
 )
-from gpusudoku.kernels.contraction.nine.words import (
-    list_words,
-    make_fitting,
-    make_words,
-    mark_fitting,
+from gpusudoku.kernels.contraction.nine.pair_sums import (
+    HIGH,
+    LOW,
+    make_slabs,
+    narrow_enough,
+    sum_narrow,
+    sum_wide,
 )
+from gpusudoku.kernels.contraction.nine.strips import Boxes, Known, make_strips, write_boxes
+from gpusudoku.kernels.contraction.nine.tensors import (
+    choose_roles,
+    contract_ab,
+    contract_c,
+    list_orthogonal,
+    number_partitions,
+)
+from gpusudoku.kernels.contraction.nine.writing import write_solutions
 from gpusudoku.kernels.kernel import KERNELS, Kernel, jitable, kernel
 
 FACTOR, STATUS, RESULTS = 2, 3, 4
@@ -176,11 +189,11 @@ class NineStages:
         place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
         self.sum_narrow = kernel(*summed, narrow, seconds=3.1, place=place[0])(sum_narrow)
         self.sum_wide = kernel(*summed, wide, seconds=3.1, place=place[1])(sum_wide)
-        words, fitting = kind_of(make_words()), kind_of(make_fitting())
+        words, fitting = kind_of(Words()), kind_of(Fitting())
         self.list_words = kernel(tables, scratch, lists, words, seconds=1.5)(list_words)
         known = tables, lists, numbering, roles
         self.mark_fitting = kernel(*known, fitting, seconds=0.5)(mark_fitting)
-        relabelling = kind_of(make_relabelling())
+        relabelling = kind_of(Relabelling())
         moved = int64, tables, symmetries, orbits, relabelling
         self.relabel = kernel(*moved, seconds=0.4)(relabel)
         numbers, cells, chosen = int64[::1], int64[:, ::1], int32[:, ::1]
@@ -193,7 +206,7 @@ class NineStages:
         self.choose_words = kernel(*fit, seconds=1.1)(choose_words)
         written = chosen, numbers, numbers, tables, words, relabelling, uint8[:, ::1]
         self.write_grids = kernel(*written, seconds=0.5)(write_grids)
-        boxes, strips = kind_of(make_boxes()), kind_of(make_strips(text=True))
+        boxes, strips = kind_of(Boxes()), kind_of(make_strips(text=True))
         self.write_boxes = kernel(tables, lists, roles, words, boxes, seconds=1.8)(write_boxes)
         solved = Known(lists, roles, tensors, operands, orbits, words, fitting, relabelling, boxes)
         self.write_solutions = kernel(numbers, int64, solved, strips, uint8[::1], seconds=8.8)(
@@ -225,7 +238,7 @@ class NineStages:
         in_python = self.allow_permutations, self.choose_roles  # by ``Kernel.for_boards``
         return [kernel for kernel in self.callees if kernel not in in_python]
 
-    def of_quick_order(self) -> list[Kernel]:
+    def of_contraction_order(self) -> list[Kernel]:
         """What finding solutions by number takes besides, except the wide search for cells."""
         found = self.find_narrow, self.choose_words, self.write_grids
         return [self.list_words, self.mark_fitting, self.relabel, *found]

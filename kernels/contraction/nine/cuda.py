@@ -1,8 +1,8 @@
-"""The sum over pairs of partitions on a GPU. Special to 3x3 boxes.
+"""The sum over pairs of partitions on a GPU.
 
-The sum is that of ``dot``, with the loop over the entries of C inside. Let a *column* be an entry k
-of A and an entry l of B that belong to the pair (a, b), and let Q and R stand for their numbers
-there. The sum of a pair is the sum over all columns, and all numbers x of C at Q, of
+The sum is that of ``pair_sums``, with the loop over the entries of C inside. Let a *column* be an
+entry k of A and an entry l of B that belong to the pair (a, b), and let Q and R stand for their
+numbers there. The sum of a pair is the sum over all columns, and all numbers x of C at Q, of
 
     Q's tensor at [k][l][x] * inner sum
     inner sum = sum over the entries of C that have x at Q, and any y at R, of
@@ -19,8 +19,8 @@ Exactness. No term is negative, so nothing passes what its type holds unless the
 columns share a word of shared memory, and inner sums have 32 bits, where the actual maxima leave
 room for that (``narrow_on_gpu``): at most PER_PARTITION entries have x at Q. If not, the wide
 kernel takes a word a column, and 64 bits: R's tensor times the multiplicities is at most 248,832,
-a term 12 * 1,728, and so the inner sum below 2^39. The sum of a pair stays below 2^57, as ``dot``
-says; times the size of its orbit it may pass 2^64, which is left to the host.
+a term 12 * 1,728, and so the inner sum below 2^39. The sum of a pair stays below 2^57
+(``pair_sums``); times the size of its orbit it may pass 2^64, which is left to the host.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     Q,
     R,
 )
-from gpusudoku.kernels.contraction.nine.gpu_arrays import (
+from gpusudoku.kernels.contraction.nine.pair_sums import (
     FOUR,
     MOST_THREADS,
     DeviceOperands,

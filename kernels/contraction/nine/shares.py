@@ -12,9 +12,9 @@ kind of c at an orthogonal c_P; and times the sum of by_a over the orthogonal c_
 k. So much is added to the environments, at the kind of y at C, at A and at B. All pairs of a group
 have the same b, so their ``by_c`` and ``by_b`` are added up for every number y_A first.
 
-Exactness. What goes for the slabs and dot products goes as in ``dot``. ``products`` are sums over
-the c of one number, whose multiplicities add up to 94,080 / 280 = 336 < TILE at most, so that they
-stay below what is proven for dot products of TILE terms. Every other number counts solutions of a
+Exactness. Slabs and dot products are bounded as in ``pair_sums``. ``products`` are sums over the c
+of one number, whose multiplicities add up to 94,080 / 280 = 336 < TILE at most, so that they stay
+below what is proven for dot products of TILE terms. Every other number counts solutions of a
 pair, times the size of its orbit, or adds some of these up that are disjoint; the sum of all is
 ``PENDING``. A sweep ends before it would pass 2^62, which happens only if candidates were removed
 by hand. A board that is given by clues has fewer than 2^57 solutions over all six divisors:
@@ -35,19 +35,41 @@ from typing import Any
 
 import numpy as np
 
-from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, A, B, C, P, Q, R
-from gpusudoku.kernels.contraction.nine.dot import build_slabs, end_of_group
-from gpusudoku.kernels.contraction.nine.joining import find_fitting, join_group, join_pair
-from gpusudoku.kernels.contraction.nine.ledger import (
+from gpusudoku.kernels.arguments import Kind, float64, int64, kind_of
+from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, A, B, C, P, Q, R, make_workspace
+from gpusudoku.kernels.contraction.nine.environments import (
+    Found,
+    collect,
+    find_fitting,
+    join_group,
+    join_pair,
+)
+from gpusudoku.kernels.contraction.nine.orbits import find_symmetries
+from gpusudoku.kernels.contraction.nine.order import Words
+from gpusudoku.kernels.contraction.nine.pair_sums import (
+    LEFT,
+    RIGHT,
+    TILE,
+    build_slabs,
+    end_of_group,
+    make_slabs,
+)
+from gpusudoku.kernels.contraction.nine.tensors import choose_turn
+from gpusudoku.kernels.contraction.nine.turns import (
     FIRST,
     LAST,
     MOST,
     PENDING,
     USED,
+    Known,
+    Naming,
+    Turn,
+    make_ledger,
+    make_turn,
+    make_turn_arrays,
+    name_entries,
 )
-from gpusudoku.kernels.contraction.nine.slabs import LEFT, RIGHT, TILE
-from gpusudoku.kernels.contraction.nine.turns import Turn
-from gpusudoku.kernels.kernel import jitable
+from gpusudoku.kernels.kernel import Kernel, jitable, kernel
 
 
 @jitable
@@ -289,3 +311,43 @@ sweep_narrow = build_sweep(np.int16, np.int32)
 """``sweep`` where ``narrow_enough`` holds."""
 sweep_wide = build_sweep(np.int32, np.int64)
 """``sweep`` for every other board."""
+
+
+class ShareStages:
+    """The stages after those that make the tensors; see ``NineStages``.
+
+    ``tables`` is the type of the ``Tables``.
+    """
+
+    def __init__(self, tables: Kind) -> None:
+        made = make_workspace()
+        arrays = make_turn_arrays(made.roles)
+        turn, parts = kind_of(arrays), [kind_of(part) for part in arrays]
+        _, lists, numbering, roles, _, _, tensors, _, symmetries, _ = kind_of(made)
+        words, naming = kind_of(Words()), kind_of(Naming())
+        environment, found = int64[::1], kind_of(Found())
+        self.choose_turn = kernel(int64, lists, numbering, roles, returns=float64, seconds=0.3)(
+            choose_turn
+        )
+        self.name_entries = kernel(lists, numbering, words, naming, seconds=1.2)(name_entries)
+        masks = kind_of(np.zeros((6, 9), np.uint8))
+        self.find_symmetries = kernel(masks, tables, symmetries, returns=int64, seconds=0.9)(
+            find_symmetries
+        )
+        known = Known(tables, lists, numbering, naming)
+        self.make_turn = kernel(int64, known, symmetries, turn, returns=int64, seconds=1.7)(
+            make_turn
+        )
+        swept = *parts, tensors, int64[::1], environment
+        place = f"{__name__}.sweep_narrow", f"{__name__}.sweep_wide"
+        narrow = kind_of(make_slabs(wide=False)), kind_of(make_ledger(wide=False))
+        wide = kind_of(make_slabs(wide=True)), kind_of(make_ledger(wide=True))
+        self.sweep_narrow = kernel(*swept, *narrow, seconds=7.2, place=place[0])(sweep_narrow)
+        self.sweep_wide = kernel(*swept, *wide, seconds=6.4, place=place[1])(sweep_wide)
+        collected = int64, tables, numbering, naming, parts[0], parts[3], environment, found
+        self.collect = kernel(*collected, seconds=1.2)(collect)
+
+    def of_one_board(self) -> list[Kernel]:
+        """What the shares of one board take, except the wide sweep, which few boards need."""
+        return [self.choose_turn, self.name_entries, self.find_symmetries, self.make_turn,
+                self.sweep_narrow, self.collect]  # fmt: skip

@@ -1,14 +1,21 @@
-"""The sum of a board with one line as the pivot: a *turn*. Special to 3x3 boxes.
+"""The sum of a board with one line as the pivot: a *turn*; and the *kinds* that it keeps apart.
+
+An entry of a line fixes partitions; its words name the sets. Each of the three names is given to a
+set by a number of the entry's words. Only their shares matter to where digits are. Entries that
+have the same partition at a place, and the same shares, are of one *kind* there. A line without
+clues has one kind for every partition: each set has each name in a third of the words. Where clues
+tell the columns (or rows) of a box apart, a partition has one kind, too: each set has one name. In
+between there are several.
 
 Shares take three sums, in which each of the three crossing lines is the pivot P in turn. The other
-roles are those that a turn is cheapest with, so that its tensors may be arranged in another way.
+roles are those that a turn is cheapest with, so its tensors may be arranged in another way.
 
 A turn adds up an *environment* for each box of its pivot line, where it meets A, B and C. For kinds
 p of P's entries and s of the summed line's there, of orthogonal partitions, it has the number of
 solutions (up to divisors) that are of both kinds. For every p the kinds s follow one another: those
-of one orthogonal number after those of another.
+of one orthogonal number after those of another. A thread keeps its sums by kinds in a ``Ledger``.
 
-The stage ``make_turn`` writes all groups of a ``Turn`` but its roles.
+Stages: ``name_entries``, and ``make_turn``, which writes all groups of a ``Turn`` but its roles.
 """
 
 from __future__ import annotations
@@ -16,9 +23,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpusudoku.kernels.arguments import Group
+from gpusudoku.kernels.arguments import Group, array_of
 from gpusudoku.kernels.contraction.nine.arrays import (
     MOST_ENTRIES,
     MULTIPLICITY,
@@ -34,13 +40,120 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     P,
     Roles,
     Tables,
-    make_orbits,
 )
-from gpusudoku.kernels.contraction.nine.keys import number_at
-from gpusudoku.kernels.contraction.nine.naming import Naming
-from gpusudoku.kernels.contraction.nine.symmetries import walk_orbits, write_images
+from gpusudoku.kernels.contraction.nine.lists import number_at, partition_at
+from gpusudoku.kernels.contraction.nine.orbits import walk_orbits, write_images
+from gpusudoku.kernels.contraction.nine.pair_sums import STRIDE, TILE
 from gpusudoku.kernels.contraction.nine.tensors import list_numbers
 from gpusudoku.kernels.kernel import jitable
+
+BITS = 4
+"""Bits of the number of an entry's words that give a set a name: twelve at most."""
+CELLS = 9
+"""Sets of a partition times names of each."""
+
+
+class Naming(Group):
+    """The kinds of entries at every line and place. ``name_entries`` writes them.
+
+    Kinds are numbered from 0 on, those of a number's partition one after the other.
+    """
+
+    kind = array_of(np.int16, 6, 3, MOST_ENTRIES)
+    """The kind of every entry."""
+    first = array_of(np.int16, 6, 3, PARTITIONS + 1)
+    """The first kind of every number; then the number of kinds."""
+    names = array_of(np.int8, 6, 3, MOST_ENTRIES, 3, 3)
+    """How many words give every set (as ``Tables.sets`` numbers them) every name, divided by the
+    greatest common divisor of these nine numbers."""
+    total = array_of(np.int8, 6, 3, MOST_ENTRIES)
+    """The sum over all names of a set, which is the same for each."""
+    packed = array_of(np.int64, MOST_ENTRIES)
+    """The names of the kinds that were found at one line and place, nine numbers in one, in the
+    order in which they were found."""
+    number = array_of(np.int16, MOST_ENTRIES)
+    """The number to which each of these belongs."""
+    before = array_of(np.int16, MOST_ENTRIES)
+    """The kind of the same number that was found before it, or -1."""
+    last = array_of(np.int16, PARTITIONS)
+    """The kind that was found last of every number, or -1."""
+    place = array_of(np.int16, MOST_ENTRIES)
+    """The kind's number in the end."""
+
+
+@jitable
+def name_entries(lists, numbering, words, naming):
+    """Write ``naming`` of all six lines."""
+    for line in range(6):
+        for place in range(3):
+            found = _find_kinds(line, place, lists, numbering, words, naming)
+            _number_kinds(line, place, found, lists, numbering, naming)
+
+
+@jitable
+def _find_kinds(line, place, lists, numbering, words, naming):
+    """Write the kinds of a line's entries at a place as they are found; return their number."""
+    found, last = 0, naming.last
+    last[:] = -1
+    for e in range(lists.size[line]):
+        packed = _names(line, place, words.start[line, e], words.start[line, e + 1], words)
+        number = numbering.number[line, place, partition_at(lists.keys[line, e], place)]
+        kind = int(last[number])
+        while kind >= 0 and naming.packed[kind] != packed:
+            kind = int(naming.before[kind])
+        if kind < 0:
+            kind, found = found, found + 1
+            naming.packed[kind], naming.number[kind] = packed, number
+            naming.before[kind], last[number] = last[number], kind
+        naming.kind[line, place, e] = kind
+    return found
+
+
+@jitable
+def _names(line, place, first, last, words):
+    """Return how many of the words[first:last] give each set each name, over what they share."""
+    packed = np.int64(0)
+    for i in range(first, last):
+        code = np.int64(words.codes[line, i, place])
+        one = code % 3  # the name of set 0, to which the first digit belongs
+        while code % 3 == one:
+            code //= 3
+        two = code % 3
+        for cell in one, 3 + two, 9 - one - two:
+            packed += np.int64(1 << BITS * cell)
+    divisor = np.int64(0)
+    for field in range(CELLS):
+        a, b = divisor, np.int64((packed >> BITS * field) & (1 << BITS) - 1)
+        while b:
+            a, b = b, a % b
+        divisor = a
+    return packed // divisor
+
+
+@jitable
+def _number_kinds(line, place, found, lists, numbering, naming):
+    """Give the kinds that were found the numbers that they have in the end."""
+    first, count = naming.first[line, place], numbering.occurring[line, place]
+    first[: count + 1] = 0
+    for kind in range(found):
+        first[naming.number[kind] + 1] += 1
+    for number in range(count):
+        first[number + 1] += first[number]
+    for kind in range(found):
+        # A number's kinds are chained from the last to the first.
+        before, place_in_chain = naming.before[kind], np.int16(0)
+        if before >= 0:
+            place_in_chain = np.int16(naming.place[before] - first[naming.number[kind]] + 1)
+        to = first[naming.number[kind]] + place_in_chain
+        naming.place[kind], naming.total[line, place, to] = to, 0
+        for cell in range(CELLS):
+            words = (naming.packed[kind] >> BITS * cell) & (1 << BITS) - 1
+            naming.names[line, place, to, cell // 3, cell % 3] = words
+            naming.total[line, place, to] += words if cell < 3 else 0
+    kinds = naming.kind[line, place]
+    for e in range(lists.size[line]):
+        kinds[e] = naming.place[kinds[e]]
+
 
 KINDS = 4
 """The columns of ``Pivot.entries`` from here on are kinds; those before numbers, MULTIPLICITY."""
@@ -52,26 +165,25 @@ class Pivot(Group):
     Axes of three are the summed roles, A, B and C.
     """
 
-    size: NDArray[np.int64]
-    """int64 (2): the number of entries of P, and the length of the environments."""
-    entries: NDArray[np.int16]
-    """int16 (MOST_ENTRIES, 7): for every entry of P its numbers at A, B and C, its multiplicity,
-    and its kinds there."""
-    numbers: NDArray[np.int16]
-    """int16 (3, 280, 36): by number of A (or B), the numbers of P that are orthogonal to it. By
-    number of P at C, the numbers of C that are."""
-    lengths: NDArray[np.int64]
-    """int64 (3, 280): how many these are."""
-    kind: NDArray[np.int16]
-    """int16 (3, MOST_ENTRIES): the kind at P of the entries of A, B and C, in their order in
-    ``Operands``, which is that of kinds."""
-    first: NDArray[np.int16]
-    """int16 (3, 281): the first kind that every number of A, B and C has at P; then their end."""
-    begin: NDArray[np.int64]
-    """int64 (3, MOST_ENTRIES): where in the environments the part of each kind of P begins."""
-    offset: NDArray[np.int32]
-    """int32 (3, 280, 280): at [summed][number of P][number of the summed line], where in the part
-    of a kind the kinds of that number begin, if the two are orthogonal."""
+    size = array_of(np.int64, 2)
+    """The number of entries of P, and the length of the environments."""
+    entries = array_of(np.int16, MOST_ENTRIES, 7)
+    """For every entry of P its numbers at A, B and C, its multiplicity, and its kinds there."""
+    numbers = array_of(np.int16, 3, PARTITIONS, ORTHOGONAL)
+    """By number of A (or B), the numbers of P that are orthogonal to it. By number of P at C, the
+    numbers of C that are."""
+    lengths = array_of(np.int64, 3, PARTITIONS)
+    """How many these are."""
+    kind = array_of(np.int16, 3, MOST_ENTRIES)
+    """The kind at P of the entries of A, B and C, in their order in ``Operands``, which is that of
+    kinds."""
+    first = array_of(np.int16, 3, PARTITIONS + 1)
+    """The first kind that every number of A, B and C has at P; then their end."""
+    begin = array_of(np.int64, 3, MOST_ENTRIES)
+    """Where in the environments the part of each kind of P begins."""
+    offset = array_of(np.int32, 3, PARTITIONS, PARTITIONS)
+    """At [summed][number of P][number of the summed line], where in the part of a kind the kinds of
+    that number begin, if the two are orthogonal."""
 
 
 class Known(NamedTuple):
@@ -95,26 +207,7 @@ class Turn(NamedTuple):
 
 def make_turn_arrays(roles: Roles) -> Turn:
     """Room for a turn of any board; what a board does not touch takes no memory."""
-    most, n = MOST_ENTRIES, PARTITIONS
-    return Turn(
-        roles=roles,
-        operands=Operands(
-            entries=(np.int16, (3, most, 4)),
-            start=(np.int64, (3, n + 1)),
-            listed=(np.int16, (3, most)),
-        ),
-        orbits=make_orbits(n),
-        pivot=Pivot(
-            size=(np.int64, (2,)),
-            entries=(np.int16, (most, 7)),
-            numbers=(np.int16, (3, n, ORTHOGONAL)),
-            lengths=(np.int64, (3, n)),
-            kind=(np.int16, (3, most)),
-            first=(np.int16, (3, n + 1)),
-            begin=(np.int64, (3, most)),
-            offset=(np.int32, (3, n, n)),
-        ),
-    )
+    return Turn(roles=roles, operands=Operands(), orbits=Orbits(), pivot=Pivot())
 
 
 @jitable
@@ -207,3 +300,48 @@ def _lay_out(numbering, naming, turn):
                 begin[kind] = end
                 end += length
     pivot.size[1] = end
+
+
+FIRST, LAST, USED, PENDING, MOST, FIELDS = range(6)
+"""Fields of ``Ledger.state``, and their number."""
+
+
+class Ledger(Group):
+    """Where one thread keeps its sums by kinds. A sweep writes it."""
+
+    state = array_of(np.int64, FIELDS)
+    """The pairs FIRST to before LAST are to be summed, USED solutions of the first pair's orbit
+    were already. PENDING, MOST at most, is what the environments hold."""
+    by_a = array_of(np.int64, PARTITIONS * STRIDE)
+    """By number of C at P and, changing faster, kind of a."""
+    by_b = array_of(np.int64, PARTITIONS * STRIDE)
+    """By number of C at P and, changing faster, kind of b."""
+    by_c = array_of(np.int64, MOST_ENTRIES)
+    """By kind of C at P."""
+    columns = array_of(np.int64, 2, STRIDE)
+    """Sums over the k of one kind, and of all, for every l."""
+    pivots = array_of(np.int64, PARTITIONS)
+    """The tensor of P at one (a, b)."""
+    joined = array_of(np.int64, PARTITIONS * STRIDE)
+    """By number of P at C and, changing faster, kind of a: ``by_a``, added up over what is
+    orthogonal."""
+    joined_for = array_of(np.int64, PARTITIONS)
+    """The pair for which that is written."""
+    touched = array_of(np.int64, PARTITIONS)
+    """By number of P at A, whether ``of_c`` and ``of_b`` are in use."""
+    products = array_of("product", TILE)
+    """The sum of T over the c of one number, for some k and all l; 64 bits for wide slabs, else
+    32."""
+    start = array_of(np.int64, PARTITIONS + 1)
+    """Where in ``fitting`` the entries of every number at A begin; then their end."""
+    fitting = array_of(np.int16, MOST_ENTRIES)
+    """The entries of P that are orthogonal to b, by their numbers at A."""
+    of_c = array_of(np.int64, PARTITIONS * MOST_ENTRIES)
+    """For every number of P at A, ``by_c``, added up over the a that are orthogonal to it."""
+    of_b = array_of(np.int64, PARTITIONS * PARTITIONS * STRIDE)
+    """``by_b`` likewise."""
+
+
+def make_ledger(wide: bool) -> Ledger:
+    """Room for one thread's sums: 75 MB; what a board does not touch takes no memory."""
+    return Ledger(product=np.int64 if wide else np.int32)

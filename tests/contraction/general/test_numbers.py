@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general import quick
+from gpusudoku.contraction.general import order as general_order
 from gpusudoku.contraction.general.join import Join
-from gpusudoku.contraction.general.quick import LOW, JoinOrder
+from gpusudoku.contraction.general.order import LOW, JoinOrder
 from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.numbers import (
@@ -62,9 +62,9 @@ def test_numbers_in_any_order_and_however_the_sum_is_cut(
     assert (order.at(mixed) == rows[mixed]).all()
     assert order.at(mixed[:0]).shape == (0, board.geometry.cells)
     assert (order.at(np.array([order.count - 1], object)) == rows[-1:]).all()
-    monkeypatch.setattr(quick, "CALL_NUMBERS", 3)
+    monkeypatch.setattr(general_order, "CALL_NUMBERS", 3)
     for steps in 1, 50:
-        monkeypatch.setattr(quick, "PIECE_STEPS", steps)
+        monkeypatch.setattr(general_order, "PIECE_STEPS", steps)
         assert (order_of(board, 3).at(mixed) == rows[mixed]).all()
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.nine.quick import QuickOrder
+from gpusudoku.contraction.nine.order import NineOrder
 from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.counting import count
 from gpusudoku.engines.cpu import CpuEngine
@@ -63,9 +63,9 @@ def searched(board: Board) -> int:
     return count(board, device="cpu", method="search").count
 
 
-def order_of(board: Board, threads: int = 1, **how: bool) -> QuickOrder:
-    """Make the quick order of a board that has a solution."""
-    return QuickOrder(candidates_of(board), threads, **how)
+def order_of(board: Board, threads: int = 1, **how: bool) -> NineOrder:
+    """Make the contraction order of a board that has a solution."""
+    return NineOrder(candidates_of(board), threads, **how)
 
 
 def as_texts(grids: NDArray[np.uint8]) -> NDArray[np.bytes_]:

@@ -13,7 +13,7 @@ from gpusudoku.contraction.nine.sum import Nine
 from gpusudoku.counting import count
 from gpusudoku.engines.cuda import availability, engine
 from gpusudoku.engines.cuda.engine import CudaEngine
-from gpusudoku.kernels.contraction.nine import dot, gpu_arrays
+from gpusudoku.kernels.contraction.nine import pair_sums
 from tests.boards import puzzle, spoilt
 from tests.contraction.nine.counted import candidates_of, multiplied, searched, summed
 
@@ -82,6 +82,6 @@ def test_what_is_narrow(
     tensors: Any = SimpleNamespace(largest=np.array(largest[::-1]))
     lists: Any = SimpleNamespace(largest=np.array([0, 0, 0, *multiplicities[::-1]]))
     roles: Any = SimpleNamespace(tensor=np.array([2, 1, 0]), summed=np.array([5, 4, 3]))
-    bounds = gpu_arrays.narrow_on_gpu, dot.narrow_enough
+    bounds = pair_sums.narrow_on_gpu, pair_sums.narrow_enough
     found = (is_narrow(lists, roles, tensors) for is_narrow in bounds)
     assert (*map(bool, found),) == narrow

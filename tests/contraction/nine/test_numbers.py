@@ -1,4 +1,4 @@
-"""The quick order: every number has a solution of its own, the same with any threads.
+"""The contraction order: every number has a solution of its own, the same with any threads.
 
 ``Products`` writes the same solutions, in the same order, as products of words.
 """
@@ -16,8 +16,8 @@ import pytest
 from numpy.typing import NDArray
 
 from gpusudoku import collection
-from gpusudoku.contraction.nine import quick
-from gpusudoku.contraction.nine.quick import Products, QuickOrder
+from gpusudoku.contraction.nine import order as nine_order
+from gpusudoku.contraction.nine.order import NineOrder, Products
 from tests.boards import puzzle
 from tests.contraction.nine.counted import (
     GRIDS,
@@ -45,7 +45,7 @@ def spread(count: int, numbers: int) -> list[int]:
     return [0, count - 1, *(step * count >> 64 for step in steps)]
 
 
-def written(order: QuickOrder, *part: int, threads: int | None = None) -> NDArray[np.uint8]:
+def written(order: NineOrder, *part: int, threads: int | None = None) -> NDArray[np.uint8]:
     """Write solutions, all blocks in one array."""
     return np.concatenate([*Products(order).rows(*part, threads=threads)])
 
@@ -53,9 +53,9 @@ def written(order: QuickOrder, *part: int, threads: int | None = None) -> NDArra
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let blocks end within cells, and places be looked up a few at a time."""
-    monkeypatch.setattr(quick, "BLOCK", 97)
-    monkeypatch.setattr(quick, "FIRST_PLACES", 2)
-    monkeypatch.setattr(quick, "MOST_PLACES", 4)
+    monkeypatch.setattr(nine_order, "BLOCK", 97)
+    monkeypatch.setattr(nine_order, "FIRST_PLACES", 2)
+    monkeypatch.setattr(nine_order, "MOST_PLACES", 4)
 
 
 @pytest.mark.parametrize(("clues", "seed"), FEW)
@@ -132,7 +132,7 @@ def test_boards_with_one_solution_or_none() -> None:
     order = order_of(board)
     assert order.count == 1
     assert_solutions(order.at([0]), board)
-    nothing = QuickOrder(np.ones(81, np.uint64))
+    nothing = NineOrder(np.ones(81, np.uint64))
     assert nothing.count == 0
     assert nothing.at([]).shape == (0, 81)
     with pytest.raises(IndexError, match="no solution 0: there are 0"):
@@ -141,7 +141,7 @@ def test_boards_with_one_solution_or_none() -> None:
 
 @pytest.mark.parametrize("clues", [0, 7, 12, 16, 20, 24])
 @pytest.mark.usefixtures("small_blocks")
-def test_products_are_those_of_the_quick_order(clues: int) -> None:
+def test_products_are_those_of_the_contraction_order(clues: int) -> None:
     """At the beginning, at the end, and between; as digits and as lines."""
     order = order_of(board_of(clues), 2)
     rng, length = np.random.default_rng(clues), min(order.count, 500)
@@ -179,7 +179,7 @@ def test_blocks_stay_as_they_are() -> None:
         some = [*islice(blocks, 3)]
         before = [block.copy() for block in some]
         _ = [*islice(blocks, 12)]
-    assert all(len(block) == quick.BLOCK and block.flags.c_contiguous for block in some)
+    assert all(len(block) == nine_order.BLOCK and block.flags.c_contiguous for block in some)
     assert all((block == copy).all() for block, copy in zip(some, before, strict=True))
 
 

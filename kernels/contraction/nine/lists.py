@@ -1,15 +1,59 @@
-"""From candidates to the lists of a 9x9 board's stacks and bands. Special to 3x3 boxes.
+"""From candidates to the lists of a board's stacks and bands.
 
-The stage ``allow_permutations``, and part of the stage ``survey``, which writes ``ListScratch`` and
-the rest of ``Lists``.
+``survey`` lists the maps of each line, packs their partitions into *keys*, sorts and counts these,
+and drops entries that no solution can have (``prune``). ``sort_entries``, which is a part of
+``arrange``, puts the entries of the summed lines in the order of the sum.
+
+Stages: ``allow_permutations``, and parts of ``survey`` and ``arrange``.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from gpusudoku.kernels.contraction.nine.keys import FIELDS, pack, partition_at
+from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, PARTITIONS, C, P, Q
 from gpusudoku.kernels.kernel import jitable
+
+BITS = 9
+"""Bits of a partition in a key: 280 partitions need nine."""
+FIELDS = 1 << BITS
+"""Values that the bits of one partition can take."""
+
+
+@jitable
+def pack(first, second, third):
+    """Make the key of three partitions, those at the places 0, 1 and 2."""
+    return (np.int32(first) << 2 * BITS) | (np.int32(second) << BITS) | np.int32(third)
+
+
+@jitable
+def partition_at(key, place):
+    """Return the partition that a key has at a place: 0, 1 or 2."""
+    return (key >> BITS * (2 - place)) & (FIELDS - 1)
+
+
+@jitable
+def number_at(key, line, other, numbers):
+    """Return the number of the partition that a line's key has where the line crosses another.
+
+    numbers is ``Numbering.number``.
+    """
+    place = other % 3
+    return np.int64(numbers[line, place, partition_at(key, place)])
+
+
+@jitable
+def find_key(key, keys, size):
+    """Return the index of a key among the first ``size`` keys, which are sorted; or -1."""
+    low, high = 0, size
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < size and keys[low] == key else -1
+
 
 GUARD = sum(4 << 3 * field for field in range(9))
 """The highest bits of nine counters of three bits: set in one that has passed 3."""
@@ -180,3 +224,116 @@ def _sort(source, count, place, counters, target):
         field = partition_at(source[i], place)
         target[counters[field]] = source[i]
         counters[field] += 1
+
+
+@jitable
+def prune(orthogonal_bits, marks, keys, multiplicity, size):
+    """Drop entries that go with no entry of some line they cross; False if a list gets empty.
+
+    Where a stack and a band meet in a box, their partitions must be orthogonal. Entries without
+    any counterpart are dropped until none is left to drop.
+    """
+    in_stack, in_band = marks[0], marks[1]
+    changed = True
+    while changed:
+        changed = False
+        for band in range(3):
+            for stack in range(3):
+                _mark(stack, band, size, keys, in_stack)
+                _mark(3 + band, stack, size, keys, in_band)
+                for line, place, marked in (stack, band, in_band), (3 + band, stack, in_stack):
+                    changed |= _drop(line, place, marked, orthogonal_bits, keys, multiplicity, size)
+                if size[stack] == 0 or size[3 + band] == 0:
+                    return False
+    return True
+
+
+@jitable
+def _mark(line, place, size, keys, marks):
+    """Set the bits of the partitions that a line's entries have at a place."""
+    marks[:] = np.uint64(0)
+    for e in range(size[line]):
+        x = np.int64(partition_at(keys[line, e], place))
+        marks[x >> 6] |= np.uint64(1) << np.uint64(x & 63)
+
+
+@jitable
+def _drop(line, place, marks, orthogonal_bits, keys, multiplicity, size):
+    """Drop a line's entries that are orthogonal to no marked partition; say whether any was."""
+    kept = 0
+    for e in range(size[line]):
+        key = keys[line, e]
+        x = partition_at(key, place)
+        common = np.uint64(0)
+        for w in range(5):
+            common |= orthogonal_bits[x, w] & marks[w]
+        if common != np.uint64(0):
+            keys[line, kept] = key
+            multiplicity[line, kept] = multiplicity[line, e]
+            kept += 1
+    dropped = kept < size[line]
+    size[line] = kept
+    return dropped
+
+
+@jitable
+def divide(lists):
+    """Divide the multiplicities of every line by their greatest common divisor."""
+    for line in range(6):
+        divisor, largest, multiplicity = np.int64(0), np.int64(0), lists.multiplicity[line]
+        for e in range(lists.size[line]):
+            a, b = divisor, np.int64(multiplicity[e])
+            largest = max(largest, b)
+            while b:
+                a, b = b, a % b
+            divisor = a
+        for e in range(lists.size[line]):
+            multiplicity[e] //= divisor
+        lists.divisor[line], lists.largest[line] = divisor, largest // divisor
+
+
+@jitable
+def find_alike(lists):
+    """Write ``lists.like``: which lines have the same list."""
+    for line in range(6):
+        lists.like[line] = line
+        for other in range(line):
+            if lists.like[line] == line and _same_list(line, other, lists):
+                lists.like[line] = other
+
+
+@jitable
+def _same_list(one, other, lists):
+    """Say whether two lines have the same keys and multiplicities."""
+    if lists.size[one] != lists.size[other]:
+        return False
+    for e in range(lists.size[one]):
+        if lists.keys[one, e] != lists.keys[other, e]:
+            return False
+        if lists.multiplicity[one, e] != lists.multiplicity[other, e]:
+            return False
+    return True
+
+
+@jitable
+def sort_entries(lists, numbering, roles, operands):
+    """Write the entries of A and B sorted by their numbers at P, those of C sorted by Q."""
+    for summed in range(3):
+        line = roles.summed[summed]
+        sorting = roles.crossing[Q if summed == C else P]
+        entries, start = operands.entries[summed], operands.start[summed]
+        start[:] = 0
+        for e in range(lists.size[line]):
+            start[number_at(lists.keys[line, e], line, sorting, numbering.number)] += 1
+        for i in range(PARTITIONS):
+            start[i + 1] += start[i]
+        # Each start is now the end of its number's entries; entries are filled in from there.
+        for e in range(lists.size[line] - 1, -1, -1):
+            key = lists.keys[line, e]
+            number = number_at(key, line, sorting, numbering.number)
+            start[number] -= 1
+            entry = entries[start[number]]
+            operands.listed[summed, start[number]] = e
+            for crossing in range(3):
+                entry[crossing] = number_at(key, line, roles.crossing[crossing], numbering.number)
+            entry[MULTIPLICITY] = lists.multiplicity[line, e]

@@ -1,13 +1,11 @@
-"""Solutions as products of words, written about as fast as memory takes them. Special to 3x3 boxes.
+"""Solutions as products of words, written about as fast as memory takes them.
 
 Given words of the summed lines A, B and C, the crossing lines are independent: every word of P that
-is orthogonal to those three goes with every such word of Q and of R. And each fills in 27 cells of
-its own. So each gets a strip, and a solution is the union of three strips. Nothing is searched, and
-no cell is looked at by itself.
+is orthogonal to those three goes with every such word of Q and of R. Each fills in 27 cells of its
+own. So each gets a strip, and a solution is the union of three strips. Nothing is searched, and no
+cell is looked at by itself. Solutions come in contraction order; see ``order``.
 
-Solutions come in the quick order; ``unrank`` says what it is.
-
-The stage ``write_solutions``, which writes ``Strips``.
+Stage: ``write_solutions``, which writes ``Strips``.
 """
 
 from __future__ import annotations
@@ -16,12 +14,7 @@ import numpy as np
 
 from gpusudoku.kernels.bits import ONE, lowest_index
 from gpusudoku.kernels.contraction.nine.arrays import A, B, C, P, Q, R
-from gpusudoku.kernels.contraction.nine.filling import (
-    cell_of,
-    choose_strips,
-    prepare_pair,
-    write_strips,
-)
+from gpusudoku.kernels.contraction.nine.order import REMAINDER, WORD
 from gpusudoku.kernels.contraction.nine.strips import (
     AT,
     CELLS,
@@ -31,13 +24,16 @@ from gpusudoku.kernels.contraction.nine.strips import (
     PREPARED,
     SKIP,
     STRIP,
+    WIDE,
+    cell_of,
+    choose_strips,
     place_word,
+    prepare_pair,
     relabel,
+    unite,
     words_of,
+    write_strips,
 )
-from gpusudoku.kernels.contraction.nine.unite import WIDE, unite
-from gpusudoku.kernels.contraction.nine.unrank import REMAINDER
-from gpusudoku.kernels.contraction.nine.words import WORD
 from gpusudoku.kernels.kernel import jitable
 
 SPARE = STRIP - CELLS

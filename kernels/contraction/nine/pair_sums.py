@@ -1,4 +1,4 @@
-"""The sum over pairs of partitions: long dot products of narrow integers. Special to 3x3 boxes.
+"""The sum over pairs of partitions: long dot products of narrow integers.
 
 For a pair (a, b) of partitions at P let k run over the entries of A that have a there and l over
 those of B that have b. Two *slabs* hold, for every partition c of C at Q and at R,
@@ -8,7 +8,7 @@ those of B that have b. Two *slabs* hold, for every partition c of C at Q and at
 
 and the pair's number of solutions is the sum over the entries of C, of P's tensor at [c][a][b]
 times the entry's multiplicity times the dot product of a row of ``left`` and a row of ``right``.
-In both slabs the l of one k lie together: this is a *run*. All pairs with the same b share runs,
+In both slabs the l of one k are consecutive: this is a *run*. All pairs with the same b share runs,
 which are gathered once and copied from there.
 
 Exactness. A dot product of at most TILE terms is checked beforehand to stay below 2^31, and entries
@@ -18,18 +18,100 @@ and 64-bit sums: a multiplicity is at most 12, a tensor's entry at most 1728, so
 (up to divisors); without clues no pair has more than 97,034,115,530,096,640 < 2^57, and clues only
 remove some. It is multiplied by the size of its orbit in two halves of 32 bits; sizes add up to at
 most 280^2 < 2^17, so neither half passes 2^49.
+
+At the end of the file are the arrays that the sum on a GPU reads: the host needs them without
+Numba, which ``cuda`` imports.
+
+Stages: ``sum_narrow`` and ``sum_wide``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, A, B, C, P, Q, R
-from gpusudoku.kernels.contraction.nine.slabs import DOTTED, HIGH, LEFT, LOW, PACK, RIGHT, TILE
+from gpusudoku.kernels.arguments import Group, array_of, words_of
+from gpusudoku.kernels.contraction.nine.arrays import (
+    MOST_ENTRIES,
+    MULTIPLICITY,
+    PARTITIONS,
+    A,
+    B,
+    C,
+    Lists,
+    P,
+    Q,
+    R,
+    Roles,
+    Tensors,
+)
 from gpusudoku.kernels.kernel import jitable
+
+PER_PARTITION = 55
+"""Entries of a line that have a given partition at a given place, at most."""
+STRIDE = 56
+"""Room for the entries of one partition: PER_PARTITION, filled up to a multiple of PACK."""
+PACK = 4
+"""Runs are filled up with zeros to a multiple of this number: they are copied in words of 64 bits,
+of which the narrowest have four entries."""
+TILE = 840
+"""Longest dot product: two slabs of 280 rows of it are about what a second-level cache holds, and
+rows do not start at multiples of a page's size, which would have them contend for its ways."""
+
+LOW, HIGH, DOTTED = range(3)
+"""Fields of ``Slabs.sums``."""
+LEFT, RIGHT = range(2)
+"""The sides of the dot products."""
+LENGTH, TERMS = range(2)
+"""Fields of ``Slabs.held``."""
+
+
+class Slabs(Group):
+    """What a thread sums in. Entries of slabs have 16 bits or, where these are too few, 32.
+
+    Arrays that are there twice begin with an axis of the *sides*: LEFT has the tensor of Q, RIGHT
+    that of R, times the multiplicities of the entries of A and B.
+    """
+
+    sums = array_of(np.int64, 3)
+    """The sum is HIGH * 2^32 + LOW; DOTTED products were added up."""
+    results = array_of(np.int64, PARTITIONS * PARTITIONS)
+    """The sum of every pair of ``Orbits.pairs`` that was summed."""
+    row = array_of(np.int64, 2, PARTITIONS)
+    """The row of ``gathered`` that belongs to each number of A; -1 if none does."""
+    column = array_of(np.int16, STRIDE)
+    """Where the entries of a b are in a row of the tensor."""
+    times = array_of(np.int64, STRIDE)
+    """What the tensor is multiplied by at the entries of a b."""
+    pivots = array_of(np.int16, PARTITIONS)
+    """The tensor of P at one (a, b)."""
+    terms = array_of(np.int16, MOST_ENTRIES, 2)
+    """The numbers at Q and R of the entries of C that count for a pair."""
+    factors = array_of(np.int64, MOST_ENTRIES)
+    """For each of them, the tensor of P times the multiplicity."""
+    chosen = array_of(np.int16, MOST_ENTRIES)
+    """Which entry of C each of them is, where solutions are looked for."""
+    totals = array_of(np.int64, MOST_ENTRIES)
+    """For each of them, the dot product, where that is to be kept."""
+    held = array_of(np.int64, 2)
+    """The length of the runs that are gathered, and the number of terms of a pair, where solutions
+    are looked for."""
+    slab = array_of("entry", 2, PARTITIONS, TILE)
+    """A row for every number of C, over pairs of entries of A and B."""
+    slab_words = words_of("slab")
+    """The memory of ``slab``, seen as words of 64 bits, several entries each."""
+    gathered = array_of("entry", 2, PARTITIONS, PARTITIONS, STRIDE)
+    """The runs that slabs are copied from, for one b: at [row][c], the tensor over the entries of
+    b."""
+    gathered_words = words_of("gathered")
+    """The memory of ``gathered``, seen as words of 64 bits."""
+
+
+def make_slabs(wide: bool) -> Slabs:
+    """Room for one thread's sums: 23 MB, twice as much if wide."""
+    return Slabs(entry=np.int32 if wide else np.int16)
 
 
 @jitable
@@ -269,3 +351,44 @@ sum_narrow = build_sum_pairs(np.int16, np.int32)
 """``sum_pairs`` where ``narrow_enough`` holds."""
 sum_wide = build_sum_pairs(np.int32, np.int64)
 """``sum_pairs`` for every other board."""
+
+
+MOST_THREADS = 512
+"""Threads of a block, at most."""
+FOUR = 4
+"""Fields of a word of 64 bits."""
+
+
+class DeviceOperands(NamedTuple):
+    """The arrays of ``Operands``, in memory of the GPU."""
+
+    entries: Any
+    """int16 (3, entries, 4)"""
+    words: Any
+    """int64 (entries of C): the four fields of each entry as one word, the first one lowest."""
+    start: Any
+    """int64 (3, 281)"""
+
+
+class RoleTensors(NamedTuple):
+    """The tensors of the crossing roles, each indexed [a][b][c] by numbers.
+
+    The last axis is filled up to a multiple of FOUR.
+    """
+
+    p: Any
+    """int16: the tensor of P."""
+    q: Any
+    """int64: the tensor of Q, FOUR numbers of C a word, the first one lowest."""
+    r: Any
+    """int64: the tensor of R, in the same way."""
+
+
+def narrow_on_gpu(lists: Lists, roles: Roles, tensors: Tensors) -> bool:
+    """Tell whether columns of 16 bits and inner sums of 32 bits hold on a GPU.
+
+    The CPU's sum has other bounds: ``pair_sums.narrow_enough``.
+    """
+    p, _, r = (int(largest) for largest in tensors.largest[roles.tensor])
+    a, b, c = (int(largest) for largest in lists.largest[roles.summed])
+    return r * a * b < 1 << 16 and r * a * b * p * c * PER_PARTITION < 1 << 32

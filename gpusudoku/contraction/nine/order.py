@@ -1,8 +1,8 @@
-"""The solutions of a 9x9 board in the quick order: some by number, or all. Special to 3x3 boxes.
+"""The solutions of a 9x9 board in contraction order: some by number, or all. Special to 3x3 boxes.
 
-``kernels/contraction/nine/unrank.py`` defines the quick order. It depends on the board alone. All
-solutions are products of words. A thread writes them from *strips*, rows of cells that hold the
-digits of one crossing line.
+``kernels/contraction/nine/order.py`` defines the contraction order, which depends on the board
+alone. All solutions are products of words. A thread writes them from *strips*, rows of cells that
+hold the digits of one crossing line.
 """
 
 from __future__ import annotations
@@ -21,12 +21,10 @@ from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import pieces, spread
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.kernels.compile_many import ready
-from gpusudoku.kernels.contraction.nine.boxes import make_boxes
-from gpusudoku.kernels.contraction.nine.products import SPARE
-from gpusudoku.kernels.contraction.nine.slabs import Slabs
-from gpusudoku.kernels.contraction.nine.strips import CELLS, Known, Strips, make_strips
-from gpusudoku.kernels.contraction.nine.unrank import REMAINDER, Asked, make_relabelling
-from gpusudoku.kernels.contraction.nine.words import make_fitting, make_words
+from gpusudoku.kernels.contraction.nine.order import REMAINDER, Asked, Fitting, Relabelling, Words
+from gpusudoku.kernels.contraction.nine.pair_sums import Slabs
+from gpusudoku.kernels.contraction.nine.strips import CELLS, Boxes, Known, Strips, make_strips
+from gpusudoku.kernels.contraction.nine.writing import SPARE
 
 CALLS_PER_THREAD = 8
 """Calls into which work is cut for each thread, at least, so that all threads end together."""
@@ -49,7 +47,7 @@ FIRST_PLACES, MOST_PLACES = 16, 1 << 10
 
 
 class PairPlaces(NamedTuple):
-    """The places of some solutions in the quick order; all three are int64 arrays, or integers."""
+    """The places of some solutions in the order; all three are int64 arrays, or integers."""
 
     orbit: Any
     """The index in ``Orbits.pairs`` of the pair that leads the orbit."""
@@ -59,8 +57,8 @@ class PairPlaces(NamedTuple):
     """The solutions of the pair that come before."""
 
 
-class QuickOrder:
-    """All solutions of a board, in the quick order, whatever the number of threads.
+class NineOrder:
+    """All solutions of a board, in the contraction order, whatever the number of threads.
 
     For other arguments see ``Nine``. If it is not symmetric, it is another order.
     """
@@ -73,11 +71,11 @@ class QuickOrder:
         symmetric: bool = True,
         wide: bool = False,
     ) -> None:
-        ready([*stages().of_one_board(), *stages().of_quick_order()])
+        ready([*stages().of_one_board(), *stages().of_contraction_order()])
         self.threads = threads
         self.nine = nine = Nine(candidates, symmetric=symmetric, wide=wide)
-        self.words, self.fitting = make_words(), make_fitting()
-        self.relabelling = make_relabelling()
+        self.words, self.fitting = Words(), Fitting()
+        self.relabelling = Relabelling()
         nine.prepare(threads)
         self._scratch: SimpleQueue[Slabs] = SimpleQueue()
         self._summed: dict[int, Slabs] = {}
@@ -242,9 +240,9 @@ class QuickOrder:
 class Products:
     """Writes all solutions of a board, or a range of them, on several threads."""
 
-    def __init__(self, order: QuickOrder) -> None:
+    def __init__(self, order: NineOrder) -> None:
         ready(stages().of_products())
-        self._order, boxes = order, make_boxes()
+        self._order, boxes = order, Boxes()
         work = order.nine.workspace
         if order.count:
             stages().write_boxes(tables(), work.lists, work.roles, order.words, boxes)

@@ -1,6 +1,12 @@
-"""From the number of a solution to the solution, in the quick order. Special to 3x3 boxes.
+"""The words of every line, and the solutions in contraction order.
 
-The quick order goes through the orbits of pairs, an orbit's pairs in the order of ``Orbits``, and
+Counting needs entries only. Solutions need the *words* of a line, too: every map once, as the three
+codes that it has at the places 0, 1 and 2. A code names the set of each digit: the column of a
+stack or the row of a band. A solution is six words, one of each line, whose partitions are
+orthogonal wherever two lines cross; so of a crossing line those entries matter that are orthogonal
+to the three entries of the summed lines. They are the intersection of three bit sets.
+
+The order goes through the orbits of pairs, an orbit's pairs in the order of ``Orbits``, and
 within the least pair of an orbit through *cells*: an entry of C, then one of A, then one of B, each
 in the order of ``Operands``. A cell has solutions where these three, and some entries of P, Q and
 R, are orthogonal. It goes through the words of its entries of A, B and C, then through those of P,
@@ -8,11 +14,11 @@ Q and R that fit, in the order of ``Words``; the last changes fastest. The solut
 pairs of an orbit are those of the least pair, in the same order, under the relabelling that leads
 there.
 
-Three stages lead from numbers to grids: ``find_cells``, ``choose_words`` and ``write_grids``.
-``relabel`` writes the ``Relabelling`` before.
-
-Exactness. A pair has less than 2^57 solutions, as ``dot`` says, so its numbers are 64-bit integers,
+Exactness. A pair has less than 2^57 solutions (``pair_sums``), so its numbers are 64-bit integers,
 and so are those within a cell. A cell's number of solutions is a product of six numbers of words.
+
+Stages: ``list_words``, ``mark_fitting``, ``relabel``; from numbers to grids ``find_narrow`` or
+``find_wide``, ``choose_words``, ``write_grids``.
 """
 
 from __future__ import annotations
@@ -23,14 +29,164 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.kernels.arguments import Group
+from gpusudoku.kernels.arguments import Group, array_of
 from gpusudoku.kernels.bits import lowest_index
-from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, PARTITIONS, A, B, C, P, Q, R
-from gpusudoku.kernels.contraction.nine.dot import build_pair_sum, end_of_group
-from gpusudoku.kernels.contraction.nine.slabs import LEFT, LENGTH, RIGHT, TERMS
-from gpusudoku.kernels.contraction.nine.symmetries import compose
-from gpusudoku.kernels.contraction.nine.words import WORD
+from gpusudoku.kernels.contraction.nine.arrays import (
+    MOST_ENTRIES,
+    MOST_MAPS,
+    MULTIPLICITY,
+    ORTHOGONAL,
+    PAIRS,
+    PARTITIONS,
+    A,
+    B,
+    C,
+    P,
+    Q,
+    R,
+)
+from gpusudoku.kernels.contraction.nine.lists import (
+    code_at,
+    find_key,
+    key_of,
+    list_maps,
+    partition_at,
+)
+from gpusudoku.kernels.contraction.nine.orbits import compose
+from gpusudoku.kernels.contraction.nine.pair_sums import (
+    LEFT,
+    LENGTH,
+    RIGHT,
+    TERMS,
+    build_pair_sum,
+    end_of_group,
+)
 from gpusudoku.kernels.kernel import jitable
+
+WORD = 64
+"""Entries in one integer of a bit set."""
+MOST_WIDTH = -(-MOST_ENTRIES // WORD)
+"""Integers that a bit set of entries takes, at most."""
+
+
+class Words(Group):
+    """The words of the six lines. ``list_words`` writes them."""
+
+    codes = array_of(np.int16, 6, MOST_MAPS, 3)
+    """The words of every line, each as its codes by place. They are sorted by their entries, in the
+    order of ``Lists.keys``, and those of an entry by their codes."""
+    start = array_of(np.int32, 6, MOST_ENTRIES + 1)
+    """Where the words of every entry begin; then their end."""
+
+
+class Fitting(Group):
+    """Which entries of crossing lines fit where summed ones cross. ``mark_fitting`` writes them."""
+
+    width = array_of(np.int64, 3)
+    """How many integers a set of entries of P, Q and R takes."""
+    sets = array_of(np.uint64, 3, 3, PARTITIONS * MOST_WIDTH)
+    """By crossing role, summed role and number of the summed line: the entries of X that are
+    orthogonal to it, as a set of ``width`` integers. Entry e, in the order of ``Lists.keys``, is
+    bit e % 64 of integer e // 64."""
+
+
+@jitable
+def list_words(tables, scratch, lists, words):
+    """Write ``words`` of all six lines, with ``scratch`` on the way."""
+    for line in range(6):
+        other = _line_with_same_words(line, lists)
+        if other < 0:
+            count = list_maps(lists.masks[line], tables, scratch.stack, scratch.codes)
+            _sort_words(line, count, tables, scratch.codes, lists, words)
+        else:
+            _copy_words(line, other, lists.size[line], words)
+
+
+@jitable
+def _copy_words(line, other, size, words):
+    """Give a line of ``size`` entries the words of another."""
+    for e in range(size + 1):
+        words.start[line, e] = words.start[other, e]
+    for i in range(words.start[line, size]):
+        for place in range(3):
+            words.codes[line, i, place] = words.codes[other, i, place]
+
+
+@jitable
+def _line_with_same_words(line, lists):
+    """Return an earlier line with the same masks and entries, so with the same words; or -1."""
+    for other in range(line):
+        same = lists.like[line] == lists.like[other]
+        for digit in range(9):
+            same &= lists.masks[line, digit] == lists.masks[other, digit]
+        if same:
+            return other
+    return -1
+
+
+@jitable
+def _sort_words(line, count, tables, maps, lists, words):
+    """Write a line's words from the codes of its maps, but for entries that were dropped."""
+    keys, size = lists.keys[line], lists.size[line]
+    codes, start = words.codes[line], words.start[line]
+    # Where the words of entry e begin is kept at e + 1 at first, and moves on to their end.
+    start[0], begin = 0, 0
+    for e in range(size):
+        start[e + 1] = begin
+        begin += lists.multiplicity[line, e] * lists.divisor[line]
+    for i in range(count):
+        e = find_key(key_of(maps[i], tables), keys, size)
+        if e >= 0:
+            word = codes[start[e + 1]]
+            for place in range(3):
+                word[place] = code_at(maps[i], place)
+            start[e + 1] += 1
+    for e in range(size):
+        _sort_few(codes, start[e], start[e + 1])
+
+
+@jitable
+def _sort_few(codes, first, last):
+    """Sort words[first:last], twelve at most, by their codes."""
+    for i in range(first + 1, last):
+        one, two, three, at = codes[i, 0], codes[i, 1], codes[i, 2], i
+        while at > first and _is_before(one, two, three, codes[at - 1]):
+            for place in range(3):
+                codes[at, place] = codes[at - 1, place]
+            at -= 1
+        codes[at, 0], codes[at, 1], codes[at, 2] = one, two, three
+
+
+@jitable
+def _is_before(one, two, three, other):
+    """Say whether three codes come before those of another word."""
+    if one != other[0]:
+        return one < other[0]
+    if two != other[1]:
+        return two < other[1]
+    return three < other[2]
+
+
+@jitable
+def mark_fitting(tables, lists, numbering, roles, fitting):
+    """Write ``fitting``: which entries fit, wherever a crossing line meets a summed one."""
+    one = np.uint64(1)
+    for crossing in range(3):
+        x = roles.crossing[crossing]
+        size, keys = lists.size[x], lists.keys[x]
+        width = (size + WORD - 1) // WORD
+        fitting.width[crossing] = width
+        for summed in range(3):
+            line, sets = roles.summed[summed], fitting.sets[crossing, summed]
+            numbers = numbering.number[line, x % 3]
+            sets[: roles.shape[summed, crossing] * width] = np.uint64(0)
+            for e in range(size):
+                orthogonal = tables.orthogonal[partition_at(keys[e], line % 3)]
+                for i in range(ORTHOGONAL):
+                    number = np.int64(numbers[orthogonal[i]])
+                    if number >= 0:
+                        sets[number * width + e // WORD] |= one << np.uint64(e % WORD)
+
 
 REMAINDER = 3
 """The column of ``find_cells``'s cells after A, B and C."""
@@ -42,11 +198,10 @@ class Relabelling(Group):
     Rows are positions in ``Orbits.members``.
     """
 
-    digits: NDArray[np.uint8]
-    """uint8 (280^2, 9): what every digit becomes, all counted from 0."""
-    names: NDArray[np.uint8]
-    """uint8 (280^2, 6): what becomes of the names of every line's sets, as an index of
-    ``Tables.permutations``."""
+    digits = array_of(np.uint8, PAIRS, 9)
+    """What every digit becomes, all counted from 0."""
+    names = array_of(np.uint8, PAIRS, 6)
+    """What becomes of the names of every line's sets, as an index of ``Tables.permutations``."""
 
 
 class Asked(NamedTuple):
@@ -58,12 +213,6 @@ class Asked(NamedTuple):
     """int64 (pairs + 1): where the numbers of each begin; then their end."""
     numbers: NDArray[np.int64]
     """int64 (numbers): within the pair, divided by the divisors of all lines."""
-
-
-def make_relabelling() -> Relabelling:
-    """Room for any board, 2 MB of it."""
-    pairs = PARTITIONS * PARTITIONS
-    return Relabelling(digits=(np.uint8, (pairs, 9)), names=(np.uint8, (pairs, 6)))
 
 
 def relabel(count, tables, symmetries, orbits, relabelling):
@@ -83,7 +232,7 @@ def relabel(count, tables, symmetries, orbits, relabelling):
 
 
 def build_find_cells(entry: Any, total: Any) -> Callable[..., None]:
-    """Make ``find_cells`` for slabs of one width; see ``dot.build_pair_sum``."""
+    """Make ``find_cells`` for slabs of one width; see ``pair_sums.build_pair_sum``."""
     gather_group, sum_pair = build_pair_sum(entry, total, keep=True)
 
     @jitable
