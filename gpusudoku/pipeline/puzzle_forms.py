@@ -68,9 +68,7 @@ def puzzle_writer(form: str, *, weighted: bool) -> Writer:
         }
         if weighted:
             columns |= {"weight": block.weights, "batch": batch}
-        if form == "jsonl":
-            columns["box"] = str(block.geometry)
-        return table.rows(columns)
+        return table.rows({**columns, "box": str(block.geometry)})
 
     return Writer(text) if table is None else Writer(text, table.header)
 

@@ -73,9 +73,12 @@ class TableWriter:
     def rows(self, columns: Mapping[str, Any], end: str | list[str] = "") -> bytes:
         """Write rows; one column at least has a value for each.
 
+        Csv and tsv have the columns that were named; a missing one is empty.
         ``end`` is the JSON text at the end of all objects, or a list with one for each.
         """
-        fields = self._fields(columns)
+        if self.delimiter:
+            columns = {name: columns.get(name) for name in self._names}
+        fields = self._fields(columns) if isinstance(end, str) else None
         if fields is not None and isinstance(end, str):
             return _joined([*fields, end.encode(), b"\n" if self.delimiter else b"}\n"])
         cells = {name: self._cells(column) for name, column in columns.items()}
@@ -151,9 +154,8 @@ class RecordWriter(TableWriter):
     """
 
     def __init__(self, form: str, origin: Origin, names: Iterable[str] = ()) -> None:
-        self._columns, self._origin = tuple(names), origin
-        columns = [*_PLACE, *self._columns]
-        self._others = distinct(origin.columns, columns)
+        columns = [*_PLACE, *names]
+        self._origin, self._others = origin, distinct(origin.columns, columns)
         super().__init__(form, [*columns, *self._others])
 
     def text(
@@ -165,7 +167,6 @@ class RecordWriter(TableWriter):
     ) -> bytes:
         """Write records, one for each board, or several for some.
 
-        A table has those of the ``columns`` that were named; where one is missing, it is empty.
         ``board_of`` is the index of each record's board, int64 (k); None if every board has one
         record, or the only board has all. ``details`` are more values for each record, at the end
         of JSON objects.
@@ -201,7 +202,6 @@ class RecordWriter(TableWriter):
         if self.delimiter:
             others = zip(*places.others.tolist(), strict=True) if has_others else ()
             named = zip(self._others, map(of_records, map(list, others)), strict=True)
-            columns = {name: columns.get(name, "") for name in self._columns}
             return self.rows({**place, "puzzle": puzzles, **columns, **dict(named)})
         end = of_records(_objects_of_columns(places)) if has_others else ""
         if details:
@@ -215,18 +215,15 @@ class RecordWriter(TableWriter):
         entry = board.error.entry
         assert entry is not None  # whatever a command reads has one
         place = {"source": [entry.source], "line": entry.line or None}
-        if not self.delimiter:
-            others = dict(zip(distinct(entry.columns), entry.others, strict=True))
-            end = f', "columns": {json.dumps(others)}' if others else ""
-            record = {"board": entry.puzzle or None, "error": entry.reason, **place}
-            return self.rows(record, end)
-        texts = dict(zip(entry.columns, entry.others, strict=True))
-        others = {
-            name: texts.get(column, "")
-            for name, column in zip(self._others, self._origin.columns, strict=True)
-        }
-        values = {name: entry.reason if name == "error" else "" for name in self._columns}
-        return self.rows({**place, "puzzle": entry.puzzle, **values, **others})
+        if self.delimiter:
+            texts = dict(zip(entry.columns, entry.others, strict=True))
+            others = zip(self._others, map(texts.get, self._origin.columns), strict=True)
+            record = {**place, "puzzle": entry.puzzle, "error": entry.reason, **dict(others)}
+            return self.rows(record)
+        texts = dict(zip(distinct(entry.columns), entry.others, strict=True))
+        end = f', "columns": {json.dumps(texts)}' if texts else ""
+        record = {"board": entry.puzzle or None, "error": entry.reason, **place}
+        return self.rows(record, end)
 
 
 def board_column(

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpusudoku.pipeline.records import FORMS, Choices, TableWriter, as_list, spread
 from gpusudoku.pipeline.text_forms import distinct_numbers
 from tests.boards import NONE, SEVERAL, UNIQUE
 from tests.cli.conftest import ROOT
@@ -91,6 +92,36 @@ def test_counts_that_many_boards_have(numbers):
     found, which = distinct_numbers(np.array(numbers, np.int64 if fits else object))
     assert found == sorted(set(numbers))
     assert [found[index] for index in which] == numbers
+
+
+@given(st.data(), st.sampled_from(FORMS), st.integers(1, 9))
+def test_columns_in_arrays_are_written_as_those_in_lists(data, form, size):
+    """The rows of arrays are joined as bytes, those of lists by Python's writers."""
+
+    def values_of(values, dtype):
+        return np.array(data.draw(st.lists(values, min_size=size, max_size=size)), dtype)
+
+    values = [None, True, "no", "a,b", '"', "#", "ä", 5, [1, 2]]
+    columns = {
+        "bytes": values_of(st.text("19.,A", max_size=3), np.bytes_),
+        "integers": values_of(st.integers(-(1 << 63), (1 << 63) - 1), np.int64),
+        "numbers": values_of(st.floats(0, 1e300), np.float64),
+        "choices": Choices(data.draw(st.permutations(values)), values_of(st.integers(0, 8), int)),
+        "all": data.draw(st.sampled_from(values[:-1])),
+        "%": "%",
+    }
+    given = values_of(st.booleans(), bool)
+    columns["some"] = spread(columns["bytes"][given], given)
+    lists = {
+        name: [column] * size if name in ("all", "%") else as_list(column)
+        for name, column in columns.items()
+    }
+    writer = TableWriter(form, columns)
+    written = writer.rows(columns)
+    assert written == writer.rows(lists)
+    if form == "jsonl":
+        rows = zip(*lists.values(), strict=True)
+        assert records(written) == [dict(zip(lists, row, strict=True)) for row in rows]
 
 
 def test_bad_boards_have_their_place_among_many(run, file):
