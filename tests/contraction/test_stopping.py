@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from gpusudoku import Board, Cancelled, CancelToken, Geometry
-from gpusudoku.contraction.general import boxes, graph, maps, quick
+from gpusudoku.contraction.general import boxes, graph, maps
+from gpusudoku.contraction.general import order as general_order
 from gpusudoku.contraction.general.order import JoinOrder
 from gpusudoku.contraction.general.shares import join_shares
 from gpusudoku.contraction.general.symmetries import average
-from gpusudoku.contraction.nine import quick as nine_quick
+from gpusudoku.contraction.nine import order as nine_order
 from gpusudoku.contraction.nine.order import NineOrder
 from gpusudoku.contraction.nine.shares import NineShares
 from gpusudoku.contraction.nine.sum import Nine
@@ -66,7 +67,7 @@ def test_a_join_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, looks = made(), stops_anywhere(made)
     for module, name, size in (
         (maps, "CALL_ROWS", 5), (graph, "CALL_PATHS", 3), (graph, "BLOCK_SETS", 3),
-        (graph, "CALL_EDGES", 2), (boxes, "CALL_BITS", 1), (quick, "PLACES", 4),
+        (graph, "CALL_EDGES", 2), (boxes, "CALL_BITS", 1), (general_order, "PLACES", 4),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, size)
         with Looks() as token:
@@ -107,7 +108,7 @@ def test_numbers_are_located_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     order = NineOrder(EMPTY)
     numbers = [int(n) << 50 for n in np.random.default_rng(1).integers(0, 1 << 20, 100)]
     whole = order.at(numbers)
-    monkeypatch.setattr(nine_quick, "PLACES", 9)
+    monkeypatch.setattr(nine_order, "PLACES", 9)
     assert (order.at(numbers) == whole).all()
     assert stops_anywhere(lambda: order.locate(numbers)) >= 100 // 9
 

@@ -10,11 +10,11 @@ import pytest
 import gpusudoku
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction import prepare
 from gpusudoku.contraction.general import parts as module
 from gpusudoku.contraction.general.parts import BoardPart, Parts, divide, simplify
 from gpusudoku.contraction.protocol import Effort
 from gpusudoku.errors import TooExpensive
+from gpusudoku.planning import contraction as planned
 from tests import naive
 from tests.boards import full_grid, puzzle, spoilt
 from tests.contraction.general.boards import clues_only, join_of, summed
@@ -99,7 +99,7 @@ def test_an_expensive_board() -> None:
 @pytest.mark.usefixtures("small_parts")
 def test_a_board_that_is_too_expensive_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is counted in parts on threads; or the message tells why neither is contracted."""
-    monkeypatch.setattr(prepare, "MOST_SECONDS", 0)
+    monkeypatch.setattr(planned, "MOST_SECONDS", 0)
     board = puzzle("2x3", 8, 2)
     result = gpusudoku.count(board, device="cpu", method="contraction", jobs=2)
     assert (result.count, result.method) == (naive.count(board), "contraction")
