@@ -165,7 +165,7 @@ def _count_many_on(
 ) -> Generator[ResultBlock, None, None]:
     """Count many boards on a cluster."""
     from gpusudoku.runs.cluster import connected
-    from gpusudoku.runs.counting import count_batches_on
+    from gpusudoku.runs.tasks import count_batches_on
 
     with (
         connected(cluster, options.jobs) as machine,

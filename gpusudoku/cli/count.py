@@ -172,7 +172,7 @@ def _counter(
 ) -> Callable[..., Generator[ResultBlock, None, None]]:
     """Choose what counts: a cluster, or this machine, each board by itself or in blocks."""
     if on_cluster:
-        from gpusudoku.runs.counting import count_batches_on
+        from gpusudoku.runs.tasks import count_batches_on
 
         return count_batches_on
     from gpusudoku.planning.batch import count_batches, count_each

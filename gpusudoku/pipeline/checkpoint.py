@@ -22,9 +22,9 @@ from gpusudoku.pipeline.identity import identity_of_command, setup_of_command
 from gpusudoku.pipeline.messages import note, several
 from gpusudoku.pipeline.output import Output, end_of_file, is_same_file, refuse
 from gpusudoku.pipeline.settings import CommandFacts, OutputOptions
-from gpusudoku.runs.counting import PATIENCE_SECONDS
 from gpusudoku.runs.records import OUTPUT
 from gpusudoku.runs.store import Position, RunStore
+from gpusudoku.runs.tasks import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from gpusudoku.pipeline.source import Source

@@ -24,8 +24,9 @@ from gpusudoku.pipeline.summary import show_stats
 from gpusudoku.pipeline.text_forms import count_writer
 from gpusudoku.planning.batch import find_solutions
 from gpusudoku.results import ResultBlock, decimal_digits
-from gpusudoku.runs.counting import count_in_tasks, merged
+from gpusudoku.runs.counting import merged
 from gpusudoku.runs.store import RunStore
+from gpusudoku.runs.tasks import count_in_tasks
 
 
 class CrossCheck:

@@ -303,9 +303,9 @@ class Lister:
         With a checkpoint, the solutions of each step are saved together with what remains. Ctrl-C
         is an Interrupted once all is saved.
         """
-        from gpusudoku.runs.counting import steps
         from gpusudoku.runs.identity import Identity
         from gpusudoku.runs.store import RunStore
+        from gpusudoku.runs.tasks import steps
 
         checkpoint = self._run.checkpoint
         if checkpoint is None:

@@ -154,7 +154,7 @@ class Cluster:
         store: RunStore,
         limit: float = inf,
     ) -> Generator[tuple[int, StepResult], None, None]:
-        """Do all that a store has left of a plan, as ``steps`` of ``runs.counting`` does here.
+        """Do all that a store has left of a plan, as ``steps`` of ``runs.tasks`` does here.
 
         ``make`` makes the plan on every worker. Ends early once the limit of solutions is found.
         """

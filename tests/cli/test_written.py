@@ -74,12 +74,12 @@ def test_a_file_in_the_way_is_refused_before_the_work(run, path, output, monkeyp
 
     asked = ["count", BOARD, "--method", "search", "-o", output, "--checkpoint", path]
     with monkeypatch.context() as patch:
-        patch.setattr("gpusudoku.runs.counting.steps", interrupt)
+        patch.setattr("gpusudoku.runs.tasks.steps", interrupt)
         assert run(*asked)[0] == 130
     output.write_text("my data\n")
     before = path.read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr("gpusudoku.runs.counting.steps", lambda *_, **__: pytest.fail("work"))
+        patch.setattr("gpusudoku.runs.tasks.steps", lambda *_, **__: pytest.fail("work"))
         for again in (["resume", path], asked):
             assert run(*again) == (2, "", f"gpusudoku: {output}: exists already; {MOVE}\n")
     assert (path.read_bytes(), output.read_text()) == (before, "my data\n")

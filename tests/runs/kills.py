@@ -80,14 +80,14 @@ class Killing:
     def _kill(self) -> Counter[str]:
         """Do it, in a process that does nothing else; every run that ends is compared here."""
         from gpusudoku.contraction.general import parts
-        from gpusudoku.runs import counting, store
+        from gpusudoku.runs import store, tasks
         from tests.planning.plans import in_parts
 
         store.FIRST_SECONDS, store.MOST_SECONDS = EVERY_SECONDS, EVERY_SECONDS
         if self.in_parts:
             parts.PART_MAPS, parts.TASK_LISTINGS = 10, 1
             made = cache(in_parts)  # by the first run, of which all others are forks
-            counting.choose = lambda board, *_, **__: made(board)
+            tasks.choose = lambda board, *_, **__: made(board)
         first, others = self.commands[0], cycle(self.commands[1:])
         if status := status_of(first):  # nobody kills this one; here, so that all is in memory
             sys.exit(f"{first} ended with {status}")
