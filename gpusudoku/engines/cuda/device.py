@@ -54,7 +54,7 @@ def import_packages(compiler: bool = True) -> None:
     with one_line_errors("CuPy"):
         import_module("cupy")
     with one_line_errors("numba-cuda"):
-        import_module(f"gpusudoku.kernels.{'cuda_jit' if compiler else 'cuda_driver'}")
+        import_module(f"gpusudoku.kernels.{'compile_cuda' if compiler else 'cuda_driver'}")
 
 
 def _simulate(launch: Any, *arguments: Any) -> None:
