@@ -82,7 +82,7 @@ def canonical(
     writer = canonical_writer(form, run.source, automorphisms=automorphisms, with_map=with_map)
     work = partial(canonical_batches, threads=jobs or usable_cores())
     classes = Classes()
-    with run.open(writer), run.blocks(work) as blocks:
+    with run.open(writer.header), run.blocks(work) as blocks:
         for block in blocks:
             if isinstance(block, BadBoard):
                 run.write_bad(b"" if dedupe else writer.bad(block))

@@ -116,7 +116,7 @@ def dataset(
         writer = TableWriter("csv" if form == "parquet" else form, TYPES)
         error = None
         try:
-            with run.open(writer):
+            with run.open(writer.header):
                 note_walks(Puzzles(0, options, 0))
                 if run.start_solutions < number:
                     _write(run, rows, number, run.seed(seed), writer, patience, jobs)

@@ -100,5 +100,5 @@ def enumerate_(
         settings.refuse_with("--checkpoint", {"--stats": settings.stats})
         steps = search_in_steps(run.source.board, options, selection)
     facts = {"listed": "by search" if searches(options) else "by number"}
-    with run.open(writer, facts=facts, portion=steps and steps[1]):
+    with run.open(writer.header, facts=facts, portion=steps and steps[1]):
         Lister(run, options, selection, start_engine(options), writer).list_all(steps)

@@ -180,7 +180,7 @@ def generate(
         run = puzzle_run(command, options, settings, part)
         numbers = run.take(number, "puzzles")
         writer = puzzle_writer(form, weighted=unbiased)
-        with run.open(writer):
+        with run.open(writer.header):
             run.expect(len(numbers), "puzzles")
             statistics = ClueStatistics(run.notes.get(_MOMENTS))
             puzzles = Puzzles(

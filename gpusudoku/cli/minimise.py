@@ -105,7 +105,7 @@ def minimise(
     threads = jobs or usable_cores()
     # A run that is resumed skips the puzzles that are listed, so their order must be the same.
     facts = {"AVX-512": has_avx512()} if everything else None
-    with run.open(writer, facts=facts):
+    with run.open(writer.header, facts=facts):
         if everything:
             _list_all(run, writer, keep, limit, threads)
         else:

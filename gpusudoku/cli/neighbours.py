@@ -93,7 +93,7 @@ def neighbours(
     threads = jobs or usable_cores()
     writer = neighbour_writer(settings.form or "line", run.source)
     classes = Classes()
-    with run.open(writer):
+    with run.open(writer.header):
         batches = run.source.batches()
         if max(remove, add) > _QUICK and limit is None:
             batches = _announced(batches, change, threads)

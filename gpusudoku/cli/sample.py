@@ -88,7 +88,7 @@ def sample(
             settings.refuse_with("--part", {"--distinct": distinct})
         numbers = run.take(number, "draws")
     writer = SolutionWriter(settings.form or "line", run.source.origin, ("seed", "draw"))
-    with run.open(writer):
+    with run.open(writer.header):
         seed = run.seed(seed)
         engine, skipped = start_engine(options), run.start_solutions
         if run.single:

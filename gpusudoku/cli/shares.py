@@ -154,7 +154,7 @@ def shares(
         writer = unique_writer(form, run.source.origin, run.single, pairs, find)
     else:
         writer = share_writer(form, halving, run.single, style_of(color, settings.output))
-    with run.open(writer, reports_boards=True):
+    with run.open(writer.header, reports_boards=True):
         if isinstance(writer, ShareTable):
             writer.digits = run.notes.get(_DIGITS, 0)
         engine = start_engine(options)

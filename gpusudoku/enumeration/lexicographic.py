@@ -53,8 +53,10 @@ class Prefixes:
     """The prefixes of a board's solutions: the digits of its first empty cells, as bytes."""
 
     def __init__(self, board: Board, options: Options, searcher: Engine) -> None:
-        self.board, self.cells = board, np.flatnonzero(board.cells == 0)
-        self._options, self._searcher = options, searcher
+        self.board = board
+        self.cells = np.flatnonzero(board.cells == 0)
+        self._options = options
+        self._searcher = searcher
 
     def filled(self, prefix: bytes) -> Board:
         """Return the board with a prefix."""
@@ -75,12 +77,12 @@ class Prefixes:
         return longer
 
     def find(
-        self, prefixes: Sequence[bytes], most: int
+        self, prefixes: Sequence[bytes], limit: int
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Find the solutions with prefixes in ascending order, within LIST_SECONDS."""
         boards = Batch.of([self.filled(prefix) for prefix in prefixes])
         try:
-            return find_sorted(boards, self._options, self._searcher, most, LIST_SECONDS)
+            return find_sorted(boards, self._options, self._searcher, limit, LIST_SECONDS)
         except Cancelled:
             check_cancelled()  # by the caller, not for lack of time
             raise TooExpensive(
@@ -94,17 +96,19 @@ class _DigitCounts:
 
     def __init__(self, begin: Callable[[], Iterator[int]]) -> None:
         self._begin = begin
-        self._coming, self._known = begin(), list[int]()
+        self._next_counts = begin()
+        self._counts: list[int] = []
 
     def __getitem__(self, index: int) -> int:
         try:
             with watching(None):
-                while index >= len(self._known):
-                    self._known.append(next(self._coming))
-        except BaseException:  # the iterator gives nothing more after that
-            self._coming, self._known = self._begin(), []
+                while index >= len(self._counts):
+                    self._counts.append(next(self._next_counts))
+        except BaseException:  # the iterator yields nothing more after that
+            self._next_counts = self._begin()
+            self._counts = []
             raise
-        return self._known[index]
+        return self._counts[index]
 
 
 class LexicographicIndex(SolutionIndex):
@@ -225,84 +229,90 @@ class LexicographicIndex(SolutionIndex):
 class LexicographicIterator:
     """Lists solutions in ascending order, without counting any.
 
-    It searches the solutions with some prefixes together and sorts them. Where a prefix has too
-    many, it goes on with longer prefixes. ``oversized`` has prefixes that are known to have many
-    solutions; it adds those that it meets before the first solution.
+    It searches the solutions with some prefixes together and sorts them. A prefix with too many is
+    replaced by longer prefixes. ``oversized`` has prefixes that are known to have many solutions;
+    the iterator adds those that it meets before the first solution.
     """
 
     def __init__(self, prefixes: Prefixes, oversized: set[bytes]) -> None:
-        self._prefixes, self._oversized = prefixes, oversized
-        self._bound = min(SPLIT_LATER, max(1, LISTED_BYTES // prefixes.board.geometry.cells))
-        self._most, self._together = min(SPLIT_FIRST, self._bound), 1
+        self._prefixes = prefixes
+        self._oversized = oversized
+        self._max_solutions = min(
+            SPLIT_LATER, max(1, LISTED_BYTES // prefixes.board.geometry.cells)
+        )
+        # What is searched next: the solutions of a prefix, the number of prefixes, and their
+        # length, below which they should have too many solutions.
+        self._limit = min(SPLIT_FIRST, self._max_solutions)
+        self._together = 1
         self._length = 0
-        """Shorter prefixes should have too many solutions."""
 
     def rows(self, start: Sequence[bytes]) -> Iterator[NDArray[np.uint8]]:
         """Yield the solutions with some prefixes, the last first, in blocks, or TooExpensive."""
-        todo: list[bytes | NDArray[np.uint8]] = [*start]
-        begun = False
-        while todo:
-            if not isinstance(rows := todo[-1], bytes):
-                todo.pop()
+        # A stack of prefixes, and of the solutions of prefixes; those on top come first.
+        stack: list[bytes | NDArray[np.uint8]] = [*start]
+        has_begun = False
+        while stack:
+            if not isinstance(rows := stack[-1], bytes):
+                stack.pop()
                 if len(rows):
-                    begun = True
+                    has_begun = True
                     yield rows
                 continue
-            group = self._next_group(todo)
+            batch = self._next_batch(stack)
             try:
-                found = self._find(group)
+                results = self._find(batch)
             except TooExpensive:  # prefixes are searched one by one, and for one solution each
-                if self._most == len(group) == 1:
+                if self._limit == len(batch) == 1:
                     raise
-                self._most = self._together = 1
-                todo += reversed(group)
+                self._limit = self._together = 1
+                stack += reversed(batch)
                 continue
-            for each in reversed(found):
-                if not isinstance(each, bytes):
-                    todo.append(each)
+            for result in reversed(results):
+                if not isinstance(result, bytes):
+                    stack.append(result)
                     continue
-                if not begun:
-                    self._oversized.add(each)
-                todo += self._prefixes.longer(each)
+                if not has_begun:
+                    self._oversized.add(result)
+                stack += self._prefixes.longer(result)
 
-    def _next_group(self, todo: list[bytes | NDArray[np.uint8]]) -> list[bytes]:
-        """Take the next prefixes to be searched."""
-        group: list[bytes] = []
-        least = min(self._length, len(self._prefixes.cells))
-        while len(group) < self._together and todo and isinstance(prefix := todo[-1], bytes):
-            todo.pop()
-            if len(prefix) < least or prefix in self._oversized:
-                todo += self._prefixes.longer(prefix)
+    def _next_batch(self, stack: list[bytes | NDArray[np.uint8]]) -> list[bytes]:
+        """Take the next prefixes to be searched from the stack."""
+        batch: list[bytes] = []
+        min_length = min(self._length, len(self._prefixes.cells))
+        while len(batch) < self._together and stack and isinstance(prefix := stack[-1], bytes):
+            stack.pop()
+            if len(prefix) < min_length or prefix in self._oversized:
+                stack += self._prefixes.longer(prefix)
             else:
-                group.append(prefix)
-        return group
+                batch.append(prefix)
+        return batch
 
-    def _find(self, group: list[bytes]) -> list[bytes | NDArray[np.uint8]]:
+    def _find(self, batch: list[bytes]) -> list[bytes | NDArray[np.uint8]]:
         """Find the solutions with some prefixes, in ascending order; long lists stay prefixes."""
-        if not group:
+        if not batch:
             return []
         start_time = time.thread_time()
-        ordered, counts = self._prefixes.find(group, self._most)
+        rows, counts = self._prefixes.find(batch, self._limit)
         is_quick = time.thread_time() - start_time <= QUICK_SEARCH * LIST_SECONDS
-        whole = counts <= self._most
-        if not whole.all():
-            self._length = 1 + max(len(group[index]) for index in np.flatnonzero(~whole))
-        elif len(ordered) and is_quick:
-            if len(ordered) <= SPARSE * self._most * len(group):
-                self._length = min(self._length, *map(len, group)) - 1
-            self._most = min(2 * self._most, self._bound)
+        is_whole = counts <= self._limit
+        if not is_whole.all():
+            self._length = 1 + max(len(batch[index]) for index in np.flatnonzero(~is_whole))
+        elif len(rows) and is_quick:
+            if len(rows) <= SPARSE * self._limit * len(batch):
+                self._length = min(self._length, *map(len, batch)) - 1
+            self._limit = min(2 * self._limit, self._max_solutions)
             self._together = min(2 * self._together, TOGETHER)
-        found: list[bytes | NDArray[np.uint8]] = []
+        results: list[bytes | NDArray[np.uint8]] = []
         start = 0
-        for is_whole, run in groupby(range(len(group)), whole.__getitem__):
+        for are_whole, run in groupby(range(len(batch)), is_whole.__getitem__):
             indices = [*run]
-            if is_whole:
+            if are_whole:
                 end = start + int(counts[indices].sum())
-                found.append(ordered[start:end])
+                results.append(rows[start:end])
                 start = end
             else:
-                found += [group[index] for index in indices]
-        return found
+                results += [batch[index] for index in indices]
+        return results
 
 
 def counts_of_digits(
@@ -311,52 +321,52 @@ def counts_of_digits(
     digits: Sequence[int],
     options: Options,
     engine: Engine,
-    most_seconds: float,
-    whole: int | None = None,
+    max_seconds: float,
+    total: int | None = None,
 ) -> Iterator[int]:
     """Count the solutions with each of some digits in an empty cell, in their order, when needed.
 
     With ``auto``, boards of 9x9 cells are contracted without an estimate, as many solutions are
     expected. Digits that the board does not have yet are alike, and counted once. If the number of
-    solutions with all the digits is known, ``whole``, the last that are alike have the rest of it.
+    solutions with all the digits is known, the ``total``, the last that are alike have the rest.
     """
-    kinds = list(digits)
+    # The digit that is counted for each.
+    leaders = list(digits)
     if board.given_candidates is None:
         absent = set(range(1, board.n + 1)) - set(board.cells.tolist())
-        kinds = [min(absent) if digit in absent else digit for digit in digits]
-    counted = list(dict.fromkeys(kinds))
-    if whole is not None:
-        counted.pop()
-    cells = np.tile(board.cells, (len(counted), 1))
-    cells[:, cell] = counted
+        leaders = [min(absent) if digit in absent else digit for digit in digits]
+    searched = list(dict.fromkeys(leaders))
+    if total is not None:
+        searched.pop()
+    cells = np.tile(board.cells, (len(searched), 1))
+    cells[:, cell] = searched
     candidates = None
     if board.given_candidates is not None:
-        candidates = np.tile(board.given_candidates, (len(counted), 1))
+        candidates = np.tile(board.given_candidates, (len(searched), 1))
         candidates[:, cell] = digit_masks(cells[:, cell])
-    block = Batch(board.geometry, cells, candidates)
-    if options.method == "auto" and is_nine(block.geometry, block.candidates):
+    batch = Batch(board.geometry, cells, candidates)
+    if options.method == "auto" and is_nine(batch.geometry, batch.candidates):
         options = replace(options, method="contraction")
-
-    coming = (
+    next_counts = (
         count
-        for first in range(0, len(block), engine.threads)
-        for counts in count_block(
-            block.part(first, first + engine.threads), options, engine, max_seconds=most_seconds
+        for start in range(0, len(batch), engine.threads)
+        for results in count_block(
+            batch.part(start, start + engine.threads), options, engine, max_seconds=max_seconds
         )
-        for count in cast(ResultBlock, counts).numbers.tolist()  # later is nothing, without a token
+        for count in cast(ResultBlock, results).numbers.tolist()  # none is deferred
     )
-    known: dict[int, int] = {}
-    for kind in kinds:
-        if kind in known:
-            pass
-        elif whole is None or len(known) < len(counted):
-            known[kind] = next(coming)
-        else:
-            others = sum(known[each] for each in kinds if each != kind)
-            known[kind], rest = divmod(whole - others, kinds.count(kind))
-            if rest or known[kind] < 0:
-                raise MismatchError(
-                    f"{others} of {whole} solutions leave no number for each of"
-                    f" {kinds.count(kind)} digits: this is a bug"
-                )
-        yield known[kind]
+    counts: dict[int, int] = {}
+    for leader in leaders:
+        if leader not in counts:
+            if total is None or len(counts) < len(searched):
+                counts[leader] = next(next_counts)
+            else:
+                counted = sum(counts[digit] for digit in leaders if digit != leader)
+                number = leaders.count(leader)
+                counts[leader], remainder = divmod(total - counted, number)
+                if remainder or counts[leader] < 0:
+                    raise MismatchError(
+                        f"{counted} of {total} solutions leave no number for each of"
+                        f" {number} digits: this is a bug"
+                    )
+        yield counts[leader]

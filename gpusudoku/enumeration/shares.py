@@ -66,13 +66,14 @@ def contracted_shares(
 
 def visited_shares(board: Board, options: Options, engine: Engine) -> NDArray[Any]:
     """Search, and visit all solutions once."""
-    shares, lock = np.zeros((board.geometry.cells, board.n), object), Lock()
+    shares = np.zeros((board.geometry.cells, board.n), object)
+    lock = Lock()
 
     def add(rows: NDArray[np.uint8], _: NDArray[np.int64]) -> None:
         """Add up the shares of some solutions, in any thread."""
-        some = shares_in(rows, board.n)
+        block_shares = shares_in(rows, board.n)
         with lock:
-            shares[...] += some
+            shares[...] += block_shares
 
     SearchPlan(Frontier.of([board]), options).run(engine, on_solutions=add)
     return shares
@@ -81,12 +82,12 @@ def visited_shares(board: Board, options: Options, engine: Engine) -> NDArray[An
 def counted_shares(board: Board, options: Options, engine: Engine) -> NDArray[Any]:
     """Count for each candidate; TooExpensive if that should take too long."""
     shares = np.zeros((board.geometry.cells, board.n), object)
-    most_seconds = COUNTED_SECONDS / max(1, int(board.candidate_counts.sum()))
+    max_seconds = COUNTED_SECONDS / max(1, int(board.candidate_counts.sum()))
     for cell in np.flatnonzero(board.cells == 0).tolist():
         mask = int(board.candidates[cell])
         digits = [digit for digit in range(1, board.n + 1) if mask >> digit - 1 & 1]
         with watching(None):
-            counts = list(counts_of_digits(board, cell, digits, options, engine, most_seconds))
+            counts = list(counts_of_digits(board, cell, digits, options, engine, max_seconds))
         shares[cell, np.array(digits) - 1] = counts
         count = shares[cell].sum()
     clues = np.flatnonzero(board.cells)

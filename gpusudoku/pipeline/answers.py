@@ -68,7 +68,7 @@ class AnswerRun(Run):
         self._writer, self._verb, self._wanted = writer, verb, wanted
         self._between = writer.between
         with (
-            self.open(writer, line=line or ProgressLine()),
+            self.open(writer.header, line=line or ProgressLine()),
             open_log(settings.log, self.source.files) as self._log,
         ):
             self._is_begun = self.output.size > 0

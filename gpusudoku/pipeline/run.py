@@ -1,6 +1,6 @@
 """The run of a command: its input, its part, its output, and the place in it.
 
-A command is a loop in a block ``with run.open(writer):``, which writes whole lines by ``run.write``
+A command is a loop in a block ``with run.open(header):``, which writes whole lines by ``run.write``
 and reports by ``run.done`` what they complete. The run saves its place at a checkpoint, reports at
 an interrupt what was written, writes the record of a part, and ends with the exit status.
 """
@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.errors import ClusterError, DeviceError, InputError, Interrupted
@@ -50,13 +50,6 @@ _SEED_BITS = 128
 
 CLOSING_SECONDS = 5.0
 """Time after Ctrl-C until all connections to a cluster are closed."""
-
-
-class HeaderWriter(Protocol):
-    """Writes results in one form."""
-
-    def header(self) -> bytes:
-        """Return the text before all results, once the first were written."""
 
 
 class Run:
@@ -146,7 +139,7 @@ class Run:
     @contextmanager
     def open(
         self,
-        writer: HeaderWriter,
+        header: Callable[[], bytes],
         *,
         facts: Mapping[str, Any] | None = None,
         portion: Portion | None = None,
@@ -155,16 +148,17 @@ class Run:
     ) -> Iterator[None]:
         """Open the output, and end the command once all is written.
 
-        ``facts`` are more on which the results depend besides the options of the command,
-        ``portion`` is all tasks of a search that is saved step by step. An interrupt reports the
-        number of lines, or of boards (``reports_boards``).
+        ``header`` returns the text before all results, once the first were written. ``facts`` are
+        more on which the results depend besides the options of the command, ``portion`` is all
+        tasks of a search that is saved step by step. An interrupt reports the number of lines, or
+        of boards (``reports_boards``).
         """
         self._reports_boards = reports_boards
         with self._opened_output(facts, portion):
             self.line = line or ProgressLine(listing=self.output.to_stdout)
             self.source.skip(self.start_boards, self.notes.get(BAD_BOARDS, 0))
             self.source.lacks_answers = bool(self.notes.get(_UNANSWERED))
-            self.output.write_header(writer.header)
+            self.output.write_header(header)
             try:
                 with self.line:
                     yield
@@ -176,7 +170,7 @@ class Run:
             if is_final and not self._makes_empty_file:
                 self.source.finish()
         if self.part_writer is not None:
-            self.part_writer.record_lines(self._ending(), writer.header(), self._between)
+            self.part_writer.record_lines(self._ending(), header(), self._between)
         self._finish()
 
     @contextmanager

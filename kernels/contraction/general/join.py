@@ -23,7 +23,7 @@ import numpy as np
 
 from gpusudoku.kernels.arguments import float64, int64, uint64
 from gpusudoku.kernels.bits import ONE, ZERO, popcount
-from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS, WALK
+from gpusudoku.kernels.contraction.general.arrays import Branches, Index, Levels, Walk
 from gpusudoku.kernels.kernel import inlined, kernel
 
 SET_STEPS = 8
@@ -157,7 +157,9 @@ def add_terms(index, levels, walk, primes, level, out):
     return terms
 
 
-@kernel(INDEX, LEVELS, WALK, BRANCHES, uint64[::1], int64[::1], uint64[:, ::1], returns=int64)
+@kernel(
+    Index(), Levels(), Walk(), Branches(), uint64[::1], int64[::1], uint64[:, ::1], returns=int64
+)
 def join(index, levels, walk, branches, primes, stop, out):
     """Sum some branches.
 
@@ -193,7 +195,7 @@ def random(state, below):
     return np.int64((state >> np.uint64(33)) % np.uint64(below)), state
 
 
-@kernel(INDEX, LEVELS, BRANCHES, int64, int64, returns=float64)
+@kernel(Index(), Levels(), Branches(), int64, int64, returns=float64)
 def probe(index, levels, branches, walks, tries):
     """Estimate the words that ``join`` looks at for a branch, as a mean over all branches.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpusudoku.kernels.arguments import int64, uint8, uint64
 from gpusudoku.kernels.bits import ONE, ZERO, popcount
-from gpusudoku.kernels.contraction.general.arrays import DESCENT, PACKING, PATH_GRAPH
+from gpusudoku.kernels.contraction.general.arrays import Descent, Packing, PathGraph
 from gpusudoku.kernels.kernel import kernel
 
 MIXER = np.uint64(0x9E3779B97F4A7C15)
@@ -55,7 +55,7 @@ def group(rows, first, end, groups, table, ids, leaders):
     return groups
 
 
-@kernel(PATH_GRAPH, PACKING, int64, DESCENT, uint64[:, ::1], returns=int64)
+@kernel(PathGraph(), Packing(), int64, Descent(), uint64[:, ::1], returns=int64)
 def list_paths(graph, packing, depth, descent, out):
     """Write down the next paths of a graph: the columns of all digits, band by band.
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.kernels.arguments import int64, uint64
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
-from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS, WALK
+from gpusudoku.kernels.contraction.general.arrays import Branches, Index, Levels, Walk
 from gpusudoku.kernels.contraction.general.join import UNKNOWN, begin, entry_totals, step
 from gpusudoku.kernels.kernel import inlined, kernel
 
@@ -35,19 +35,17 @@ def times(product, factor):
 class Found(NamedTuple):
     """The terms that numbers lead to."""
 
-    entries: NDArray[np.int64]
-    """int64 (numbers, levels): the entry of every summed line, numbered as in ``Index``."""
-    totals: NDArray[np.int64]
-    """int64 (numbers, lines): the totals of the crossing lines."""
-    rest: NDArray[np.uint64]
-    """uint64 (numbers): what is left of the number, less than the term."""
-
-
-FOUND = Found(entries=int64[:, ::1], totals=int64[:, ::1], rest=uint64[::1])
+    entries: NDArray[np.int64] = int64[:, ::1]
+    """(numbers, levels): the entry of every summed line, numbered as in ``Index``."""
+    totals: NDArray[np.int64] = int64[:, ::1]
+    """(numbers, lines): the totals of the crossing lines."""
+    rest: NDArray[np.uint64] = uint64[::1]
+    """(numbers): what is left of the number, less than the term."""
 
 
 @kernel(
-    *(INDEX, LEVELS, WALK, BRANCHES, int64[::1], uint64[:, ::1], FOUND, int64[::1]), returns=int64
+    *(Index(), Levels(), Walk(), Branches(), int64[::1], uint64[:, ::1], Found(), int64[::1]),
+    returns=int64,
 )
 def find_terms(index, levels, walk, branches, first, numbers, found, stop):
     """Find the terms that some numbers lead to.
@@ -106,7 +104,9 @@ def find_terms(index, levels, walk, branches, first, numbers, found, stop):
     return 0
 
 
-@kernel(INDEX, int64[:, ::1], int64, int64[::1], uint64[::1], int64[::1], int64[:, ::1], int64[::1])
+@kernel(
+    Index(), int64[:, ::1], int64, int64[::1], uint64[::1], int64[::1], int64[:, ::1], int64[::1]
+)
 def find_crossing(index, entries, line, multiplicity, words, before, found, stop):
     """Find the entries of a crossing line that numbers lead to, given those of the summed ones.
 

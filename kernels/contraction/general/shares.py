@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from gpusudoku.kernels.arguments import int64, uint64
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, popcount
-from gpusudoku.kernels.contraction.general.arrays import BRANCHES, INDEX, LEVELS, WALK
+from gpusudoku.kernels.contraction.general.arrays import Branches, Index, Levels, Walk
 from gpusudoku.kernels.contraction.general.join import UNKNOWN, begin, step
 from gpusudoku.kernels.kernel import inlined, kernel
 
@@ -35,72 +35,48 @@ from gpusudoku.kernels.kernel import inlined, kernel
 class Namings(NamedTuple):
     """The namings of all entries, and which of them fit. Entries of all crossing lines follow."""
 
-    summed: NDArray[np.int64]
-    """int64 (entries, crossing lines): the namings of the entries of ``Index``."""
-    crossing: NDArray[np.int64]
-    """int64 (crossing entries, levels): those of the crossing lines' entries."""
-    first: NDArray[np.int64]
-    """int64 (crossing lines + 1): where the entries of every crossing line begin."""
-    multiplicity: NDArray[np.int64]
-    """int64 (crossing entries): the multiplicities of these."""
-    places: NDArray[np.int64]
-    """int64 (crossing lines): namings of the last summed line in the box with each."""
-    bits: NDArray[np.uint64]
-    """uint64: for every box and every naming of its summed line a bit set: the namings of the
-    crossing line that fit it."""
-    rank: NDArray[np.int64]
-    """int64: for every word of ``bits`` the place of its first pair among the environments."""
-    begin: NDArray[np.int64]
-    """int64 (crossing lines, levels): where in ``bits`` those of a box begin."""
-    width: NDArray[np.int64]
-    """int64 (crossing lines, levels): the words of each bit set of a box."""
+    summed: NDArray[np.int64] = int64[:, ::1]
+    """(entries, crossing lines): the namings of the entries of ``Index``."""
+    crossing: NDArray[np.int64] = int64[:, ::1]
+    """(crossing entries, levels): those of the crossing lines' entries."""
+    first: NDArray[np.int64] = int64[::1]
+    """(crossing lines + 1): where the entries of every crossing line begin."""
+    multiplicity: NDArray[np.int64] = int64[::1]
+    """(crossing entries): the multiplicities of these."""
+    places: NDArray[np.int64] = int64[::1]
+    """(crossing lines): namings of the last summed line in the box with each."""
+    bits: NDArray[np.uint64] = uint64[::1]
+    """For every box and every naming of its summed line a bit set: the namings of the crossing line
+    that fit it."""
+    rank: NDArray[np.int64] = int64[::1]
+    """For every word of ``bits`` the place of its first pair among the environments."""
+    begin: NDArray[np.int64] = int64[:, ::1]
+    """(crossing lines, levels): where in ``bits`` those of a box begin."""
+    width: NDArray[np.int64] = int64[:, ::1]
+    """(crossing lines, levels): the words of each bit set of a box."""
 
 
 class Backward(NamedTuple):
     """What a thread works in, and adds to; all 0 in the beginning."""
 
-    environments: NDArray[np.uint64]
-    """uint64 (fitting pairs of namings): the environments of all boxes."""
-    above: NDArray[np.uint64]
-    """uint64 (levels, crossing entries): what is handed up from below a level."""
-    totals: NDArray[np.int64]
-    """int64 (crossing lines, namings): totals by the naming of the last summed line."""
-    alone: NDArray[np.uint64]
-    """uint64 (crossing lines, namings): what is given back to it; its own words count once."""
-    weighted: NDArray[np.uint64]
-    """uint64 (crossing lines, namings): the same, and they count as often as there are."""
-    present: NDArray[np.uint64]
-    """uint64 (crossing lines, words): the namings of the crossing line that are left, as bits."""
-    held: NDArray[np.int64]
-    """int64 (crossing lines, namings): their words."""
-    number: NDArray[np.uint64]
-    """uint64 (crossing lines, namings): their entries."""
-    back: NDArray[np.uint64]
-    """uint64 (crossing lines, namings): what is given back to them."""
-
-
-NAMINGS = Namings(
-    summed=int64[:, ::1],
-    crossing=int64[:, ::1],
-    first=int64[::1],
-    multiplicity=int64[::1],
-    places=int64[::1],
-    bits=uint64[::1],
-    rank=int64[::1],
-    begin=int64[:, ::1],
-    width=int64[:, ::1],
-)
-BACKWARD = Backward(
-    environments=uint64[::1],
-    above=uint64[:, ::1],
-    totals=int64[:, ::1],
-    alone=uint64[:, ::1],
-    weighted=uint64[:, ::1],
-    present=uint64[:, ::1],
-    held=int64[:, ::1],
-    number=uint64[:, ::1],
-    back=uint64[:, ::1],
-)
+    environments: NDArray[np.uint64] = uint64[::1]
+    """(fitting pairs of namings): the environments of all boxes."""
+    above: NDArray[np.uint64] = uint64[:, ::1]
+    """(levels, crossing entries): what is handed up from below a level."""
+    totals: NDArray[np.int64] = int64[:, ::1]
+    """(crossing lines, namings): totals by the naming of the last summed line."""
+    alone: NDArray[np.uint64] = uint64[:, ::1]
+    """(crossing lines, namings): what is given back to it; its own words count once."""
+    weighted: NDArray[np.uint64] = uint64[:, ::1]
+    """(crossing lines, namings): the same, and they count as often as there are."""
+    present: NDArray[np.uint64] = uint64[:, ::1]
+    """(crossing lines, words): the namings of the crossing line that are left, as bits."""
+    held: NDArray[np.int64] = int64[:, ::1]
+    """(crossing lines, namings): their words."""
+    number: NDArray[np.uint64] = uint64[:, ::1]
+    """(crossing lines, namings): their entries."""
+    back: NDArray[np.uint64] = uint64[:, ::1]
+    """(crossing lines, namings): what is given back to them."""
 
 
 @inlined
@@ -254,8 +230,10 @@ def hand_up(index, levels, walk, namings, state, modulus, level):
 
 
 @kernel(
-    INDEX, LEVELS, WALK, BRANCHES, NAMINGS, BACKWARD, uint64, int64[::1], returns=int64, seconds=3.2
-)  # fmt: skip
+    *(Index(), Levels(), Walk(), Branches(), Namings(), Backward(), uint64, int64[::1]),
+    returns=int64,
+    seconds=3.2,
+)
 def sweep(index, levels, walk, branches, namings, state, modulus, stop):
     """Add the environments of some branches, each as often as its weight says.
 
