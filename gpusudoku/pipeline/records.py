@@ -106,7 +106,7 @@ class TableWriter:
     def _fields(self, columns: Mapping[str, Any]) -> list[bytes | NDArray[np.bytes_]] | None:
         """Return the parts of all rows: bytes, the same in every row, or an array of bytes.
 
-        None if there are lists, or fields that csv may have to quote.
+        None if there are fields that csv may have to quote, or lists of other values.
         """
         fields = list[bytes | NDArray[np.bytes_]]()
         before = "" if self.delimiter else "{"
@@ -137,6 +137,8 @@ class TableWriter:
             return None if None in encoded else np.array(encoded, np.bytes_)[column.which]
         if not is_column(column):
             return self._encoded(column)
+        if self.delimiter and isinstance(column, list):
+            return _packed(column)
         return column.astype(np.bytes_) if kind in ("i", "u") else None
 
     def _encoded(self, value: Any) -> bytes | None:
@@ -266,6 +268,22 @@ def spread(column: Any, rows: NDArray[np.bool_]) -> Any:
         return whole
     values = iter(as_list(column))
     return [next(values) if has_value else None for has_value in rows.tolist()]
+
+
+def _packed(texts: list[Any]) -> NDArray[np.bytes_] | None:
+    """Return a list as an array of bytes; None if it has others than texts that need no quotes.
+
+    None, too, if few of them are so much longer than the others that the array would be large.
+    """
+    if {*map(type, texts)} != {str}:
+        return None
+    text = "\n".join(texts)
+    may_need_quotes = any(character in text for character in '",\t\r#\0')
+    if may_need_quotes or not text.isascii() or text.count("\n") >= len(texts):
+        return None
+    if max(map(len, texts)) * len(texts) > 4 * len(text):
+        return None
+    return np.array(text.encode().split(b"\n"), np.bytes_)
 
 
 def _joined(fields: Sequence[bytes | NDArray[np.bytes_]]) -> bytes:
