@@ -215,7 +215,7 @@ def test_no_tuple_smuggles_arguments() -> None:
     ],
 )
 def test_a_command_executes_few_modules(command: str, limit: int, tmp_path: Path) -> None:
-    """Whoever follows a command through the code opens so many files; kernels are compiled first."""
+    """A reader who follows a command opens that many files. The first run compiles kernels."""
     arguments = [sys.executable, "tests/executed.py", *command.format(tmp_path).split()]
     for extra in ([], ["--force"] if "-o" in arguments else []):
         run = subprocess.run(
