@@ -24,7 +24,7 @@ BLOCK_SECONDS = 0.5
 THREAD_SECONDS = 0.05
 """Time that one thread should take for a block. The results of AHEAD such blocks for each thread
 are kept in memory."""
-QUICK_SECONDS = 0.1
+QUICK_BLOCK_SECONDS = 0.1
 """Each thread takes a block of its own while blocks are quick: reading one takes less than this (or
 more only because threads wait for each other), and so does processing one by all threads."""
 SMALL_SECONDS = 0.002
@@ -93,7 +93,7 @@ def in_blocks(
         cost = costs.get(block.boards.geometry)
         # Finished results do not wait for boards that come slowly. If threads wait for cores or for
         # Python's lock, reading takes longer, too, although the boards are there.
-        if not is_quick or cost is None or block.seconds > QUICK_SECONDS * slowdown:
+        if not is_quick or cost is None or block.seconds > QUICK_BLOCK_SECONDS * slowdown:
             return Where.EXCLUSIVE
         return Where.INLINE if cost.of(len(block.boards)) < SMALL_SECONDS else Where.POOL
 
@@ -118,7 +118,7 @@ def in_blocks(
         pace.took(seconds, full=len(block.boards) == block.size)
         # The time on cores, as threads that wait for a core or for each other would be quicker
         # alone.
-        is_quick = threads > 1 and core_seconds < QUICK_SECONDS
+        is_quick = threads > 1 and core_seconds < QUICK_BLOCK_SECONDS
         costs.setdefault(block.boards.geometry, Cost())
 
     with closing(

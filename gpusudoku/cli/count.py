@@ -25,7 +25,7 @@ from gpusudoku.pipeline.messages import naming
 from gpusudoku.pipeline.progress import CountLine
 from gpusudoku.pipeline.records import FORMS
 from gpusudoku.pipeline.run import machine_of
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, refuse_together
 from gpusudoku.pipeline.summary import show_stats
 from gpusudoku.pipeline.text_forms import count_writer
 from gpusudoku.results import BadBoard, ResultBlock
@@ -111,14 +111,14 @@ def count(
             "--solution needs --format csv, tsv or jsonl; solve prints solutions alone"
         )
     if options.seconds is not None:
-        settings.refuse_with("--seconds", {"--cluster": cluster, "--solution": settings.solution})
+        refuse_together("--seconds", {"--cluster": cluster, "--solution": settings.solution})
     run = AnswerRun(command, boards, reading, settings, part=part, has_record=True)
     check = None
     if cross_check:
         from gpusudoku.pipeline.counts import CrossCheck  # few counts need it
 
         check = CrossCheck(options)
-    if run.single and run.source.board is not None and (settings.checkpoint or part or cluster):
+    if run.source.board is not None and (settings.checkpoint or part or cluster):
         from gpusudoku.pipeline.counts import count_single_board
 
         others = {"--limit": limit, "--only": only, "--exit-code": settings.exit_code}
@@ -126,12 +126,12 @@ def count(
         others |= {"--seconds": options.seconds is not None}
         others |= {"--cross-check": cross_check and bool(part or cluster)}
         name = "--part" if part else "--cluster" if cluster else "--checkpoint"
-        settings.refuse_with(f"{name} of one board", others)
+        refuse_together(f"{name} of one board", others)
         count_single_board(run, options, part, cluster, check)
         return
     if cluster is not None:
         details = {"--stats with --format jsonl or --log": settings.in_detail}
-        settings.refuse_with("--cluster of a batch", {"--cross-check": cross_check, **details})
+        refuse_together("--cluster of a batch", {"--cross-check": cross_check, **details})
     with machine_of(cluster, options) as machine:
         line = CountLine(run.source, options, machine, settings.stats)
         is_each = run.single or settings.in_detail or check is not None

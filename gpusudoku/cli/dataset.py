@@ -140,12 +140,13 @@ def _write(
     """Write the remaining rows of a number of them."""
     from gpusudoku.jobs.threads import usable_cores
 
-    run.expect(number, "rows")
-    first, seen = 0, set[bytes]()
+    first = 0
+    seen = set[bytes]()
     if run.start_solutions:
         first, seen = _read_rows(str(run.output.real_path), writer.delimiter)
     threads = jobs or usable_cores()
     blocks = rows.blocks(number, seed, first=first, seen=seen, seconds=seconds, threads=threads)
+    run.expect(number, "rows", shows_rate=True)
     with closing(blocks):
         for columns in run.waiting(blocks):
             run.report_seed()

@@ -18,7 +18,7 @@ from gpusudoku.cli.usage import Integer, number_of
 from gpusudoku.options import Options
 from gpusudoku.pipeline.listing import Lister, Selection, search_in_steps, searches
 from gpusudoku.pipeline.run import Run, start_engine
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, refuse_together
 from gpusudoku.pipeline.text_forms import SolutionWriter
 
 own = OwnOptions("enumerate")
@@ -97,7 +97,7 @@ def enumerate_(
     selection = Selection(in_order, first, last, selected_part, options.limit)
     steps = None
     if settings.checkpoint is not None:
-        settings.refuse_with("--checkpoint", {"--stats": settings.stats})
+        refuse_together("--checkpoint", {"--stats": settings.stats})
         steps = search_in_steps(run.source.board, options, selection)
     facts = {"listed": "by search" if searches(options) else "by number"}
     with run.open(writer.header, facts=facts, portion=steps and steps[1]):

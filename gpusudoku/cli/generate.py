@@ -36,9 +36,8 @@ from gpusudoku.pipeline.settings import CommandFacts, InputOptions, OutputOption
 if TYPE_CHECKING:
     from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles
 
-_COLUMNS = ("puzzle", "solution", "clues", "difficulty", "guesses", "seed", "number")
-_WEIGHTED, _MOMENTS = ("weight", "batch"), "moments"
-"""More columns of unbiased puzzles, and the note of what they say of all."""
+_MOMENTS = "moments"
+"""The note of the moments of ``ClueStatistics``."""
 
 
 def _clues(ctx: click.Context, param: click.Parameter, value: str | None) -> int | list[int] | None:
@@ -181,7 +180,6 @@ def generate(
         numbers = run.take(number, "puzzles")
         writer = puzzle_writer(form, weighted=unbiased)
         with run.open(writer.header):
-            run.expect(len(numbers), "puzzles")
             statistics = ClueStatistics(run.notes.get(_MOMENTS))
             puzzles = Puzzles(
                 numbers.stop,
@@ -194,6 +192,7 @@ def generate(
                 threads=jobs or usable_cores(),
             )
             note_walks(puzzles)
+            run.expect(len(numbers), "puzzles", shows_rate=True)
             with closing(puzzles.blocks()) as blocks:
                 for block in run.waiting(blocks):
                     run.report_seed()

@@ -20,7 +20,7 @@ from gpusudoku.jobs.watch import duration
 from gpusudoku.pipeline.messages import note, several
 from gpusudoku.pipeline.puzzle_forms import neighbour_writer
 from gpusudoku.pipeline.run import Run
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, refuse_together
 from gpusudoku.pipeline.source import place_of
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def neighbours(
     settings = OutputOptions.take(given, command)
     change = Change(remove, add, minimal)
     if dedupe:
-        settings.refuse_with("--dedupe", {"--checkpoint": settings.checkpoint})
+        refuse_together("--dedupe", {"--checkpoint": settings.checkpoint})
     run = Run(command, boards, reading, settings)
     threads = jobs or usable_cores()
     writer = neighbour_writer(settings.form or "line", run.source)

@@ -15,7 +15,7 @@ from gpusudoku.options import MAX_NUMBER, Options
 from gpusudoku.pipeline.messages import naming
 from gpusudoku.pipeline.progress import DRAWN_PER_SECOND, expect_solutions
 from gpusudoku.pipeline.run import Run, start_engine
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, refuse_together
 from gpusudoku.pipeline.source import conflict_in, place_of
 from gpusudoku.pipeline.text_forms import SolutionWriter
 
@@ -85,14 +85,14 @@ def sample(
     numbers = range(number)
     if run.single:
         if part is not None:
-            settings.refuse_with("--part", {"--distinct": distinct})
+            refuse_together("--part", {"--distinct": distinct})
         numbers = run.take(number, "draws")
     writer = SolutionWriter(settings.form or "line", run.source.origin, ("seed", "draw"))
     with run.open(writer.header):
         seed = run.seed(seed)
         engine, skipped = start_engine(options), run.start_solutions
         if run.single:
-            run.total = len(numbers)
+            run.expect(len(numbers))
         for board in run.source.singles():
             draws = numbers[skipped:]
             try:

@@ -20,7 +20,7 @@ from gpusudoku.pipeline.messages import naming, note
 from gpusudoku.pipeline.output import Output
 from gpusudoku.pipeline.progress import ProgressLine
 from gpusudoku.pipeline.run import Run, start_engine
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, refuse_together
 from gpusudoku.pipeline.share_forms import (
     Shares,
     ShareTable,
@@ -122,11 +122,11 @@ def shares(
         raise InputError(f"--halving {halving}: lists placements as a text, not as {form}")
     form = form if halving is None else "text"
     if unique:
-        settings.refuse_with("--unique", {"--halving": halving})
+        refuse_together("--unique", {"--halving": halving})
     elif pairs:
         raise InputError("--pairs is for --unique: it lists pairs of placements")
     if part is not None:
-        settings.refuse_with("--part", {"--plot": plot})
+        refuse_together("--part", {"--plot": plot})
     _check_plot(plot, settings, boards)
     run = Run(
         command, boards, reading, settings, part=part, has_record=True, has_columns=unique,

@@ -16,7 +16,7 @@ from gpusudoku.options import Options
 from gpusudoku.pipeline.answers import AnswerRun, refuse_output
 from gpusudoku.pipeline.messages import note
 from gpusudoku.pipeline.run import machine_of
-from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart
+from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, refuse_together
 from gpusudoku.pipeline.summary import show_search
 from gpusudoku.pipeline.text_forms import solve_writer, verdict
 from gpusudoku.results import ResultBlock, SearchStats
@@ -79,7 +79,7 @@ def solve(
         if run.single:
             raise InputError("--cluster is for batches here: one board is solved on this machine")
         details = {"--stats with --format jsonl or --log": settings.in_detail}
-        settings.refuse_with("--cluster of a batch", {"--seconds": options.seconds, **details})
+        refuse_together("--cluster of a batch", {"--seconds": options.seconds, **details})
     is_read = settings.to_stdout and sys.stdout is not None and sys.stdout.isatty()
     on_terminal = run.single and settings.form is None and is_read
     solve_here = solve_each if run.single or settings.in_detail else solve_batches

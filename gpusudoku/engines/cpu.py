@@ -48,8 +48,8 @@ WIDTH = 128
 """Frontier boards: enough for a meaningful progress bar, cheap to make."""
 
 CALL_SECONDS = 0.02
-"""The reference core returns from compiled code after this long, if it reports progress, if it has
-solutions to hand over, or if it is to notice Ctrl-C."""
+"""On the reference core, a thread returns from compiled code after this long if it reports
+progress, hands over solutions, or checks for Ctrl-C."""
 LONG_CALL_SECONDS = 1.0
 """Other threads return after this long, so that the solutions that they have found are counted."""
 ROOM_BYTES = 1 << 20

@@ -99,7 +99,7 @@ def warn_of(error: DeviceError) -> None:
 
 
 class Priced(Protocol):
-    """What is to be done, such as a plan."""
+    """Work with an expected time, such as a plan."""
 
     @property
     def method(self) -> str:
@@ -107,51 +107,54 @@ class Priced(Protocol):
 
     @property
     def seconds(self) -> float:
-        """The expected seconds on one core of 2024, which may have to be estimated."""
+        """The expected seconds on the reference core, estimated when they are needed."""
 
 
 class Engine(Protocol):
-    """A device that searches and contracts; without more said, one that stands for itself alone."""
+    """A device that searches and contracts. The defaults suit an engine for a single device."""
 
     kind: str
-    """What works unless ``best`` says otherwise: ``cpu`` or ``cuda``."""
+    """The device that works, unless ``best`` returns another engine: ``cpu`` or ``cuda``."""
     device: str
-    """The device that it was made for, of those of the options; ``auto`` for an ``AutoEngine``."""
+    """The value of the option ``device``: ``cpu``, ``cuda``, or ``auto`` for an ``AutoEngine``."""
     threads: int
-    """The CPU threads that do the work for which the device has no kernel."""
+    """The CPU threads for work without a kernel for the device."""
     most_boards: int
-    """The most boards of a batch that are worth searching together."""
+    """The largest number of boards in a block of a batch."""
     side_by_side: int
-    """The number of such blocks that are worked on at a time, each in a thread of its own."""
+    """The number of blocks that are processed at a time, each by a thread of its own."""
 
     @property
     def workers(self) -> int:
-        """The number of workers that run at once: GPUs may be lost."""
+        """The number of workers that run at once; it falls if a GPU is lost."""
 
     @property
     def has_gpu(self) -> bool:
-        """True if GPUs work."""
+        """True if the engine uses GPUs."""
         return self.kind == "cuda"
 
     @property
     def gpu_names(self) -> Sequence[str]:
-        """The names of the GPUs that work."""
+        """The names of the GPUs that it uses."""
         return ()
 
     @property
     def for_block(self) -> Engine:
-        """The engine that searches one of the blocks that are worked on at a time."""
+        """The engine for one of several blocks that are processed at a time."""
         return self
 
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
-        """Return the expected seconds of work that takes one core of 2024 so many."""
+        """Convert seconds on the reference core to the expected seconds on this device."""
 
     def gpu_seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
-        """Return the expected seconds on GPUs, starting them included; inf if they cannot do it."""
+        """Convert seconds on the reference core to those on GPUs, including their start.
+
+        inf if they have no kernel for the work.
+        """
         return inf
 
     def best(self, work: Priced, geometry: Geometry, share: float = 1.0) -> Engine:
-        """Return the engine for a share of some work: this one, unless it stands for several."""
+        """Return the engine for a share of some work; an engine for several devices chooses one."""
         return self
 
     def for_long_work(self) -> Engine:

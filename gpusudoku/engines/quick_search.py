@@ -40,7 +40,7 @@ from gpusudoku.kernels.search.shape import SearchSettings, Shape, shape_of
 from gpusudoku.search.frontier import Frontier, node_seconds
 
 QUICK_SECONDS = 0.0003
-"""The time of a quick search, on a core of 2024: some ten thousand nodes of 9x9 boards. A
+"""The time of a quick search, on the reference core: some ten thousand nodes of 9x9 boards. A
 contraction, which takes some milliseconds at least, waits for it in vain."""
 MAX_LISTED = 64
 """The most solutions that a quick search lists."""

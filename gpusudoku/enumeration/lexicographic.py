@@ -34,7 +34,7 @@ LISTED, LISTED_BYTES = 1 << 12, 1 << 22
 """Solutions with a prefix, and their bytes, that are listed; of more the next digits count."""
 KEPT_LEAVES, KEPT_NODES = 64, 1 << 14
 """The number of such lists, and of prefixes with their counts, that are kept for later numbers."""
-COUNT_SECONDS = 20.0
+PREFIX_COUNT_SECONDS = 20.0
 """A number is refused if one of the counts on the way to its solution should take longer."""
 LIST_SECONDS = 20.0
 """A list is refused if a search for it takes longer on a core: there may well be no solution, which
@@ -43,7 +43,7 @@ SPLIT_FIRST, SPLIT_LATER = 1 << 10, 1 << 13
 """The iterator splits prefixes that have more solutions: the first blocks should come soon."""
 TOGETHER = 32
 """The most prefixes that it searches together."""
-QUICK_SEARCH = 1 / 8
+QUICK_SHARE = 1 / 8
 """It takes more at a time after a search that took no more than this part of LIST_SECONDS."""
 SPARSE = 1 / 8
 """It tries shorter prefixes after finding no more than this part of what it takes at a time."""
@@ -211,7 +211,7 @@ class LexicographicIndex(SolutionIndex):
         digits = self._prefixes.digits(prefix)
         return _DigitCounts(
             lambda: counts_of_digits(
-                board, cell, digits, self._options, self._counter, COUNT_SECONDS, whole
+                board, cell, digits, self._options, self._counter, PREFIX_COUNT_SECONDS, whole
             )
         )
 
@@ -293,7 +293,7 @@ class LexicographicIterator:
             return []
         start_time = time.thread_time()
         rows, counts = self._prefixes.find(batch, self._limit)
-        is_quick = time.thread_time() - start_time <= QUICK_SEARCH * LIST_SECONDS
+        is_quick = time.thread_time() - start_time <= QUICK_SHARE * LIST_SECONDS
         is_whole = counts <= self._limit
         if not is_whole.all():
             self._length = 1 + max(len(batch[index]) for index in np.flatnonzero(~is_whole))

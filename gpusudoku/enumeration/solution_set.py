@@ -98,8 +98,7 @@ class SolutionSet:
         self._min_count = 0
         self._searched_seconds = 0.0
         # The first solutions, as many as were listed, and whether they are all.
-        self._first_rows = np.empty((0, board.geometry.cells), np.uint8)
-        self._first_are_all = False
+        self._first = (np.empty((0, board.geometry.cells), np.uint8), False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SolutionSet, (self.board, self.options)
@@ -194,17 +193,19 @@ class SolutionSet:
         """List at least this number of the first solutions, or all; None if that takes a count."""
         if self.is_counted or number > UNCOUNTED:
             return None
-        if not self._first_are_all and len(self._first_rows) < number:
-            blocks = [self._first_rows[:0]]
+        rows, are_all = self._first
+        if not are_all and len(rows) < number:
+            blocks = [rows[:0]]
             missing = number
             for block in self.ascending_list.rows(0, UNCOUNTED):
                 blocks.append(block)
                 missing -= len(block)
                 if missing <= 0:
                     break
-            self._first_rows = np.concatenate(blocks)
-            self._first_are_all = missing > 0
-        return self._first_rows
+            rows = np.concatenate(blocks)
+            # Both at once: another thread may ask at the same time, for another number.
+            self._first = (rows, missing > 0)
+        return rows
 
     def solution(self, grid: BoardLike) -> Board:
         """Return a grid that is a solution as a board; InputError says why it is none."""

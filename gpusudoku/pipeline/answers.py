@@ -16,7 +16,7 @@ from gpusudoku.pipeline.messages import note, several
 from gpusudoku.pipeline.output import Log, is_same_file, line_ends, open_log, refuse
 from gpusudoku.pipeline.progress import ProgressLine
 from gpusudoku.pipeline.run import Run
-from gpusudoku.pipeline.settings import OutputOptions
+from gpusudoku.pipeline.settings import OutputOptions, refuse_together
 from gpusudoku.pipeline.summary import Ending, Tally, Totals
 from gpusudoku.pipeline.text_forms import Writer, answer_records, verdict
 from gpusudoku.results import BadBoard, ResultBlock
@@ -192,7 +192,7 @@ def refuse_output(settings: OutputOptions, inputs: tuple[str, ...]) -> None:
     """Raise an InputError at once for an output file or log that could not be written later."""
     output, log = settings.output, settings.log
     if settings.checkpoint is not None:  # the file may have been begun
-        settings.refuse_with("--checkpoint", {"--log": log, "--stats": settings.stats})
+        refuse_together("--checkpoint", {"--log": log, "--stats": settings.stats})
         return
     refuse(output, settings.force, inputs)
     if output and log and is_same_file(output, log):

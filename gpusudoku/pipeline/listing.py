@@ -77,7 +77,7 @@ class Selection:
     @property
     def order(self) -> str:
         """The name of the order."""
-        return "ascending" if self.ascending else "quick"
+        return "ascending" if self.ascending else "contraction"
 
     def is_beyond(self, solutions: Solutions) -> bool:
         """Tell whether a board has too few solutions for the first number."""
@@ -89,25 +89,25 @@ class Selection:
         """Return those of a board after the first ``skipped``, as arrays uint8 (k, cells)."""
         if self.ascending:
             return self._slice(solutions, skipped).blocks()
-        first, last = self.range(solutions)
+        first, last = self.bounds(solutions)
         return solutions.blocks(first + skipped, last)
 
     def lines(self, solutions: Solutions, skipped: int) -> Iterable[bytes | memoryview]:
         """Return the same as text, in whole lines."""
         if self.ascending:
             return self._slice(solutions, skipped).lines()
-        first, last = self.range(solutions)
+        first, last = self.bounds(solutions)
         return solutions.lines(first + skipped, last)
 
-    def number(self, solutions: Solutions, counts: bool) -> int | None:
-        """Return how many one board has of them at most; None if only a long count tells.
+    def max_number(self, solutions: Solutions, *, can_count: bool) -> int | None:
+        """Return the largest possible number of selected solutions of one board.
 
-        ``counts`` tells whether a count of all solutions is quick.
+        None if only a long count tells; ``can_count`` is True if a count is quick.
         """
         if not self.ascending:
-            first, last = self.range(solutions)
+            first, last = self.bounds(solutions)
             return last - first
-        if self.last is None and not counts:
+        if self.last is None and not can_count:
             return self.limit
         end = solutions.count if self.last is None else self.last
         number = max(0, end - (self.first or 0))
@@ -117,7 +117,7 @@ class Selection:
         selected = solutions[self.first : self.last][: self.limit]
         return selected[skipped:] if skipped else selected
 
-    def range(self, solutions: Solutions) -> tuple[int, int]:
+    def bounds(self, solutions: Solutions) -> tuple[int, int]:
         """Return where those of one board begin and end in the contraction order."""
         first, last = solutions.part(*(self.part or (1, 1)))
         return first, last if self.limit is None else min(self.limit, last)
@@ -241,12 +241,13 @@ class Lister:
         solutions = self._numbered(board)
         skipped, self._skipped = self._skipped, 0
         with run.line.working():
-            counts = is_contracted(board, self._options)
-            run.total = selection.number(solutions, counts)
-        if run.total is not None:
+            can_count = is_contracted(board, self._options)
+            total = selection.max_number(solutions, can_count=can_count)
+        if total is not None:
+            run.expect(total)
             rate = SORTED_PER_SECOND if selection.ascending else LISTED_PER_SECOND
             place = self._source.place(board)
-            expect_solutions(run.total - skipped, "list", rate, self._engine, place, LESS)
+            expect_solutions(total - skipped, "list", rate, self._engine, place, LESS)
         chunks: Iterator[Any] = iter(
             selection.lines(solutions, skipped)
             if writer.is_plain

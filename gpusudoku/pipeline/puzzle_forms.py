@@ -1,7 +1,7 @@
 """The writers of puzzles: random and minimal ones, neighbours, and canonical forms.
 
-Every writer has the ``names`` of its columns, which csv and tsv begin with, and a dict ``columns``
-with their values.
+Every writer has the ``names`` of its columns, which make the header of csv and tsv, and a dict
+``columns`` with their values.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ The columns of some rows are a dict of names and values. The values of a column 
                                  one is a missing value
     Choices                      few values, and the index of every row's value
 
-Rows without lists are joined as bytes in one array, in a third of the time of Python's writers.
+Rows are joined as bytes in one array, in a third of the time of Python's writers, unless a list has
+values that csv or JSON must encode one by one.
 """
 
 from __future__ import annotations

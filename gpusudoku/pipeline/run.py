@@ -1,8 +1,9 @@
-"""The run of a command: its input, its part, its output, and the place in it.
+"""The run of a command, from its input to its exit status.
 
-A command is a loop in a block ``with run.open(header):``, which writes whole lines by ``run.write``
-and reports by ``run.done`` what they complete. The run saves its place at a checkpoint, reports at
-an interrupt what was written, writes the record of a part, and ends with the exit status.
+A command is a loop in a block ``with run.open(header):``. It writes whole lines with ``run.write``
+and tells ``run.done`` which boards or solutions they complete. The run saves its progress in the
+checkpoint, reports what was written at an interrupt, writes the record of a part, and exits with
+the status of the command.
 """
 
 from __future__ import annotations
@@ -106,8 +107,8 @@ class Run:
         """Further state that a resumed run needs, as JSON; commands write it."""
         self.boards = 0
         """Boards that are done now."""
-        self.total: int | None = None
-        """The number of solutions that a single board is to give, if it is known."""
+        self._total: int | None = None
+        """The number of solutions of a single board, if it is known."""
         self._noun = "solutions"
         """The name of solutions in the line of progress."""
         self._start_time: float | None = None
@@ -116,24 +117,27 @@ class Run:
         self._unreported_seed: int | None = None
 
     def take(self, total: int, what: str) -> range:
-        """Return the tasks of this part, of so many; all without a part. ``what`` names them."""
+        """Return this part's tasks out of ``total``; all of them if the run has no part.
+
+        ``what`` names the tasks in a message.
+        """
         return range(total) if self.part_writer is None else self.part_writer.take(total, what)
 
-    def expect(self, total: int, noun: str) -> None:
-        """Show in the line of progress which share of so many is done, and how fast."""
-        self.total, self._noun, self._start_time = total, noun, time.perf_counter()
+    def expect(self, total: int, noun: str = "solutions", *, shows_rate: bool = False) -> None:
+        """Show the finished share of ``total`` solutions in the line of progress, and their rate.
+
+        The rate is measured from this call on.
+        """
+        self._total = total
+        self._noun = noun
+        self._start_time = time.perf_counter() if shows_rate else None
 
     @contextmanager
     def blocks(
         self, work: Callable[[Iterator[Batch]], Generator[Block, None, None]]
     ) -> Iterator[Iterator[Block | BadBoard]]:
         """Work on all boards in blocks, with the bad boards in their places."""
-        blocks: Generator[Block | BadBoard, None, None]
-        if self.source.gives_errors:
-            blocks = with_bad_boards(self.source.found(), work, "record")
-        else:
-            blocks = work(self.source.batches())
-        with closing(blocks):
+        with closing(with_bad_boards(self.source.found(), work, "record")) as blocks:
             yield blocks
 
     @contextmanager
@@ -146,12 +150,12 @@ class Run:
         line: ProgressLine | None = None,
         reports_boards: bool = False,
     ) -> Iterator[None]:
-        """Open the output, and end the command once all is written.
+        """Open the output, and finish the command when everything is written.
 
-        ``header`` returns the text before all results, once the first were written. ``facts`` are
-        more on which the results depend besides the options of the command, ``portion`` is all
-        tasks of a search that is saved step by step. An interrupt reports the number of lines, or
-        of boards (``reports_boards``).
+        ``header`` is called when the first results are ready, and returns the text before them.
+        ``facts`` are values besides the options of the command on which the results depend;
+        ``portion`` has all tasks of a search that is saved step by step. An interrupt reports the
+        number of lines, or of boards (``reports_boards``).
         """
         self._reports_boards = reports_boards
         with self._opened_output(facts, portion):
@@ -259,7 +263,7 @@ class Run:
         self._solutions += solutions
         share = self.source.share_of(self.boards)
         if self.single:
-            share = self._solutions / self.total if self.total else None
+            share = self._solutions / self._total if self._total else None
         if self.checkpoint is not None:
             self.notes[_UNANSWERED] = self.source.lacks_answers
             count = solutions if count is None else count

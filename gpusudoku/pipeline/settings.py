@@ -110,11 +110,12 @@ class OutputOptions:
         """True if results go to stdout."""
         return self.output in (None, "-")
 
-    def refuse_with(self, option: str, others: Mapping[str, object]) -> None:
-        """Complain about the first of other options, by name, that is given besides one."""
-        for name, value in others.items():
-            if value not in (None, False):
-                raise InputError(f"{name} cannot be combined with {option}")
+
+def refuse_together(option: str, others: Mapping[str, object]) -> None:
+    """Raise an InputError if any of the ``others``, values by name, is given with ``option``."""
+    for name, value in others.items():
+        if value not in (None, False):
+            raise InputError(f"{name} cannot be combined with {option}")
 
 
 def form_of_output(

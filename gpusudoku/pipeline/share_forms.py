@@ -98,13 +98,10 @@ def _share_object(shares: Shares) -> bytes:
 
 
 class ShareTable:
-    """Writes a row for every cell, in csv; all boards have the same number of digits.
+    """Writes a row for every cell, in csv; all boards have the same number of digits."""
 
-    ``digits`` is that of the boards that were written before; 0 if there are none.
-    """
-
-    def __init__(self, digits: int = 0) -> None:
-        self.digits = digits
+    digits = 0
+    """The number of digits of the boards that were written; 0 if there are none."""
 
     def header(self) -> bytes:
         """Return the line before all rows, once a board was written."""

@@ -29,7 +29,7 @@ SEVERAL, NONE = 3, 4
 class Tally:
     """Counts boards with one solution, several, or none.
 
-    It goes on from the ``notes`` of a tally of before, which took so many seconds.
+    It continues a saved tally: ``before`` are its notes, ``seconds`` its time.
     """
 
     def __init__(self, before: Mapping[str, int] | None = None, seconds: float = 0.0) -> None:

@@ -32,6 +32,7 @@ from gpusudoku.planning.choose import (
     FEW_SOLUTIONS,
     choose_in_time,
     contractible,
+    has_low_limit,
     likely_searched,
     only_searches,
     ready_search,
@@ -117,11 +118,11 @@ def count_block(
         # A GPU that was asked for is not to be idle.
         visits = options.method == "search" or engine.has_gpu
         few = FEW_SOLUTIONS if visits else SEARCHED_SOLUTIONS
-        has_low_limit = options.limit is not None and options.limit <= FEW_SOLUTIONS
-        limited = options if has_low_limit else replace(options, limit=few)
+        is_limited = has_low_limit(options)
+        limited = options if is_limited else replace(options, limit=few)
         searcher = engine.for_block if alone else engine
         searched = search_block(block, together(limited), searcher)
-        many = (searched.numbers >= few) & (not has_low_limit)
+        many = (searched.numbers >= few) & (not is_limited)
         many[list(searched.unfinished)] = True
         rest = _mixed(block, searched, many, options, engine, max_seconds)
         if alone and many.any():
@@ -220,10 +221,10 @@ def _mixed(
     max_seconds: float,
 ) -> Generator[ResultBlock, None, None]:
     """Take the counts of boards with few solutions, and count the others as suits each."""
-    contractible = is_nine(block.geometry, block.candidates)
+    are_nine = is_nine(block.geometry, block.candidates)
     slow: list[int] = np.flatnonzero(many).tolist()
     # With a time limit each is counted alone, to search where a contraction does not end in time.
-    if contractible and not only_searches(options) and slow and options.seconds is None:
+    if are_nine and not only_searches(options) and slow and options.seconds is None:
         counts = _contracted(block.chosen(many), options, engine, max_seconds)
     else:
         counts = (
@@ -262,11 +263,11 @@ def _contracted(
 ) -> Iterator[Count]:
     """Contract every board: cheap 9x9 boards each on one thread, others each on all."""
     options = replace(options, method="contraction")
-    contractible = is_nine(block.geometry, block.candidates)
+    are_nine = is_nine(block.geometry, block.candidates)
     for first in range(0, len(block), CONTRACTED_BOARDS):
         boards = block.part(first, first + CONTRACTED_BOARDS)
         counts, expensive, seconds = [0] * len(boards), set(range(len(boards))), 0.0
-        if contractible:
+        if are_nine:
             with delayed_forks():
                 from gpusudoku.contraction.nine.batch import contract_cheap  # imported lazily, too
 
@@ -296,7 +297,8 @@ def count_board(board: Board, options: Options, engine: Engine, max_seconds: flo
             known = quick.number
         deadline = Deadline(options.seconds or inf)
         plan = choose_in_time(board, options, engine, deadline, max_seconds, quick)
-        if plan.seconds > max_seconds:
+        # Without a bound, the time of a plan is not estimated for this.
+        if max_seconds < inf and plan.seconds > max_seconds:
             raise TooExpensive(
                 "too expensive: this needs counts of solutions, and one of these should take about"
                 f" {plan.seconds:.1e} s",
@@ -304,7 +306,7 @@ def count_board(board: Board, options: Options, engine: Engine, max_seconds: flo
             )
         with deadline.paused():
             current_watch().planned(plan, board)
-            if options.limit is None or options.limit > FEW_SOLUTIONS:  # else it is short
+            if not has_low_limit(options):  # else it is short
                 engine = engine.best(plan, board.geometry)
         return _at_least(known, run_plan(plan, board, options, engine, deadline))
     except Cancelled:

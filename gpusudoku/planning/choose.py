@@ -138,8 +138,13 @@ def contractible(board: Board, options: Options) -> bool:
 
 def only_searches(options: Options) -> bool:
     """Tell whether the options exclude a contraction, whatever the board."""
-    few = options.limit is not None and options.limit <= FEW_SOLUTIONS
-    return options.method == "search" or (options.method == "auto" and few)
+    is_limited_search = options.method == "auto" and has_low_limit(options)
+    return options.method == "search" or is_limited_search
+
+
+def has_low_limit(options: Options) -> bool:
+    """Tell whether a search reaches the limit so soon that no estimate is needed."""
+    return options.limit is not None and options.limit <= FEW_SOLUTIONS
 
 
 def contraction_kernels(geometry: Geometry) -> Iterator[Kernel]:

@@ -154,17 +154,17 @@ class Portion:
         numbers = {number for run in self.tasks for number in run}
         return numbers | set(self.task_of.tolist())
 
-    def dealt(self, hands: int) -> list[Portion]:
-        """Divide it into at most so many portions, none empty, dealt out as one deals cards."""
-        hands = max(1, min(hands, len(self)))
+    def split(self, max_portions: int) -> list[Portion]:
+        """Divide it into at most ``max_portions`` portions, none empty, round-robin."""
+        parts = max(1, min(max_portions, len(self)))
         numbers = [number for run in self.tasks for number in run]
         return [
             Portion(
-                tuple(runs(numbers[hand::hands])),
-                self.boards[hands - 1 - hand :: hands],
-                self.task_of[hands - 1 - hand :: hands],
+                tuple(runs(numbers[part::parts])),
+                self.boards[parts - 1 - part :: parts],
+                self.task_of[parts - 1 - part :: parts],
             )
-            for hand in range(hands)
+            for part in range(parts)
         ]
 
     def check(self, tasks: int, words: int) -> None:

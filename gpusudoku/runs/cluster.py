@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, QUICK_SECONDS, blocks_of
+from gpusudoku.board.blocks import BLOCK_SECONDS, FIRST_BOARDS, QUICK_BLOCK_SECONDS, blocks_of
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import (
     Cancelled,
@@ -162,14 +162,14 @@ class Cluster:
         busy: dict[str, float] = defaultdict(float)
         with self._open() as units:
             run = ClusterRun(units.key, make, plan.tasks(), options)
-            waiting = deque(store.deal().items())
+            waiting = deque(store.split().items())
             while (waiting or units.sent) and store.state.count < limit:
                 if any_cancelled():
                     raise Cancelled("cancelled", store.state.count)
                 room = UNITS * units.look() - len(units.sent)
                 if 0 < len(waiting) < room:
-                    dealt = store.deal(room, [number for number, _ in waiting])
-                    waiting = deque(dealt.items())
+                    portions = store.split(room, [number for number, _ in waiting])
+                    waiting = deque(portions.items())
                 now = time.monotonic()
                 seconds = min(max(STEP_SECONDS[0], STEP_SHARE * (now - start)), STEP_SECONDS[1])
                 for _ in range(min(room, len(waiting))):
@@ -237,7 +237,7 @@ class Cluster:
                         raise
                     except Exception as caught:
                         boards, error = None, caught
-                    slow = time.perf_counter() - start > QUICK_SECONDS
+                    slow = time.perf_counter() - start > QUICK_BLOCK_SECONDS
                     all_read = boards is None
                     if boards is not None:
                         window.append(send(_BoardBlock(boards, size)))

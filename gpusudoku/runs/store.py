@@ -248,16 +248,23 @@ class RunStore:
         except SaveError as error:
             raise InputError(str(error).removesuffix(_SAVED_BEFORE)) from None
 
-    def deal(self, hands: int = 1, numbers: Iterable[int] | None = None) -> dict[int, Portion]:
-        """Divide what is left, or some of its portions, into at most so many portions."""
-        old = list(self._left if numbers is None else numbers)
-        if len(old) != hands and old:
-            joined = Portion.joined([self._left[number] for number in old])
-            new = dict(enumerate(joined.dealt(hands), max(self._left) + 1))
-            left = {number: each for number, each in self._left.items() if number not in old} | new
-            self._commit(self.state, left)
-            old = list(new)
-        return {number: self._left[number] for number in old}
+    def split(
+        self, max_portions: int = 1, numbers: Iterable[int] | None = None
+    ) -> dict[int, Portion]:
+        """Divide the remaining portions, or some of them, into at most ``max_portions``.
+
+        Returns them by their numbers, under which ``save`` takes their results.
+        """
+        selected = list(self._left if numbers is None else numbers)
+        if selected and len(selected) != max_portions:
+            joined = Portion.joined([self._left[number] for number in selected])
+            new = dict(enumerate(joined.split(max_portions), max(self._left) + 1))
+            kept = {
+                number: portion for number, portion in self._left.items() if number not in selected
+            }
+            self._commit(self.state, kept | new)
+            selected = list(new)
+        return {number: self._left[number] for number in selected}
 
     def save(self, number: int, step: StepResult, position: Position | None = None) -> None:
         """Save what came of working on a portion for a while; what is left keeps its number.

@@ -137,7 +137,7 @@ def steps(
     do = plan.step
     if on_solutions is not None:
         do = partial(cast("SearchPlan", plan).step, on_solutions=on_solutions)
-    for number, portion in store.deal().items():
+    for number, portion in store.split().items():
         while portion:
             with watching(_RunWatch(store)):
                 step = do(engine, portion, seconds=seconds)

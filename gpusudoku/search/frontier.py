@@ -52,8 +52,8 @@ HOPELESS = 1e18
 SEED = 1
 
 WORD_SECONDS, LARGE_WORD_SECONDS = 0.9e-9, 1.7e-9
-"""What a node takes on a core of 2024 for every 32 bits of a board; and on boards that do not fit
-into the fastest cache."""
+"""The time of a node on the reference core for every 32 bits of a board; the second is that of
+boards that do not fit into the fastest cache."""
 
 FIRST_SAMPLE_SECONDS = 1.0
 """The time until the first sample: a shorter search needs no forecast."""
@@ -234,7 +234,7 @@ class SearchEstimate:
         return self.nodes >= HOPELESS
 
     def seconds(self, limit: int | None = None) -> float:
-        """Return the time on one core of 2024, stopping at a limit of solutions."""
+        """Return the time on the reference core, stopping at a limit of solutions."""
         share = 1.0 if limit is None or self.solutions <= limit else limit / self.solutions
         return self.nodes * share * self.node_seconds
 
@@ -270,7 +270,7 @@ def estimate_search(
 
 @cache
 def node_seconds(shape: Shape) -> float:
-    """Return about how long a core of 2024 takes for a node of a search."""
+    """Return the approximate time of a node of a search on the reference core."""
     word = WORD_SECONDS if shape.unrolled else LARGE_WORD_SECONDS
     return shape.planes * shape.bits / 32 * word
 

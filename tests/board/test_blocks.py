@@ -55,7 +55,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """All blocks are quick, however busy the machine is, and each is worth handing over."""
-    monkeypatch.setattr(blocks, "QUICK_SECONDS", 1000.0)
+    monkeypatch.setattr(blocks, "QUICK_BLOCK_SECONDS", 1000.0)
     monkeypatch.setattr(blocks, "THREAD_SECONDS", 1000.0)
     monkeypatch.setattr(blocks, "SMALL_SECONDS", 0.0)
 
@@ -236,7 +236,7 @@ def test_slow_blocks_are_never_side_by_side(
     def slow(block: Batch, by_one: bool) -> Generator[int, None, None]:
         nonlocal now
         found.append(by_one)
-        now += 1.1 * blocks.QUICK_SECONDS
+        now += 1.1 * blocks.QUICK_BLOCK_SECONDS
         yield len(block)
 
     assert sum(in_blocks([numbered(0, 40)], MOST, slow, threads=THREADS)) == 40
@@ -256,7 +256,7 @@ def test_reading_is_slow_only_if_blocks_are_not_as_slow(
 
     def stream() -> Iterator[Batch]:
         for number in range(1000):
-            clock.now += 10 * blocks.QUICK_SECONDS * measured
+            clock.now += 10 * blocks.QUICK_BLOCK_SECONDS * measured
             yield numbered(number, number + 1)
 
     def note(block: Batch, by_one: bool) -> Generator[bool, None, None]:

@@ -61,7 +61,7 @@ def test_a_count_that_does_not_add_up(whole: int) -> None:
 
 
 def test_a_count_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpusudoku.enumeration.lexicographic.COUNT_SECONDS", 1e-9)
+    monkeypatch.setattr("gpusudoku.enumeration.lexicographic.PREFIX_COUNT_SECONDS", 1e-9)
     board, engine = Board.empty(Geometry(2, 3)), CpuEngine(1)
     order = LexicographicIndex(board, Options(), engine, engine, lambda: 28_200_960)
     with pytest.raises(TooExpensive, match=r"one of these should take about .* s$") as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gpusudoku.board.batch import Batch
@@ -46,3 +48,15 @@ def test_few_solutions_and_many_in_turn(method: str) -> None:
     assert results[-1].count == 6670903752021072936960
     assert [result.count for result in results[:-1]] == [counts[b is many] for b in boards[:-1]]
     assert [result.board for result in results] == boards
+
+
+@pytest.mark.parametrize("options", [{"method": "search", "limit": 20_000}, {"limit": 20}])
+def test_a_limited_count_estimates_no_search(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError("a search is estimated")
+
+    monkeypatch.setattr("gpusudoku.planning.search.estimate_search", fail)
+    board = Board.empty(Geometry(2, 3))
+    assert count(board, device="cpu", jobs=1, **options).count == options["limit"]

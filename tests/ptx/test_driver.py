@@ -76,7 +76,7 @@ from gpusudoku.board import blocks
 from gpusudoku.engines.cuda.engine import CudaEngine
 
 CudaEngine.most_boards = 4
-blocks.QUICK_SECONDS, blocks.SMALL_SECONDS = 1000.0, 0.0
+blocks.QUICK_BLOCK_SECONDS, blocks.SMALL_SECONDS = 1000.0, 0.0
 """
 """Lets a list have many blocks, which are counted side by side."""
 

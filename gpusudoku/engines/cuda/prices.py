@@ -1,8 +1,8 @@
-"""What a GPU takes for a search or a sum: by a record of this GPU, or else by its size.
+"""The speed of a GPU for a search or a sum: measured for this GPU, or else estimated by its size.
 
-The price of a plan is its seconds on one core of 2024 (``Plan.seconds``). A GPU does the work of so
-many of these cores, once it has begun. ``benchmarks/gpu.py`` measures how many, and saves it in a
-file of the user's cache: a JSON object with an object of ``Prices`` for the name of each GPU.
+The price of a plan is its seconds on the reference core (``Plan.seconds``). Once started, a GPU
+does the work of a number of these cores. ``benchmarks/gpu.py`` measures that number, and saves it
+in a file of the user's cache: a JSON object with an object of ``Prices`` for each GPU's name.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def test_a_batch_goes_on() -> None:
 def beside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of a list have two boards, and are counted side by side."""
     monkeypatch.setattr(CudaEngine, "most_boards", 2)
-    monkeypatch.setattr(blocks, "QUICK_SECONDS", 1000.0)
+    monkeypatch.setattr(blocks, "QUICK_BLOCK_SECONDS", 1000.0)
     monkeypatch.setattr(blocks, "SMALL_SECONDS", 0.0)
 
 
