@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numba import config, cuda, int64
 
-from gpusudoku.kernels.kernel import register_all
+from gpusudoku.kernels.compile_cpu import call_all
+from gpusudoku.kernels.kernel import registrations
 
 if not (config.ENABLE_CUDASIM or hasattr(np, "row_stack")):
     # numba-cuda asks for row_stack where it is imported, and NumPy 2.5 no longer has it.
@@ -41,7 +42,7 @@ def kernel(function: Callable[..., Any], signature: tuple[Any, ...], **options: 
     """
     if config.ENABLE_CUDASIM:
         return cuda.jit(function)
-    register_all()
+    call_all(registrations)
     return partial(_compile, cuda.jit(function, **options), signature)
 
 
