@@ -48,11 +48,11 @@ def executed_modules(arguments: list[str]) -> set[str]:
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    found = sorted(executed_modules(sys.argv[1:]))
-    kernels = [name for name in found if name.startswith("gpusudoku.kernels")]
-    print(*found, sep="\n", file=sys.stderr)
+    executed = sorted(executed_modules(sys.argv[1:]))
+    outside = [name for name in executed if not name.startswith("gpusudoku.kernels")]
     imported = sum(name.startswith("gpusudoku") for name in sys.modules)
+    print(*executed, sep="\n", file=sys.stderr)
     print(
-        f"{imported} imported, {len(found)} executed, {len(found) - len(kernels)} outside kernels",
+        f"{imported} imported, {len(executed)} executed, {len(outside)} outside kernels",
         file=sys.stderr,
     )

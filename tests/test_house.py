@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -199,3 +204,23 @@ def test_no_tuple_smuggles_arguments() -> None:
                 if isinstance(each, ast.Starred) and isinstance(each.value, ast.Name):
                     found += [f"{path}:{each.lineno}"] * (each.value.id in tuples)
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("command", "limit"),
+    [
+        ("count boards/2c.txt", 46),
+        ("enumerate boards/2c.txt -o {}/list", 60),
+        ("generate -n 200", 56),
+    ],
+)
+def test_a_command_executes_few_modules(command: str, limit: int, tmp_path: Path) -> None:
+    """A reader who follows a command opens that many files. The first run compiles kernels."""
+    arguments = [sys.executable, "tests/executed.py", *command.format(tmp_path).split()]
+    for extra in ([], ["--force"] if "-o" in arguments else []):
+        run = subprocess.run(
+            [*arguments, *extra], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+    outside = re.search(r"(\d+) outside kernels", run.stderr)
+    assert outside is not None
+    assert 20 < int(outside[1]) <= limit
