@@ -20,7 +20,7 @@ calls          ``call_conv`` and the calling convention itself, which ``kernel.L
                ``ConcreteTemplate``, ``infer_global``, ``lower_builtin``, ``populate_array``
 values         ``context.make_array`` and ``make_tuple``: also in ``atomics``, ``search.machine``,
                ``search.rows`` and ``contraction.nine.unite``, which write LLVM by hand
-locking        ``global_compiler_lock``, also in ``kernel``
+locking        ``global_compiler_lock``
 CUDA           ``dispatcher.overloads``, ``_Kernel._codelibrary``, its ``get_cubin`` and
                ``get_asm_str``, in ``compile_cuda``; the words of arguments, in ``cuda_driver``
 ============== ==================================================================================
@@ -102,6 +102,15 @@ INLINED: dict[str, Any] = {**PART, "forceinline": True}
 
 _known: set[Callable[..., Any]] = set()
 """The functions that kernels can call."""
+
+
+def call_all(registrations: list[Callable[[], None]]) -> None:
+    """Call and remove functions. One that is interrupted is called again the next time."""
+    with global_compiler_lock:
+        while registrations:
+            register = registrations[-1]
+            register()
+            registrations.remove(register)
 
 
 def register_part(function: Callable[..., Any], inline: bool) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numba import config, cuda, int64
 
-from gpusudoku.kernels.kernel import register_all
+from gpusudoku.kernels.compile_cpu import call_all
+from gpusudoku.kernels.kernel import registrations
 
 # ``register_all`` imports it. Here, an error of the import tells that the GPU cannot be used.
 import_module("gpusudoku.kernels.compile_cpu")
@@ -43,7 +44,7 @@ def kernel(function: Callable[..., Any], signature: tuple[Any, ...], **options: 
     """
     if config.ENABLE_CUDASIM:
         return cuda.jit(function)
-    register_all()
+    call_all(registrations)
     return partial(_compile, cuda.jit(function, **options), signature)
 
 

@@ -79,14 +79,10 @@ def _register(function: Callable[..., Any], inline: bool) -> None:
 
 
 def register_all() -> None:
-    """Call the registrations. One that is interrupted is called again the next time."""
-    from numba.core.compiler_lock import global_compiler_lock  # imported lazily: Numba
+    """Call the registrations."""
+    from gpusudoku.kernels.compile_cpu import call_all  # imported lazily: Numba
 
-    with global_compiler_lock:
-        while registrations:
-            register = registrations[-1]
-            register()
-            registrations.remove(register)
+    call_all(registrations)
 
 
 class Loaded:
