@@ -17,8 +17,6 @@ from numba import config, cuda, int64
 from gpusudoku.kernels.compile_cpu import call_all
 from gpusudoku.kernels.kernel import registrations
 
-# ``register_all`` imports it. Here, an error of the import tells that the GPU cannot be used.
-import_module("gpusudoku.kernels.compile_cpu")
 if not (config.ENABLE_CUDASIM or hasattr(np, "row_stack")):
     # numba-cuda asks for row_stack where it is imported, and NumPy 2.5 no longer has it.
     np.row_stack = np.vstack
