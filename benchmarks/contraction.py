@@ -6,14 +6,11 @@ description of the machine. Every count is checked where another is known.
     python benchmarks/contraction.py            everything; six minutes on two cores
     python benchmarks/contraction.py --quick    ten boards where otherwise there are a hundred
     python benchmarks/contraction.py --show     the tables of what was recorded before
-    python benchmarks/contraction.py --code     which vector instructions the sum was compiled to
 """
 
 from __future__ import annotations
 
-import re
 import time
-from collections import Counter
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -151,33 +148,8 @@ def show_rate(runs: list[Run], described: dict[str, Any]) -> None:
     )
 
 
-def show_code() -> None:
-    """Count the vector multiplications in the compiled sum of 16-bit integers."""
-    from gpusudoku.contraction.nine.sum import stages
-    from gpusudoku.kernels.compile_cpu import compiled
-
-    kernel = stages().sum_narrow  # compiled here: what is kept has no text
-    dispatcher: Any = compiled(kernel.python, kernel.types)
-    code = "".join(dispatcher.inspect_asm().values())
-    found = Counter(
-        f"{name} {register}"
-        for name, register in re.findall(r"\b(v?p(?:maddwd|mulld|mullw))\b.*?%([xyz]mm)", code)
-    )
-    for name, times in sorted(found.items()):
-        print(f"{name}: {times}")
-
-
-def print_code(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Do what ``--code`` asks for, and nothing else."""
-    if wanted:
-        show_code()
-        context.exit()
-
-
 @script("contraction", show)
 @click.option("--quick", is_flag=True, help="Ten random boards instead of a hundred.")
-@click.option("--code", is_flag=True, is_eager=True, expose_value=False, callback=print_code,
-              help="Print the sum's vector instructions; run nothing.")  # fmt: skip
 def main(path: Path, quick: bool) -> None:
     """Time the contraction on this machine's cores."""
     cores = usable_cores()
