@@ -9,12 +9,12 @@ from contextlib import suppress
 from functools import cache
 from math import inf
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from typing import TYPE_CHECKING, Any
 
 from gpusudoku.errors import GpusudokuError
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 CACHE_LINE_PAIR = 128
 """Bytes of two cache lines: processors fetch them in pairs."""
@@ -26,6 +26,8 @@ def isolated(count: int, dtype: DTypeLike) -> NDArray[Any]:
     A core that writes to a cache line takes it from all other cores. So what one thread writes all
     the time must not share a line with what another one uses.
     """
+    import numpy as np  # imported lazily: signals are handled before
+
     padding = CACHE_LINE_PAIR // np.dtype(dtype).itemsize
     return np.zeros(count + 2 * padding, dtype)[padding : padding + count]
 

@@ -222,9 +222,7 @@ class TestErrors:
 
     def test_errors_of_ours(self):
         class Broken(CpuEngine):
-            name = "broken"
-
-            def explore(self, *_, **named):
+            def quick_search(self, *_, **named):
                 raise KeyError("a secret")
 
         made = gpusudoku.widget(SMALL, engine=Broken(1), method="search")
