@@ -152,6 +152,10 @@ class Commands(click.Group):
                 message = f"no option {shown(error.option_name)}: a board that begins with - "
                 raise click.UsageError(f"{message}comes after --", error.ctx) from None
             raise
+        except click.BadOptionUsage as error:
+            name = ctx.invoked_subcommand or ""  # click does not tell whose option it is
+            error.ctx = error.ctx or click.Context(self.named(name), info_name=name, parent=ctx)
+            raise
         except EOFError as error:  # click would take it for Ctrl-C
             raise GpusudokuError(
                 f"a module that Python has compiled is cut off ({error}): delete the folders"

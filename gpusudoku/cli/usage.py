@@ -168,8 +168,11 @@ def worded(error: click.UsageError) -> str:
         close = [MEANT[name]] if has else error.possibilities or ()
         guess = f"did you mean {' or '.join(close)}?" if close else see
         return f"no option {shown(error.option_name)}: {guess}"
+    if isinstance(error, click.BadOptionUsage):
+        is_flag = error.ctx is None or any(  # without a command, the program itself has the option
+            error.option_name in param.opts and isinstance(param, click.Option) and param.is_flag
+            for param in error.ctx.command.params
+        )
+        return f"{error.option_name} {'takes no value' if is_flag else 'needs a value'}: {see}"
     extra = re.match(r"Got unexpected extra arguments? \((.*)\)", error.message, re.DOTALL)
-    if extra:
-        return f"unexpected argument {shown(extra[1])}: {see}"
-    message = error.format_message()
-    return f"{message[:1].lower()}{message[1:].removesuffix('.')}"
+    return f"unexpected argument {shown(extra[1])}: {see}" if extra else error.format_message()
