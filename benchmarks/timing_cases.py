@@ -278,9 +278,11 @@ def cases_by_number(label: str, board: Board, samples: int) -> Iterator[Case]:
     yield Case(label, "sample", samples, lambda: [*known.sample_blocks(samples, 1)], count_found)
     yield Case(label, "first k, ascending", 1, lambda: find(make_fresh(), 1), count_ranked)
     yield Case(label, "next k, ascending", 1, lambda: find(known, 1), count_ranked)
-    yield Case(label, "next k, quick order", 20, lambda: find_quickly(20), count_found)
+    yield Case(label, "next k, contraction order", 20, lambda: find_quickly(20), count_found)
     yield Case(label, "list, ascending", listed, lambda: list_lines(make_fresh()[:listed]), int)
-    yield Case(label, "list, quick order", listed, lambda: list_lines(make_fresh(), 0, listed), int)
+    yield Case(
+        label, "list, contraction order", listed, lambda: list_lines(make_fresh(), 0, listed), int
+    )
 
 
 @topic("clues", "board", rates=False)

@@ -73,7 +73,7 @@ def field_lines(kind: type) -> list[str]:
 def member_lines(kind: type) -> list[str]:
     """List the public properties and methods that a class itself defines."""
     lines = []
-    for name, member in vars(kind).items():
+    for name, member in {**_inherited(kind), **vars(kind)}.items():
         if name.startswith("_"):
             continue
         if isinstance(member, property | cached_property):
@@ -84,9 +84,24 @@ def member_lines(kind: type) -> list[str]:
     return lines
 
 
+def _inherited(kind: type) -> dict[str, object]:
+    """Return the members of bases of this package that have no entry of their own."""
+    members: dict[str, object] = {}
+    for base in kind.__bases__:
+        if base.__module__.startswith("gpusudoku") and not _is_public(base):
+            members |= vars(base)
+    return members
+
+
+def _is_public(kind: type) -> bool:
+    import gpusudoku
+
+    return kind.__name__ in gpusudoku.__all__
+
+
 def class_lines(kind: type) -> list[str]:
     """List a class and its members."""
-    bases = [base.__name__ for base in kind.__bases__ if base.__module__.startswith("gpusudoku")]
+    bases = [base.__name__ for base in kind.__bases__ if _is_public(base)]
     if issubclass(kind, Exception):
         bases = [base.__name__ for base in kind.__bases__]
     of_bases = f" ({', '.join(f'`{base}`' for base in bases)})" if bases else ""

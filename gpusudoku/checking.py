@@ -21,8 +21,8 @@ from gpusudoku.errors import (
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling, check_cancelled
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import STRATEGIES, OptionFields, Options, takes_options
-from gpusudoku.planning.batch import run_plan
 from gpusudoku.planning.choose import choose
+from gpusudoku.planning.count import run_plan
 from gpusudoku.planning.plan import Plan
 from gpusudoku.results import Count
 

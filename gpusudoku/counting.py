@@ -16,7 +16,7 @@ from gpusudoku.iterating import Results, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, takes_options
-from gpusudoku.planning.batch import count_batches, count_board
+from gpusudoku.planning.count import count_batches, count_board
 from gpusudoku.planning.plan import Plan
 from gpusudoku.results import Count, ResultBlock
 

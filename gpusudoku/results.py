@@ -345,7 +345,7 @@ class ResultBlock(RowBlock):
     Iterating gives a ``Solution`` for each board if there are solutions, else a ``Count``.
     """
 
-    COLUMNS = ("numbers", "solutions", "shares", "errors")  # and boards, in main memory
+    _COLUMNS = ("numbers", "solutions", "shares", "errors")  # and boards, in main memory
     boards: Batch
     numbers: NDArray[Any]
     """int64 (B), or object, Python's integers, where one exceeds that: solutions found of each
@@ -411,10 +411,10 @@ class ResultBlock(RowBlock):
             solution = Board.of_digits(cells.copy(), board.geometry) if n else None
             yield Solution(board, solution, self.is_unique(n), self.stats)
 
-    def chosen(self, which: Any) -> Self:
-        """Return the results of a slice, of a mask, bool (B), or of indices, int64 (k)."""
-        boards = self.boards.chosen(host_array(which))
-        return replace(super().chosen(which), boards=boards, lines=None)
+    def chosen(self, mask: Any) -> Self:
+        """Return the results for which the mask, bool (B), is true; or those of a slice."""
+        boards = self.boards.chosen(host_array(mask))
+        return replace(super().chosen(mask), boards=boards, lines=None)
 
     def is_exact(self, count: int) -> bool:
         """Tell whether one of the counts is exact."""

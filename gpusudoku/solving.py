@@ -22,7 +22,7 @@ from gpusudoku.iterating import Results, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.watch import Progress, reporting
 from gpusudoku.options import OptionFields, Options, takes_options
-from gpusudoku.planning.batch import find_solutions, in_turn, together
+from gpusudoku.planning.count import find_solutions, in_turn, together
 from gpusudoku.results import ResultBlock, Solution
 
 if TYPE_CHECKING:

@@ -28,7 +28,6 @@ from gpusudoku.kernels.search.moves import build_pack
 from gpusudoku.kernels.search.placements import build_placements
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from gpusudoku.options import Options
-from gpusudoku.planning import batch
 from gpusudoku.planning.plan import Outcome
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import SearchStats
@@ -154,7 +153,9 @@ def run_uncompiled(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(cpu, "run", _uncompiled_run)
     patch.setattr(cpu, "minimise", cache(_uncompiled_minimise))
     patch.setattr(cpu, "placements", cache(_uncompiled_placements))
-    patch.setattr(batch, "quick_search", lambda *_, **__: None)  # which calls by address
+    patch.setattr(
+        "gpusudoku.planning.count.quick_search", lambda *_, **__: None
+    )  # which calls by address
 
 
 def _uncompiled_expand(shape: Shape, settings: SearchSettings) -> Uncompiled:

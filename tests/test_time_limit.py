@@ -15,7 +15,6 @@ from gpusudoku import (
     solve_many,
 )
 from gpusudoku.options import METHODS
-from gpusudoku.planning import batch
 from tests.boards import puzzle
 
 MOMENT = 1e-6
@@ -66,7 +65,7 @@ def test_other_boards_of_a_batch_are_exact(
     together: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether a block is ended, or the board has more solutions than are looked for together."""
-    monkeypatch.setattr(batch, "TOGETHER_SECONDS", together)
+    monkeypatch.setattr("gpusudoku.planning.count.TOGETHER_SECONDS", together)
     boards = [*QUICK, ENDLESS, *QUICK, ENDLESS]
     exact = [result.count for result in count_many(QUICK, device="cpu")]
     for limit in (None, 20_000, 3):

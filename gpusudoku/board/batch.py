@@ -19,22 +19,22 @@ from gpusudoku.errors import escaped
 class RowBlock:
     """Base of frozen dataclasses with several columns of as many rows, such as a row per board.
 
-    ``COLUMNS`` names the fields with rows: arrays, other blocks, or None for a column that is
+    ``_COLUMNS`` names the fields with rows: arrays, other blocks, or None for a column that is
     absent. The other fields describe all rows.
     """
 
-    COLUMNS: ClassVar[tuple[str, ...]]
+    _COLUMNS: ClassVar[tuple[str, ...]]
 
     def __len__(self) -> int:
-        return len(getattr(self, self.COLUMNS[0]))
+        return len(getattr(self, self._COLUMNS[0]))
 
     def part(self, start: int, end: int) -> Self:
         """Return the rows from start to before end."""
         return self.chosen(slice(start, end))
 
-    def chosen(self, which: Any) -> Self:
+    def chosen(self, which: Any, /) -> Self:
         """Return the rows of a slice, of a mask, bool (rows), or of indices, int64 (k)."""
-        columns = {name: _rows(getattr(self, name), which) for name in self.COLUMNS}
+        columns = {name: _rows(getattr(self, name), which) for name in self._COLUMNS}
         return replace(self, **columns)  # type: ignore[type-var]  # subclasses are dataclasses
 
 
@@ -67,7 +67,7 @@ def _no_texts(boards: int) -> NDArray[np.object_]:
 class Places(RowBlock):
     """The place of every board of a batch."""
 
-    COLUMNS = ("origin_of", "lines", "others", "texts")
+    _COLUMNS = ("origin_of", "lines", "others", "texts")
     origins: tuple[Origin, ...]
     """Every origin, once."""
     origin_of: NDArray[np.intp]
@@ -133,7 +133,7 @@ class Batch(RowBlock):
     boards were read, if they were.
     """
 
-    COLUMNS = ("cells", "candidates", "places")
+    _COLUMNS = ("cells", "candidates", "places")
     geometry: Geometry
     cells: NDArray[np.uint8]
     candidates: NDArray[np.uint64] | None = None

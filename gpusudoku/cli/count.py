@@ -175,7 +175,7 @@ def _counter(
         from gpusudoku.runs.tasks import count_batches_on
 
         return count_batches_on
-    from gpusudoku.planning.batch import count_batches, count_each
+    from gpusudoku.planning.count import count_batches, count_each
 
     return count_each if is_each else count_batches
 

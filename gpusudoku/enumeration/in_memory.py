@@ -20,7 +20,7 @@ from gpusudoku.errors import MismatchError
 from gpusudoku.jobs.cancel import Deadline, cancelling, check_cancelled
 from gpusudoku.jobs.job import spread
 from gpusudoku.options import Options
-from gpusudoku.planning.batch import find_solutions
+from gpusudoku.planning.count import find_solutions
 
 BLOCK_ROWS = 1 << 14
 """Solutions in a block."""

@@ -27,7 +27,7 @@ from gpusudoku.errors import Cancelled, MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
-from gpusudoku.planning.batch import count_block
+from gpusudoku.planning.count import count_block
 from gpusudoku.results import ResultBlock
 
 LISTED, LISTED_BYTES = 1 << 12, 1 << 22

@@ -26,7 +26,7 @@ from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.watch import watching
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import Options
-from gpusudoku.planning.batch import find_solutions
+from gpusudoku.planning.count import find_solutions
 from gpusudoku.results import ResultBlock, numbers_of
 from gpusudoku.search.frontier import Frontier
 

@@ -32,7 +32,7 @@ from gpusudoku.jobs.forks import delayed_forks
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import Options
-from gpusudoku.planning.batch import count_board
+from gpusudoku.planning.count import count_board
 from gpusudoku.planning.search import search_kernels
 from gpusudoku.search.frontier import Frontier
 

@@ -20,7 +20,7 @@ from gpusudoku.jobs.cancel import ASK_SECONDS, CancelToken, cancelling, check_ca
 from gpusudoku.jobs.threads import start_thread
 from gpusudoku.jobs.watch import current_watch, watching
 from gpusudoku.options import Options
-from gpusudoku.planning.batch import find_solutions
+from gpusudoku.planning.count import find_solutions
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import SearchStats
 from gpusudoku.search.frontier import Frontier

@@ -22,7 +22,7 @@ from gpusudoku.pipeline.run import Run, machine_of, warn_of_device
 from gpusudoku.pipeline.settings import OutputOptions, WhichPart
 from gpusudoku.pipeline.summary import show_stats
 from gpusudoku.pipeline.text_forms import count_writer
-from gpusudoku.planning.batch import find_solutions
+from gpusudoku.planning.count import find_solutions
 from gpusudoku.results import ResultBlock, decimal_digits
 from gpusudoku.runs.counting import merged
 from gpusudoku.runs.store import RunStore

@@ -35,7 +35,7 @@ from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, m
 from gpusudoku.jobs.job import Cost
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import Options
-from gpusudoku.planning.batch import find_solutions
+from gpusudoku.planning.count import find_solutions
 from gpusudoku.puzzles.clue_patterns import kept_cells
 from gpusudoku.solving import only_solution
 

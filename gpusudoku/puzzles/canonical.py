@@ -164,7 +164,7 @@ class Canonical:
 class CanonicalBlock(RowBlock):
     """Canonical forms of boards of one geometry, in columns of B rows."""
 
-    COLUMNS = ("boards", "forms", "ties", "maps")
+    _COLUMNS = ("boards", "forms", "ties", "maps")
     boards: Batch
     forms: NDArray[np.uint8]
     """uint8 (B, n * n): the canonical forms."""
@@ -174,7 +174,7 @@ class CanonicalBlock(RowBlock):
     maps: NDArray[np.uint8]
     """int64 (B) and uint8 (B, 1 + 3 n): as of ``Forms``."""
 
-    def chosen(self, which: Any) -> CanonicalBlock:
+    def chosen(self, which: Any, /) -> CanonicalBlock:
         """Return the rows of a slice, of a mask, bool (B), or of indices, int64 (k)."""
         rows = np.arange(len(self))[which].tolist()
         errors = {i: self.errors[row] for i, row in enumerate(rows) if row in self.errors}

@@ -31,7 +31,7 @@ from gpusudoku.jobs.forks import cached_property
 from gpusudoku.jobs.job import Pace
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import MAX_NUMBER, Options, is_integer
-from gpusudoku.planning.batch import search_block
+from gpusudoku.planning.count import search_block
 from gpusudoku.puzzles.clue_patterns import pattern_of, symmetric_units, twin_of
 from gpusudoku.puzzles.difficulty import LEVELS, Ratings, rate_batch
 from gpusudoku.puzzles.random_grids import Grids
@@ -85,7 +85,7 @@ class Puzzle:
 class PuzzleBlock(RowBlock):
     """Random puzzles of one run, in columns of k rows."""
 
-    COLUMNS = ("numbers", "puzzles", "solutions", "weights")
+    _COLUMNS = ("numbers", "puzzles", "solutions", "weights")
     geometry: Geometry
     seed: int
     numbers: NDArray[np.int64]

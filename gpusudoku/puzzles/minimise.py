@@ -81,7 +81,7 @@ class Minimised:
 class MinimisedBlock(RowBlock):
     """Minimal puzzles in some boards, in columns of B rows."""
 
-    COLUMNS = ("boards", "numbers", "puzzles", "solutions")
+    _COLUMNS = ("boards", "numbers", "puzzles", "solutions")
     boards: Batch
     numbers: NDArray[np.int64]
     """int64 (B): the solutions of each board, 2 for two or more. Clues are removed only from boards

@@ -34,7 +34,7 @@ from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.placements import PlacementArrays, Searches
 from gpusudoku.kernels.search.shape import LOCKED_CANDIDATES, SearchSettings, Shape, shape_of
 from gpusudoku.options import Options, is_integer
-from gpusudoku.planning.batch import search_block
+from gpusudoku.planning.count import search_block
 from gpusudoku.puzzles.remove_clues import CALL_SECONDS, order_seeds, reduced
 from gpusudoku.search.frontier import Frontier, node_seconds
 from gpusudoku.solving import only_solution, solve_block
@@ -74,7 +74,7 @@ class Change:
 class NeighbourBlock(RowBlock):
     """Some neighbours of puzzles, in order."""
 
-    COLUMNS: ClassVar[tuple[str, ...]] = ("index", "cells")
+    _COLUMNS: ClassVar[tuple[str, ...]] = ("index", "cells")
     boards: Batch
     """The puzzles."""
     numbers: NDArray[np.int64]
@@ -96,7 +96,7 @@ class NeighbourBlock(RowBlock):
 class _Chunk(NeighbourBlock):
     """Boards that are neighbours but for new clues that are still missing."""
 
-    COLUMNS = ("index", "cells", "last_cell")
+    _COLUMNS = ("index", "cells", "last_cell")
     last_cell: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     """int64 (k): the cell of the latest new clue, or -1. The next ones are in later cells."""
 

@@ -40,7 +40,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.enumeration.sampling import KEYS
 from gpusudoku.jobs.watch import watching
 from gpusudoku.options import Options
-from gpusudoku.planning.batch import search_block
+from gpusudoku.planning.count import search_block
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.puzzles.random_grids import Grids
 from gpusudoku.search.frontier import Frontier

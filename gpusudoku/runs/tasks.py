@@ -17,8 +17,8 @@ from gpusudoku.errors import Cancelled, ClusterError, DeviceError, InputError, I
 from gpusudoku.jobs.interrupts import patient_interrupts
 from gpusudoku.jobs.watch import Progress, Watch, current_watch, watching
 from gpusudoku.options import Options
-from gpusudoku.planning.batch import count_block, worked_on
 from gpusudoku.planning.choose import choose
+from gpusudoku.planning.count import count_block, worked_on
 from gpusudoku.planning.plan import Plan, StepResult
 from gpusudoku.planning.search import SearchPlan
 from gpusudoku.results import Count, Estimates, ResultBlock, decimal_digits

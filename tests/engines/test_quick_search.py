@@ -12,7 +12,6 @@ from gpusudoku import Board, collection, count, count_many, parse, solve
 from gpusudoku.board.batch import Batch
 from gpusudoku.engines import quick_search
 from gpusudoku.kernels.search.shape import SearchSettings
-from gpusudoku.planning import batch
 from gpusudoku.search.frontier import Frontier
 from tests import naive
 from tests.boards import LINE_4X4, PUZZLE, puzzle, spoilt
@@ -71,8 +70,8 @@ def test_candidates_that_are_given_count() -> None:
 def test_most_boards_take_no_job(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor a thread, nor an estimate."""
     count(PUZZLE, device="cpu")
-    monkeypatch.setattr(batch, "choose_in_time", None)
-    monkeypatch.setattr(batch, "SearchPlan", None)
+    monkeypatch.setattr("gpusudoku.planning.count.choose_in_time", None)
+    monkeypatch.setattr("gpusudoku.planning.count.SearchPlan", None)
     assert count(PUZZLE, device="cpu").unique
     assert count(parse(PUZZLE), device="cpu", limit=2).unique
     assert solve(PUZZLE, device="cpu").unique
@@ -93,7 +92,7 @@ def test_estimates_are_of_the_whole_search(monkeypatch: pytest.MonkeyPatch) -> N
     """Whether the search has begun or not: they are the same on every machine."""
     board = collection.load("1c")
     begun = count(board, device="cpu").estimates
-    monkeypatch.setattr(batch, "quick_search", lambda *_, **__: None)
+    monkeypatch.setattr("gpusudoku.planning.count.quick_search", lambda *_, **__: None)
     assert count(board, device="cpu").estimates == begun
 
 

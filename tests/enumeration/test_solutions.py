@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from gpusudoku import Board, Geometry, InputError, Slice, Solutions, solutions
 from gpusudoku.errors import DeviceError, Interrupted
-from gpusudoku.planning import batch
 from tests import naive
 from tests.boards import LINE_4X4, full_grid, puzzle, spoilt
 from tests.enumeration.short import short_lists
@@ -130,7 +129,7 @@ class TestLength:
     ) -> None:
         monkeypatch.setattr("gpusudoku.enumeration.solution_set.UNCOUNTED", 10)
         monkeypatch.setattr("gpusudoku.enumeration.solutions.LENGTH_SECONDS", 0.0)
-        monkeypatch.setattr(batch, "quick_search", lambda *_, **__: None)
+        monkeypatch.setattr("gpusudoku.planning.count.quick_search", lambda *_, **__: None)
         short_lists(monkeypatch)
         with pytest.raises(TypeError, match=r"should take long: use \.count$"):
             len(whole[:11])

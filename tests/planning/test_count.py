@@ -12,7 +12,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines.make import engine_for
 from gpusudoku.options import Options
-from gpusudoku.planning.batch import count_batches
+from gpusudoku.planning.count import count_batches
 from tests import naive
 from tests.boards import CLUES, puzzle, spoilt
 
