@@ -153,9 +153,8 @@ def run_uncompiled(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(cpu, "run", _uncompiled_run)
     patch.setattr(cpu, "minimise", cache(_uncompiled_minimise))
     patch.setattr(cpu, "placements", cache(_uncompiled_placements))
-    patch.setattr(
-        "gpusudoku.planning.count.quick_search", lambda *_, **__: None
-    )  # which calls by address
+    # A quick search calls its kernel by its address.
+    patch.setattr("gpusudoku.planning.count.quick_search", lambda *_, **__: None)
 
 
 def _uncompiled_expand(shape: Shape, settings: SearchSettings) -> Uncompiled:
