@@ -47,6 +47,9 @@ UNCOUNTED = 1 << 10
 """Solutions with lower numbers are listed from the first on, without counting all."""
 SEARCHED_FIRST = 1 << 12
 """Every board is searched first, up to this number of solutions."""
+SEARCHED_BEFORE_LOADING = 1 << 14
+"""The same for 9x9 boards until the process has loaded the contraction, which takes ten times as
+long as to find that many solutions."""
 SEARCH_SECONDS = 5.0
 """That search ends after this time, and the board is taken to have many until they are counted: a
 single solution of a large board can take forever. 9x9 boards of clues need no such bound."""
@@ -74,7 +77,7 @@ class SolutionSet:
     """
 
     _has_contracted = False
-    """True once a 9x9 board of this process had too many solutions for memory: it is contracted."""
+    """True once a 9x9 board of this process had too many solutions for that search."""
 
     def __init__(
         self,
@@ -264,13 +267,12 @@ class SolutionSet:
     def _few(self, limit: int | None = None, seconds: float = inf) -> InMemoryIndex | None:
         """Return all solutions if they are few, and a count or these seconds of search show it.
 
-        Without a ``limit`` the search ends where a contraction becomes cheaper. For a 9x9 board it
-        takes ten times as long to load as to find all solutions that are kept in memory, so that
-        these are searched for until a board has more.
+        Without a ``limit`` the search ends where a contraction becomes cheaper, which is later
+        while the contraction is not loaded.
         """
         if limit is None:
             is_loaded = SolutionSet._has_contracted or not self._is_nine
-            limit = SEARCHED_FIRST if is_loaded else self._max_in_memory
+            limit = SEARCHED_FIRST if is_loaded else SEARCHED_BEFORE_LOADING
         if self._count is not None:
             if self._in_memory is None and self._count <= limit:
                 return self._load()
@@ -303,7 +305,7 @@ class SolutionSet:
         rows, [count] = find_sorted(board, self.options, self._searcher, limit, seconds)
         if count > limit:
             self._min_count = limit + 1
-            SolutionSet._has_contracted |= self._is_nine and limit >= self._max_in_memory
+            SolutionSet._has_contracted |= self._is_nine and limit >= SEARCHED_BEFORE_LOADING
             return None
         self._in_memory = InMemoryIndex(rows, self.board.n)
         self._count = len(rows)

@@ -20,7 +20,7 @@ from tests import naive
 def short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few solutions be very few."""
     monkeypatch.setattr("gpusudoku.enumeration.lexicographic.LISTED", 5)
-    for name in ("SEARCHED_FIRST", "IN_MEMORY_NINE", "IN_MEMORY"):
+    for name in ("SEARCHED_FIRST", "SEARCHED_BEFORE_LOADING", "IN_MEMORY_NINE", "IN_MEMORY"):
         monkeypatch.setattr(solution_set, name, 5)
 
 

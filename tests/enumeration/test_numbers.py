@@ -154,7 +154,8 @@ def test_what_was_forgotten_is_found_out_again(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_number_of_solutions_alone_decides_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether it was known before or not."""
-    monkeypatch.setattr("gpusudoku.enumeration.solution_set.SEARCHED_FIRST", 5)
+    for name in ("SEARCHED_FIRST", "SEARCHED_BEFORE_LOADING"):
+        monkeypatch.setattr(f"gpusudoku.enumeration.solution_set.{name}", 5)
     for most, kind in [(len(listed(NINE)), InMemoryIndex), (len(listed(NINE)) - 1, NineIndex)]:
         monkeypatch.setattr("gpusudoku.enumeration.solution_set.IN_MEMORY_NINE", most)
         for is_known in (False, True):
