@@ -1,4 +1,8 @@
-"""Special counts of a command: one board in tasks, a second count, a solution of every board."""
+"""What ``count`` does besides counting boards in blocks.
+
+``--cross-check``, ``--solution``, and the count of a single board in tasks, for ``--checkpoint``,
+``--part`` and ``--cluster``.
+"""
 
 from __future__ import annotations
 
@@ -57,11 +61,12 @@ class CrossCheck:
 
 def with_solutions(results: ResultBlock, options: Options) -> ResultBlock:
     """Find a solution of every board that has one."""
-    boards, limited = results.boards, replace(options, limit=1)
-    solutions, solvable = np.zeros_like(boards.cells), np.flatnonzero(results.numbers > 0)
+    boards = results.boards
+    solutions = np.zeros_like(boards.cells)
+    solvable = np.flatnonzero(results.numbers > 0)
     if len(solvable):
-        subset = boards.chosen(results.numbers > 0)
-        rows, roots, _ = find_solutions(subset, limited, CpuEngine(1))
+        one_solution = replace(options, limit=1)
+        rows, roots, _ = find_solutions(boards.chosen(solvable), one_solution, CpuEngine(1))
         solutions[solvable[roots]] = rows
     return replace(results, solutions=solutions)
 
@@ -95,9 +100,15 @@ def count_single_board(
         line = CountLine(source, options, machine, settings.stats, parts)
         with line, line.working_on(board):
             count, record = count_in_tasks(
-                *(board[0], options, machine, store), part=part or (1, 1),
-                setup=setup_of_command(run.command, source), facts=facts, place=place_facts(board),
-            )  # fmt: skip
+                board[0],
+                options,
+                machine,
+                store,
+                part=part or (1, 1),
+                setup=setup_of_command(run.command, source),
+                facts=facts,
+                place=place_facts(board),
+            )
         results = ResultBlock.of(board, count, None)
         if part is None:
             source.warn_conflicts(board)

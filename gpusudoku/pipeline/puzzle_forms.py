@@ -6,7 +6,7 @@ Every writer has the ``names`` of its columns, which make the header of csv and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,9 +103,7 @@ def minimal_writer(form: str, source: Source, *, seeded: bool) -> Writer:
             columns["error"] = [str(not_one(number) or "") for number in block.numbers.tolist()]
         return records.text(block.boards, columns)
 
-    if records is None:
-        return Writer(text, bad=lambda board: gap)
-    return Writer(text, records.header, bad=records.bad)
+    return _board_writer(text, records, gap)
 
 
 def canonical_writer(form: str, source: Source, *, automorphisms: bool, with_map: bool) -> Writer:
@@ -143,9 +141,7 @@ def canonical_writer(form: str, source: Source, *, automorphisms: bool, with_map
             columns["error"] = [str(block.errors.get(index, "")) for index in range(len(block))]
         return records.text(block.boards, columns)
 
-    if records is None:
-        return Writer(text, bad=lambda board: gap)
-    return Writer(text, records.header, bad=records.bad)
+    return _board_writer(text, records, gap)
 
 
 def map_values(transformation: Transformation) -> list[bool | list[int]]:
@@ -195,6 +191,15 @@ def _clues(geometry: Geometry, rows: NDArray[np.uint8]) -> list[str]:
 def _column_of(puzzles: Batch) -> NDArray[np.bytes_] | list[str]:
     """Return the lines of puzzles, which may have candidates, as a column."""
     return board_column(puzzles.cells) if puzzles.candidates is None else [*map(str, puzzles)]
+
+
+def _board_writer(
+    text: Callable[..., bytes | memoryview], records: RecordWriter | None, gap: bytes
+) -> Writer:
+    """Return the writer of a command with a result, a record or a gap for every board."""
+    if records is None:
+        return Writer(text, bad=lambda board: gap)
+    return Writer(text, records.header, bad=records.bad)
 
 
 def _gap_of(form: str, source: Source) -> bytes:
