@@ -20,6 +20,7 @@ from gpusudoku.results import BadBoard, ResultBlock
 
 Row = TypeVar("Row", covariant=True)
 Block = TypeVar("Block", bound=RowBlock)
+Result = TypeVar("Result")
 
 _CONSUMED = ", consumed"
 ON_ERROR = ("raise", "record")
@@ -80,6 +81,14 @@ def _merged(
                 yield block.part(start, len(block)) if start else block
             next_index += len(block) - start
     yield from bad_boards
+
+
+def only_row(block: Iterable[Result | InputError]) -> Result:
+    """Return the row of a block of one board; an InputError in its place is raised."""
+    [row] = block
+    if isinstance(row, InputError):
+        raise row
+    return row
 
 
 def rows_of(blocks: Iterable[Any], on_error: str) -> Iterator[Any]:

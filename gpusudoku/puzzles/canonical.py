@@ -28,7 +28,7 @@ from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
-from gpusudoku.iterating import rows_of, with_bad_boards
+from gpusudoku.iterating import only_row, rows_of, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, made_in
 from gpusudoku.jobs.job import called, pieces
 from gpusudoku.kernels.canonical.grids import (
@@ -265,10 +265,7 @@ def canonical(
     """
     puzzle = board_of(board, box)
     with interruptible(cancel):
-        [result] = canonical_block(Batch.of([puzzle]))
-    if isinstance(result, InputError):
-        raise result
-    return result
+        return only_row(canonical_block(Batch.of([puzzle])))
 
 
 def canonical_many(

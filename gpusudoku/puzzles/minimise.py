@@ -21,7 +21,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.enumeration.sampling import SEED_BITS, checked_seed
 from gpusudoku.errors import InputError
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
-from gpusudoku.iterating import rows_of, with_bad_boards
+from gpusudoku.iterating import only_row, rows_of, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, interruptible, made_in
 from gpusudoku.jobs.job import called, pieces
 from gpusudoku.options import Options
@@ -143,10 +143,7 @@ def minimise(
     puzzle = board_of(board, box)
     seed = secrets.randbits(SEED_BITS) if seed is None else checked_seed(seed)
     with interruptible(cancel):
-        [result] = _minimise_block(Batch.of([puzzle]), seed, keep, CpuEngine(1))
-    if isinstance(result, InputError):
-        raise result
-    return result
+        return only_row(_minimise_block(Batch.of([puzzle]), seed, keep, CpuEngine(1)))
 
 
 def minimise_many(
