@@ -131,7 +131,8 @@ class CpSat(Program):
         ]
         for unit in board.geometry.units.tolist():
             model.add_all_different([values[cell] for cell in unit])
-        solver, counter = cp_model.CpSolver(), Counter()
+        solver = cp_model.CpSolver()
+        counter = Counter()
         solver.parameters.enumerate_all_solutions = True
         solver.parameters.num_workers = 1
         solver.parameters.max_time_in_seconds = seconds
@@ -181,7 +182,8 @@ class XCover(Program):
     def count(self, board: Board, seconds: float) -> Found:
         from xcover import covers_bool
 
-        end, found = time.perf_counter() + seconds, 0
+        end = time.perf_counter() + seconds
+        found = 0
         for _ in covers_bool(covering(board)):
             found += 1
             if time.perf_counter() > end:

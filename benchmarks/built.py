@@ -143,7 +143,8 @@ class Driver(Program):
                 f"{self} prints {len(words)} lines for {len(lines)} boards, "
                 f"expected {len(lines) + 1}: a count of each, and the seconds"
             )
-        counts, spent = words[:-1], _positive(words[-1])
+        counts = words[:-1]
+        spent = _positive(words[-1])
         for index, word in enumerate(counts):
             if not (word.isascii() and word.isdecimal()):
                 raise GpusudokuError(

@@ -43,7 +43,9 @@ def sets_of(board: Board) -> tuple[list[int], ...]:
 
     Digit d is bit d - 1. Clues that contradict each other give one cell without any candidate.
     """
-    used, filled, units = [0] * (3 * board.n), board.cells > 0, board.geometry.unit_of
+    used = [0] * (3 * board.n)
+    filled = board.cells > 0
+    units = board.geometry.unit_of
     clues = zip(board.cells[filled].tolist(), units[filled].tolist(), strict=True)
     for digit, (row, column, box) in clues:
         bit = 1 << digit - 1
@@ -56,7 +58,9 @@ def sets_of(board: Board) -> tuple[list[int], ...]:
 
 def backtrack(used, rows, columns, boxes, left):
     """Count the solutions of sets, with the table of their digits. Numba compiles it as it is."""
-    every, placed, solutions = len(left) - 1, [0] * len(rows), 0
+    every = len(left) - 1
+    placed = [0] * len(rows)
+    solutions = 0
     stack = [(-1, 0)]  # moves: an empty cell, and the bit of its digit; the first one does nothing
     while stack:
         cell, bit = stack.pop()
@@ -66,12 +70,16 @@ def backtrack(used, rows, columns, boxes, left):
             placed[cell] = bit
             if bit == 0:
                 continue
-        best, fewest, free = -1, len(left), 0
+        best = -1
+        fewest = len(left)
+        free = 0
         for k in range(len(rows)):
             if placed[k] == 0:
                 seen = used[rows[k]] | used[columns[k]] | used[boxes[k]]
                 if left[seen] < fewest:
-                    best, fewest, free = k, left[seen], every ^ seen
+                    best = k
+                    fewest = left[seen]
+                    free = every ^ seen
         if best < 0:
             solutions += 1
             continue
@@ -111,7 +119,9 @@ def fork_join(board: Board, workers: int, cutoff: float) -> int:
 
 def race(board: Board, jobs: int, cutoff: float, right: int) -> Iterator[list[str]]:
     """Yield a row of the table for every way, as soon as it has counted right."""
-    compiled, words, first = njit(backtrack), partial(np.array, dtype=np.int64), 0.0
+    compiled = njit(backtrack)
+    words = partial(np.array, dtype=np.int64)
+    first = 0.0
     ways = {
         "sequential, Python": partial(sequential, board),
         f"fork/join, Python, -j {jobs}": partial(fork_join, board, jobs, cutoff),

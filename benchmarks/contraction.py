@@ -33,7 +33,7 @@ BATCHES = [20, 24]
 REPEATS = 5
 COLUMNS = 11
 """Columns of a table of clues."""
-MOST_A_CYCLE = 64
+MAX_A_CYCLE = 64
 """16-bit multiply-adds that a core with two 512-bit units begins in a cycle."""
 
 
@@ -99,7 +99,8 @@ def measure(quick: bool) -> list[Run]:
 def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     results = recorded(path)
-    described, runs = results["machine"], results["runs"]
+    described = results["machine"]
+    runs = results["runs"]
     groups = {group: runs for (group,), runs in grouped(runs, "group").items()}
     seconds = {group: [run["seconds"] for run in some] for group, some in groups.items()}
     rows = [
@@ -140,7 +141,7 @@ def show_expensive(seconds: list[float], runs: list[Run]) -> None:
 def show_rate(runs: list[Run], described: dict[str, Any]) -> None:
     """Print the rate of multiply-adds of long contractions, and how near that is to the peak."""
     rates = [run["products"] / run["seconds"] for run in runs if run.get("products", 0) > 1e10]
-    peak = MOST_A_CYCLE * described["cores"] * median(described["gigahertz"]) * 1e9
+    peak = MAX_A_CYCLE * described["cores"] * median(described["gigahertz"]) * 1e9
     print(
         f"Boards of more than 1e10 products: {median(rates):.2e} a second, everything included"
         f" ({len(rates)} boards, from {min(rates):.2e} to {max(rates):.2e});"

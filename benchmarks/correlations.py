@@ -17,7 +17,7 @@ from published import CORES, CORRELATED, CORRELATIONS, SPEED_UPS, THEIRS
 from script import command, table
 
 from gpusudoku import collection
-from gpusudoku.bench.suite import LEAST_SECONDS, Row, cells_of, read_json, undisturbed
+from gpusudoku.bench.suite import MIN_SECONDS, Row, cells_of, read_json, undisturbed
 
 PUBLISHED = ["empty cells", "search space", "solutions", "threads", "speed-up"]
 COLUMNS = [*PUBLISHED, "time, 1 thread", "time"]
@@ -74,8 +74,8 @@ def show(_: Path | None = None) -> None:
     print(f"correlated {', '.join(texts)}.")
     large = ", ".join(f"{row['board']} {row['speed_up']:.2f}" for row in rows
                       if row["jobs"] == threads and cells_of(row) in (16 * 16, 25 * 25)
-                      and row["speed_up"] * row["median"] >= LEAST_SECONDS)  # fmt: skip
-    print(f"\nSpeed-ups of large boards that take one thread {1e3 * LEAST_SECONDS:g} ms or more:")
+                      and row["speed_up"] * row["median"] >= MIN_SECONDS)  # fmt: skip
+    print(f"\nSpeed-ups of large boards that take one thread {1e3 * MIN_SECONDS:g} ms or more:")
     print(f"{large}, on {threads} threads.")
     print(f"\n{source(path, 'python benchmarks/report.py bench')}\n\n*Theirs: {THEIRS}*")
 

@@ -115,7 +115,8 @@ def show_paper(path: Path) -> None:
     cases = grouped(runs_for(path, "paper"), "board", "limit", "way")
     print("Parallel solver: the paper's 9x9 board is unknown, so its seconds cannot be compared."
           f" {repeated(cases.values())}\n")  # fmt: skip
-    serial, parallel = UNKNOWN["serial"], UNKNOWN["parallel"]
+    serial = UNKNOWN["serial"]
+    parallel = UNKNOWN["parallel"]
     rows = [
         ["the paper's, unknown", "1", f"{serial}", "1.00", "", ""],
         ["the paper's, unknown", f"{PAPER_CORES}", f"{parallel}", f"{serial / parallel:.2f}", "",

@@ -68,7 +68,8 @@ def _artists(axes: Any) -> Iterator[str]:
 def main(plots: str) -> None:
     """Draw all figures again, from the recorded results."""
     for name in NAMES:
-        drawn, folder = figures_of(RESULTS / f"{name}.json"), str(Path(plots, name))
+        drawn = figures_of(RESULTS / f"{name}.json")
+        folder = str(Path(plots, name))
         for path in figures.save(drawn, folder, describe=fingerprint):
             click.echo(f"{path} written", err=True)
 

@@ -159,7 +159,9 @@ def cutoffs(path: Path) -> None:
     threads = max_threads(searches)
     without = {row["board"]: row["median"] for row in searches if row["jobs"] == threads}
     space, empty = (cutoff_rows(path, name) for name in CUTOFF_FILES)
-    lines, differences, correlations = [], [], []
+    lines = []
+    differences = []
+    correlations = []
     for board in [name for name in space if name in empty]:
         by_space = best_cutoff(space[board])
         by_empty = best_cutoff(empty[board])

@@ -53,7 +53,8 @@ def expensive_boards(number: int) -> list[Board]:
     rng = np.random.default_rng(1000)
     boards = []
     for index in range(number):
-        grid, cells = full_grid(rng).ravel(), np.zeros(81, np.int64)
+        grid = full_grid(rng).ravel()
+        cells = np.zeros(81, np.int64)
         for digit in rng.permutation(9)[: EXPENSIVE[index % len(EXPENSIVE)]]:
             cell = rng.choice(np.flatnonzero(grid == digit + 1))
             cells[cell] = digit + 1

@@ -84,7 +84,8 @@ def sweep(bench: Bench, name: str, clues: int, small: str, shapes: int) -> Itera
             run["failed"] = printable(str(error) or type(error).__name__)
         yield run
         if run.get("rate", 0.0) > best_rate:
-            best, best_rate = settings, run["rate"]
+            best = settings
+            best_rate = run["rate"]
         if settings.registers is None and "registers of a thread" in run:
             registers[settings.is_shared, settings.block] = run["registers of a thread"]
 

@@ -158,7 +158,8 @@ def measure(
 def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     results = recorded(path)
-    described, runs = results["machine"], results["runs"]
+    described = results["machine"]
+    runs = results["runs"]
     versions = described["programs"].items()
     programs = ", ".join(f"{name.rpartition(',')[0]} {version}" for name, version in versions)
     print(f"Programs, with their vector instructions: {programs}. ", end="")
@@ -169,7 +170,8 @@ def show(path: Path) -> None:
     }
     columns = list(grouped(runs, "program", "bits"))
     others = [column for column in columns if column[0] != OwnDriver.name]
-    rows, factors = [], []
+    rows = []
+    factors = []
     for name, size, solutions in grouped(runs, "boards", "number", "solutions"):
         spent = {column: timed.get((name, *column)) for column in columns}
         done, unit = (int(solutions), "solutions") if size == 1 else (size, "puzzles")
@@ -188,7 +190,8 @@ def show(path: Path) -> None:
 @click.option("--repeats", default=3, show_default=True, help="Runs of every case.")
 def main(path: Path, names: tuple[str, ...], limit: float, repeats: int) -> None:
     """Count BOARDS: a name as in "gpusudoku boards" with a @ before it, or a file of puzzles."""
-    chosen, programs = subjects(names or BOARDS), usable(entrants())
+    chosen = subjects(names or BOARDS)
+    programs = usable(entrants())
     if all(program.name == OwnDriver.name for program in programs):
         raise InputError("there is no other program to compare with")
     versions = {str(program): program.version() for program in programs}

@@ -87,7 +87,8 @@ def measure(programs: list[Program], names: list[str], limit: float, repeats: in
     for (name, program), _ in turns(cases, repeats, label, warm_up=False):
         if (name, program.name) in long:
             continue
-        board, count = collection.load(name), collection.entry(name).count
+        board = collection.load(name)
+        count = collection.entry(name).count
         found = alone(program, board, limit)
         most = found.solutions or 0
         if most > count or (found.complete and most != count):
@@ -139,7 +140,8 @@ def _count(sender: Connection, program: Program, board: Board, limit: float) -> 
 def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     results = recorded(path)
-    described, runs = results["machine"], results["runs"]
+    described = results["machine"]
+    runs = results["runs"]
     versions = ", ".join(f"{name} {version}" for name, version in described["peers"].items())
     print(f"Other programs: {versions or 'none'}\n")
     counts = {run["board"]: int(run["count"]) for run in runs}
@@ -225,7 +227,8 @@ def number(value: float) -> str:
 @click.option("--repeats", default=3, show_default=True, help="Runs of every short case.")
 def main(path: Path, boards: tuple[str, ...], limit: float, repeats: int) -> None:
     """Count BOARDS (names as in "gpusudoku boards") with every program that is there."""
-    names, peers = board_names(boards or BOARDS), usable(PEERS)
+    names = board_names(boards or BOARDS)
+    peers = usable(PEERS)
     before = gigahertz(1)
     runs = measure([*OWN, *peers], names, limit, repeats)
     versions = {peer.name: peer.version() for peer in peers}

@@ -30,7 +30,8 @@ TABLE = re.compile(r"(<!-- ([\w.-]+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 def shown(marker: str) -> str:
     """What a script prints of its recorded results, and where they are from."""
     file, _, part = marker.partition(".")
-    name, path = file.partition("-")[0], RESULTS / f"{file}.json"
+    name = file.partition("-")[0]
+    path = RESULTS / f"{file}.json"
     printed = StringIO()
     with redirect_stdout(printed):
         getattr(importlib.import_module(name), part or "show")(path)

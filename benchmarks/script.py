@@ -127,7 +127,8 @@ def counted(name: str, **options: Any) -> Count:
         If the count is wrong.
     """
     result = gpusudoku.count(collection.load(name), **options)
-    right, limit = collection.entry(name).count, options.get("limit")
+    right = collection.entry(name).count
+    limit = options.get("limit")
     check(name, result.count, right if limit is None else min(limit, right))
     return result
 

@@ -82,7 +82,8 @@ def count(
     Interrupted, Cancelled
         After Ctrl-C, or once ``cancel`` is cancelled; ``count`` of it is a lower bound.
     """
-    found, chosen = board_of(board, box), Options(**options)
+    found = board_of(board, box)
+    chosen = Options(**options)
     with cancelling(cancel), reporting(progress, planned):
         if cluster is None and checkpoint is None:
             return count_board(found, chosen, engine_for(chosen, engine))
@@ -148,7 +149,8 @@ def count_many(
     """
     refuse_both(engine, cluster)
     with cancelling(cancel):
-        found, chosen = batches_of(boards, box), Options(**options)
+        found = batches_of(boards, box)
+        chosen = Options(**options)
         if cluster is not None:
             chosen.refuse_seconds("a cluster")
 

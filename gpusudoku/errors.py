@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-MOST_SHOWN = 40
+MAX_SHOWN = 40
 """The most characters of the input that a message quotes."""
-MOST_OF_BOARD = 256
+MAX_OF_BOARD = 256
 """The most characters of a board that a message quotes: a line of 16x16 cells."""
 LONGEST_MESSAGE = 5000
 """The most characters of a message; the longest path of a file has 4096."""
@@ -14,8 +14,8 @@ LONGEST_MESSAGE = 5000
 def shown(text: str | bytes) -> str:
     """Quote a piece of the input for a message: short, without control characters."""
     if isinstance(text, bytes):
-        text = text[: 4 * MOST_SHOWN + 4].decode(errors="replace")
-    return repr(shortened(text, MOST_SHOWN))
+        text = text[: 4 * MAX_SHOWN + 4].decode(errors="replace")
+    return repr(shortened(text, MAX_SHOWN))
 
 
 def shortened(text: str, most: int) -> str:
@@ -29,7 +29,7 @@ def described(value: object) -> str:
         text = repr(value)
     except Exception:  # an integer of too many digits, or a type with a faulty repr
         text = ""
-    short = 0 < len(text) <= MOST_SHOWN
+    short = 0 < len(text) <= MAX_SHOWN
     return text if short else f"a value of type {type(value).__name__}"
 
 

@@ -21,8 +21,8 @@ CUTOFFS_BY = ("space", "empty")
 _CHOICES = {
     "device": DEVICES, "method": METHODS, "strategy": STRATEGIES, "cutoff_by": CUTOFFS_BY,
 }  # fmt: skip
-MOST_JOBS = 1024
-MOST_PARTS = 1 << 16
+MAX_JOBS = 1024
+MAX_PARTS = 1 << 16
 """The most parts of one run: every part makes all tasks, and does some of them."""
 MAX_NUMBER = (1 << 63) - 1
 """The most puzzles or samples of one run: their numbers are signed 64-bit integers."""
@@ -30,7 +30,7 @@ MAX_SECONDS = 1e9
 """The longest time limit, some 30 years."""
 MEMORY = 2 << 30
 """The memory of a contraction by default, in bytes."""
-LEAST_MEMORY = 256 << 20
+MIN_MEMORY = 256 << 20
 """The least that can be chosen: a 9x9 board takes no more than this on one thread."""
 
 
@@ -139,11 +139,11 @@ class Options:
             if (value := getattr(self, name)) not in choices:
                 words = name.replace("_", " ")
                 raise InputError(f"{words} {described(value)}: expected {', '.join(choices)}")
-        if self.memory < LEAST_MEMORY:
-            least = f"{LEAST_MEMORY >> 20} MiB"
+        if self.memory < MIN_MEMORY:
+            least = f"{MIN_MEMORY >> 20} MiB"
             raise InputError(f"memory {described(self.memory)} bytes: at least {least} are needed")
-        if self.jobs is not None and not 1 <= self.jobs <= MOST_JOBS:
-            raise InputError(f"jobs {described(self.jobs)}: expected from 1 to {MOST_JOBS}")
+        if self.jobs is not None and not 1 <= self.jobs <= MAX_JOBS:
+            raise InputError(f"jobs {described(self.jobs)}: expected from 1 to {MAX_JOBS}")
         if self.limit is not None and self.limit < 1:
             raise InputError(f"limit {described(self.limit)}: at least 1 is needed")
         if self.seconds is not None:

@@ -58,7 +58,8 @@ def solve(
     InputError, DeviceError, Interrupted, Cancelled
         As ``count`` does.
     """
-    found, chosen = board_of(board, box), Options(**options)
+    found = board_of(board, box)
+    chosen = Options(**options)
     limited = replace(chosen, limit=2 if check_unique else 1)
     with cancelling(cancel), reporting(progress):
         return solve_board(found, limited, engine_for(chosen, engine))
@@ -97,7 +98,8 @@ def solve_many(
     """
     refuse_both(engine, cluster)
     with cancelling(cancel):
-        found, chosen = batches_of(boards, box), Options(**options)
+        found = batches_of(boards, box)
+        chosen = Options(**options)
         limited = replace(chosen, limit=2 if check_unique else 1)
         if cluster is not None:
             chosen.refuse_seconds("a cluster")
@@ -199,7 +201,8 @@ def _solve(
     solutions = np.zeros_like(block.cells)
     solutions[roots[::-1]] = rows[::-1]  # the last to be written, the first found, remains
     numbers = np.minimum(np.bincount(roots, minlength=len(block)), options.limit or 0)
-    workers, stats = engine.workers, outcome.stats
+    workers = engine.workers
+    stats = outcome.stats
     solved = ResultBlock(
         block, numbers, options.limit, engine.kind, workers, stats, solutions=solutions
     )

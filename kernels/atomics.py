@@ -79,7 +79,8 @@ def _register_cpu() -> None:
     from gpusudoku.kernels.compile_cpu import INLINED
 
     alignment = 8
-    int32, nothing = ir.IntType(32), ir.VoidType()
+    int32 = ir.IntType(32)
+    nothing = ir.VoidType()
 
     def pointer(context: Any, builder: Any, array_type: Any, array: Any, i: Any) -> Any:
         data = context.make_array(array_type)(context, builder, array).data
@@ -152,11 +153,13 @@ def _register_cpu() -> None:
         def generate(context, builder, signature, args):
             duration = args[0]
             if os.name == "nt":  # milliseconds, rounded up
-                name, returned = "Sleep", nothing
+                name = "Sleep"
+                returned = nothing
                 word = duration.type
                 duration = builder.udiv(builder.add(duration, word(999)), word(1000))
             else:
-                name, returned = "usleep", int32
+                name = "usleep"
+                returned = int32
             function = ir.FunctionType(returned, [int32])
             call = cgutils.get_or_insert_function(builder.module, function, name)
             builder.call(call, [builder.trunc(duration, int32)])

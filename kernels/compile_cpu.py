@@ -74,7 +74,8 @@ class _Part(JITCodeLibrary):  # type: ignore[misc]
 
 def _nothing_to_run(library: Any, descriptor: Any, environment: Any) -> Any:
     """What Numba knows a compiled function by. None of these is called from Python."""
-    module, name = descriptor.lookup_module(), descriptor.qualname
+    module = descriptor.lookup_module()
+    name = descriptor.qualname
     return _dynfunc.make_function(module, name, "", 0, environment, (library,))
 
 
@@ -246,14 +247,16 @@ def caller(
     which is at ``place`` of the array. Addresses hold for one process, so they are arguments, and
     never become part of code that is kept. Run as plain Python it calls the kernel's ``function``.
     """
-    kinds, returned = tuple(map(_numba_type, signature)), _numba_type(returns)
+    kinds = tuple(map(_numba_type, signature))
+    returned = _numba_type(returns)
     typed = returned(types.int64[::1], *kinds)
 
     def call(addresses: Any, *arguments: Any) -> Any:
         return function(*arguments)
 
     class Typing(ConcreteTemplate):  # type: ignore[misc]
-        key, cases = call, [typed]
+        key = call
+        cases = [typed]  # noqa: RUF012
 
     def jump(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
         """Write the instructions of a call, as Numba calls a function that it compiled itself."""

@@ -169,7 +169,8 @@ def _words(argument: Any) -> list[int]:
     array = argument.__cuda_array_interface__
     assert array["strides"] is None, "an array in C's order without gaps"
     item_bytes = np.dtype(array["typestr"]).itemsize
-    size, strides = 1, list[int]()
+    size = 1
+    strides = list[int]()
     for length in reversed(array["shape"]):
         strides.insert(0, size * item_bytes)
         size *= length

@@ -162,9 +162,13 @@ class Kernel:
         subject: str = "",
         python_boards: int = PYTHON_BOARDS,
     ) -> None:
-        self.name, self.signature, self.returns = name, signature, returns
-        self.seconds, self.subject = seconds, subject
-        self._build, self._again = build, again
+        self.name = name
+        self.signature = signature
+        self.returns = returns
+        self.seconds = seconds
+        self.subject = subject
+        self._build = build
+        self._again = again
         self._python_boards = python_boards
         self._loaded: Loaded | None = None
         self._refused = False
@@ -203,7 +207,8 @@ class Kernel:
         """Load from disk, if possible; return True if the kernel is loaded."""
         if self._loaded is None:
             with delayed_forks(), self._lock:
-                store, content = kernel_store.user_store(), None
+                store = kernel_store.user_store()
+                content = None
                 if self._loaded is None and store is not None and self.name is not None:
                     content = store.read(self.name)
                 if content is not None:

@@ -50,7 +50,8 @@ class Store:
     """
 
     def __init__(self, folder: Path, state: bytes) -> None:
-        self.folder, self._state = folder, state
+        self.folder = folder
+        self._state = state
 
     def has(self, name: str) -> bool:
         """Return whether there seems to be such a file; ``read`` may still refuse it."""
@@ -103,7 +104,8 @@ class Store:
 
     def _write(self, folder: int | None, name: str, data: bytes) -> None:
         """Write a file in the folder that was opened, whatever becomes of its path."""
-        path, partial = self._at(folder, name), self._at(folder, f"{name}.{uuid4().hex}.part")
+        path = self._at(folder, name)
+        partial = self._at(folder, f"{name}.{uuid4().hex}.part")
         try:
             with os.fdopen(_create(partial, folder), "wb") as file:
                 file.write(data)

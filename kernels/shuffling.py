@@ -69,14 +69,16 @@ def swap_lines(first, cell, across, unit_of, grid, places):
 
     The part is the smallest that has a cell and the same digits in both units.
     """
-    at, length = cell, 0
+    at = cell
+    length = 0
     while length == 0 or at != cell:
         at = places[first, grid[at + across]]
         length += 1
         if 2 * length > places.shape[1]:
             return
     for _ in range(length):
-        one, other = grid[at], grid[at + across]
+        one = grid[at]
+        other = grid[at + across]
         following = places[first, other]
         put(at, other, unit_of, grid, places)
         put(at + across, one, unit_of, grid, places)
@@ -89,8 +91,11 @@ def swap_digits(cell, other, stamp, unit_of, grid, places, marks, found):
 
     marks is where those found have the stamp, which nothing else has.
     """
-    one, count, done = grid[cell], 1, 0
-    found[0], marks[cell] = cell, stamp
+    one = grid[cell]
+    count = 1
+    done = 0
+    found[0] = cell
+    marks[cell] = stamp
     while done < count:
         at = found[done]
         wanted = one + other - grid[at]
@@ -100,7 +105,8 @@ def swap_digits(cell, other, stamp, unit_of, grid, places, marks, found):
             if marks[peer] != stamp:
                 if count == len(found):
                     return
-                found[count], marks[peer] = peer, stamp
+                found[count] = peer
+                marks[peer] = stamp
                 count += 1
     for i in range(count):
         at = found[i]
@@ -121,7 +127,8 @@ def permute(size, state, order):
     for group in range(n // size):
         other = group + draw(state, n // size - group)
         for i in range(size):
-            one, two = group * size + i, other * size + i
+            one = group * size + i
+            two = other * size + i
             order[one], order[two] = order[two], order[one]
 
 
@@ -179,7 +186,8 @@ def shuffle(
 @jitable
 def find_one(line, state):
     """Return where a line of a cube has a 1, one of them at random if there are two."""
-    found, count = -1, 0
+    found = -1
+    count = 0
     for i in range(len(line)):
         if line[i] == 1:
             count += 1
@@ -228,7 +236,9 @@ def shuffle_latin(box_rows, box_columns, steps, start, states, cube, grid, order
         row, column, digit, done, proper = 0, 0, 0, 0, True
         while done < steps:
             while proper:
-                row, column, digit = draw(state, n), draw(state, n), draw(state, n)
+                row = draw(state, n)
+                column = draw(state, n)
+                digit = draw(state, n)
                 proper = cube[row, column, digit] != 0
             row, column, digit = move_on(row, column, digit, state, cube)
             proper = cube[row, column, digit] >= 0

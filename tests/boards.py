@@ -41,7 +41,9 @@ CLUES = {"2x2": 3, "1x4": 3, "1x5": 6, "2x3": 9, "3x2": 9, "3x3": 33, "2x5": 48,
 
 LINE_4X4 = "1....2....3....."
 """A board of 4x4 cells with six solutions."""
-UNIQUE, SEVERAL, NONE = "123434122143432.", "." * 16, "11" + "." * 14
+UNIQUE = "123434122143432."
+SEVERAL = "." * 16
+NONE = "11" + "." * 14
 """Such boards with one solution, with 288 and with none."""
 PUZZLE = "8..2.3..6.5.7....9..4...1..79..5...4...8.6...1...7..95..3...2..5....7.6.4..6.9..1"
 """A board of 9x9 cells with one solution."""
@@ -98,7 +100,8 @@ def unpacked(shape: Shape, packed: NDArray[Any]) -> list[set[int]]:
     for row, column in np.ndindex(shape.n, shape.n):
         band, k = divmod(row, shape.box_rows)
         group, field = divmod(band, shape.bands)
-        word, bit = k * shape.groups + group, field * shape.field + column
+        word = k * shape.groups + group
+        bit = field * shape.field + column
         planes = [words[d * shape.plane_words + word] for d in range(shape.n)]
         cells.append({d + 1 for d, plane in enumerate(planes) if plane >> bit & 1})
     return cells

@@ -26,7 +26,8 @@ class Column:
     """Stands for a column of a table: it can be iterated, and NumPy can read it."""
 
     def __init__(self, values: list[Any], *, wrapped: bool = False) -> None:
-        self.values, self.wrapped = values, wrapped
+        self.values = values
+        self.wrapped = wrapped
         self.shape = (len(values),)
 
     def __iter__(self) -> Iterator[Any]:
@@ -40,7 +41,8 @@ class Table:
     """Stands for a table, which gives the names of its columns when it is iterated."""
 
     def __init__(self, values: np.ndarray) -> None:
-        self.values, self.shape = values, values.shape
+        self.values = values
+        self.shape = values.shape
 
     def __iter__(self) -> Iterator[str]:
         return iter(["puzzle"])

@@ -161,7 +161,8 @@ def tried(root: Path, module: Path, number: int) -> tuple[str, str]:
     text = path.read_text()
     tree = ast.parse(text)
     node = list(places(tree))[number]
-    line, name = node.lineno, kind(node)
+    line = node.lineno
+    name = kind(node)
     before = ast.unparse(node).split("\n")[0]
     change(node)
     after = ast.unparse(node).split("\n")[0]
@@ -212,7 +213,8 @@ def main() -> None:
         outcomes: Counter[tuple[str, str]] = Counter()
 
         def run(change: tuple[Path, int]) -> None:
-            began, own = time.monotonic(), roots.get()
+            began = time.monotonic()
+            own = roots.get()
             try:
                 result, shown = tried(own, *change)
             finally:

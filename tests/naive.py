@@ -43,9 +43,12 @@ def _filled(cells: list[int], geometry: Geometry) -> Iterator[tuple[int, ...]]:
 
 def _seen(cells: list[int], cell: int, geometry: Geometry) -> list[int]:
     """What stands in the row, in the column and in the box of a cell, the cell itself included."""
-    n, height, width = geometry.n, geometry.box_rows, geometry.box_columns
+    n = geometry.n
+    height = geometry.box_rows
+    width = geometry.box_columns
     row, column = divmod(cell, n)
-    top, left = row - row % height, column - column % width
+    top = row - row % height
+    left = column - column % width
     in_row = cells[row * n : (row + 1) * n]
     in_column = cells[column::n]
     in_box = [cells[r * n + left + k] for r in range(top, top + height) for k in range(width)]

@@ -106,7 +106,8 @@ def keep_patterns(expected: list[str], got: list[str]) -> list[str]:
     ]
     lines = []
     for kind, a, b, c, d in SequenceMatcher(None, printed, got, autojunk=False).get_opcodes():
-        old, new = expected[a:b], got[c:d]
+        old = expected[a:b]
+        new = got[c:d]
         if kind == "equal":
             lines += old
         elif "..." in old:
@@ -156,7 +157,9 @@ def _pipeline(line: str, stdin: str) -> tuple[int, str, str]:
     lexer = shlex.shlex(line, posix=True, punctuation_chars="|<>")
     lexer.whitespace_split = True
     lexer.commenters = ""
-    out, errs, status = stdin, "", 0
+    out = stdin
+    errs = ""
+    status = 0
     words: list[str] = []
     for word in [*lexer, "|"]:
         if word == "|":
@@ -176,7 +179,8 @@ def _command(words: list[str], stdin: str) -> tuple[int, str, str]:
         environment[name] = value
     status, out, err, target = 0, "", "", None
     while len(words) > 1 and words[-2] in ("<", ">", "<<"):
-        name, sign = words.pop(), words.pop()
+        name = words.pop()
+        sign = words.pop()
         if sign == "<":
             stdin = Path(name).read_text("utf-8")
         elif sign == ">":

@@ -37,7 +37,9 @@ class Exported:
     """An array that other libraries can read by DLPack, and in no other way."""
 
     def __init__(self, values: Any, device: int = 1, error: Exception | None = None) -> None:
-        self.values, self.device, self.error = np.asarray(values), device, error
+        self.values = np.asarray(values)
+        self.device = device
+        self.error = error
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.device, 0
@@ -72,7 +74,8 @@ class OnGpu(Exported):
 
     def __init__(self, values: Any, number: int = 0) -> None:
         super().__init__(values, 2)
-        self.shape, self.dtype = self.values.shape, self.values.dtype
+        self.shape = self.values.shape
+        self.dtype = self.values.dtype
         self.device = SimpleNamespace(id=number)  # type: ignore[assignment]
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -207,7 +210,8 @@ def test_results_are_numpys_unless_an_array_of_a_library_was_given() -> None:
 
 def assert_results_are_of_the_library(make: Any, kind: Any) -> None:
     """Compare all results that are arrays with those of the same boards in NumPy's."""
-    found, plain = solutions(make(BOARD.cells)), solutions(BOARD)
+    found = solutions(make(BOARD.cells))
+    plain = solutions(BOARD)
     for mine, expected in (
         (found.sample(9, 5), plain.sample(9, 5)),
         (found.shares(), plain.shares()),

@@ -26,7 +26,7 @@ SOLUTIONS = [*naive.solutions(BOARD)]
 NUMBER = len(SOLUTIONS)
 NINE = puzzle("3x3", 28, 1)
 EASY = [puzzle("2x3", 16, seed) for seed in range(6)]
-MOST_TIMES = 20
+MAX_TIMES = 20
 """Of moments that are tried; their distances grow."""
 
 CALLS: dict[str, Callable[..., Any]] = {
@@ -73,7 +73,7 @@ class Countdown(CancelToken):
 def moments() -> Iterator[Countdown]:
     """Tokens that are cancelled at once, a little later, and so on, until one is not any more."""
     asks = 0
-    for _ in range(MOST_TIMES):
+    for _ in range(MAX_TIMES):
         token = Countdown(asks)
         yield token
         if token._left >= 0:
@@ -89,7 +89,8 @@ def quick(uncompiled: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def cancelled_at_every_moment(call: Callable[[CancelToken], Any], expected: Any) -> None:
     """At each it ends with an error, or as ever; and no thread works on."""
-    before, cancelled = threading.active_count(), 0
+    before = threading.active_count()
+    cancelled = 0
     for token in moments():
         try:
             assert call(token) == expected
@@ -153,7 +154,8 @@ def test_a_cancelled_token_lets_nothing_begin() -> None:
 @pytest.mark.parametrize("call", [gpusudoku.count_many, gpusudoku.solve_many])
 def test_an_error_that_is_kept_keeps_no_threads(call: Callable[..., Any]) -> None:
     """The error has the results in its traceback, and they would have their threads."""
-    before, token = threading.active_count(), CancelToken()
+    before = threading.active_count()
+    token = CancelToken()
     found = call([BOARD] * 200, cancel=token, jobs=2, device="cpu")
     first = next(found)
     token.cancel()
@@ -165,7 +167,8 @@ def test_an_error_that_is_kept_keeps_no_threads(call: Callable[..., Any]) -> Non
 
 
 def test_a_stream_that_nobody_reads_ends_with_its_token() -> None:
-    before, token = threading.active_count(), CancelToken()
+    before = threading.active_count()
+    token = CancelToken()
     empty = gpusudoku.parse("." * 36)
     with token:
         stream = Stream(empty, engine=CpuEngine(2))

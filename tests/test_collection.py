@@ -44,7 +44,8 @@ def is_searched_soon(entry: CollectionBoard) -> bool:
 
 def test_files_agree_with_the_manifest_and_are_plain_grids() -> None:
     for entry in ENTRIES:
-        board, n = collection.load(entry.name), entry.box.n
+        board = collection.load(entry.name)
+        n = entry.box.n
         assert entry.file == f"{entry.name}.txt"
         assert (board.geometry, board.clues) == (entry.box, entry.clues)
         assert not board.conflicts or entry.count == 0

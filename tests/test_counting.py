@@ -117,7 +117,8 @@ def test_batches_keep_candidates() -> None:
 
 
 def test_a_contraction_of_candidates_is_refused() -> None:
-    board, options = with_candidates(1), {"device": "cpu", "method": "contraction"}
+    board = with_candidates(1)
+    options = {"device": "cpu", "method": "contraction"}
     for call in (count, lambda board, **of: count_many([board], **of).numbers()):
         with pytest.raises(InputError, match=r"^a contraction counts boards of clues"):
             call(board, **options)

@@ -41,7 +41,7 @@ RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}
 FRONT_DOORS = {"gpusudoku", "gpusudoku.__main__"}
 """They may use every room, and nobody uses them but for the version."""
 
-MOST_LINES = 600
+MAX_LINES = 600
 REASONS = {
     "gpusudoku.contraction.nine.batch": "the contraction of many boards, beside that of one",
     "gpusudoku.web.widget": "public, for notebooks",
@@ -146,7 +146,7 @@ def test_files_are_neither_long_nor_crumbs() -> None:
         path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
         for path in files("gpusudoku", "kernels", "benchmarks", "tests")
     }
-    assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
+    assert {name: length for name, length in lengths.items() if length > MAX_LINES} == {}
     importers = Counter(other for others in edges().values() for other in others)
     crumbs = {
         module

@@ -106,7 +106,8 @@ def test_what_cannot_be_shown_is_described_by_its_type() -> None:
 
 
 def test_rubbish_is_refused_in_a_short_line() -> None:
-    numbers, names = ("memory", "jobs", "limit", "cutoff"), ("device", "method", "strategy")
+    numbers = ("memory", "jobs", "limit", "cutoff")
+    names = ("device", "method", "strategy")
     for read, rubbish in (
         *((name, value) for name in numbers for value in (-HUGE, ODD)),
         *((name, ODD * 100) for name in (*names, "cutoff_by", "propagate")),

@@ -22,7 +22,8 @@ SMALL = ["2x2", "1x4", "2x3", "3x2"]
 def boards(draw: st.DrawFn, shapes: list[str] = [*SMALL, "3x3"]) -> Board:  # noqa: B006
     """Boards with some solutions, and now and then one with none."""
     shape = draw(st.sampled_from(shapes))
-    geometry, seed = Geometry.parse(shape), draw(st.integers(0, 10**6))
+    geometry = Geometry.parse(shape)
+    seed = draw(st.integers(0, 10**6))
     grid = full_grid(geometry, seed).ravel()
     clues = draw(st.integers(max(1, CLUES[shape] - 2), CLUES[shape] + 8))
     kept = draw(st.permutations(range(geometry.cells)))[:clues]
@@ -36,7 +37,8 @@ def boards(draw: st.DrawFn, shapes: list[str] = [*SMALL, "3x3"]) -> Board:  # no
 def boards_with_candidates(draw: st.DrawFn) -> Board:
     """Boards whose empty cells allow some digits only."""
     board = draw(boards(SMALL))
-    full, masks = (1 << board.n) - 1, []
+    full = (1 << board.n) - 1
+    masks = []
     for cell in board.cells.tolist():
         some = full & ~(1 << draw(st.integers(0, 3 * board.n)))
         masks.append(1 << cell - 1 if cell else some)
@@ -80,7 +82,8 @@ class TestCounts:
     @given(boards(["2x2", "2x3", "3x2", "3x3"]), st.data())
     def test_stay_under_every_symmetry(self, board: Board, data: st.DataObject) -> None:
         """New names for the digits; bands, stacks and the lines in them in another order."""
-        expected, geometry = counted(board), board.geometry
+        expected = counted(board)
+        geometry = board.geometry
         changed = board.relabelled(data.draw(st.permutations(range(1, board.n + 1))))
 
         def shuffled(groups: int, size: int) -> list[int]:
@@ -147,7 +150,8 @@ class TestOthers:
     def test_what_is_made_easier_keeps_its_solutions(self, board: Board) -> None:
         """By ``simplify`` and by ``explain``, with the same techniques to the same end."""
         expected = [*naive.solutions(board)]
-        simple, explained = gpusudoku.simplify(board), gpusudoku.explain(board)
+        simple = gpusudoku.simplify(board)
+        explained = gpusudoku.explain(board)
         assert simple.contradictory == explained.contradictory
         if simple.contradictory:
             assert expected == []

@@ -76,7 +76,8 @@ def test_a_search_as_json() -> None:
 @pytest.mark.parametrize("strategy", ["first", "min"])
 def test_nodes_and_guesses_are_counted_once(strategy: str) -> None:
     """However the tree is cut, and whoever looks at it."""
-    nodes, explored = set(), set()
+    nodes = set()
+    explored = set()
     for jobs, cutoff in ((1, 1e300), (2, 10**5), (1, 100), (2, 1), (1, None)):
         stats = count(BOARD, jobs=jobs, cutoff=cutoff, strategy=strategy, **SEARCH).stats
         explored.add(stats.boards_explored)

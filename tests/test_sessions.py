@@ -28,7 +28,9 @@ def folder(tmp_path, monkeypatch, without_cuda):
 
 def difference(text: str) -> tuple[str, str]:
     """Run a session; return what differs, and the text of the session as it should be."""
-    session, old, new = Session(), list(parse(text)), []
+    session = Session()
+    old = list(parse(text))
+    new = []
     for step in old:
         got = session.run(step)
         same = matches(step.expected, got)

@@ -23,7 +23,8 @@ ENDLESS = Board.empty(Geometry(4, 4))
 UNSOLVED = Board.empty(Geometry(5, 5))
 """A board of which the first moment of a search finds no solution."""
 QUICK = [puzzle("4x4", 200, seed) for seed in range(20)]
-MANY, TOTAL = collection.load("2f"), 48_794_239
+MANY = collection.load("2f")
+TOTAL = 48_794_239
 """A board, and the number of its solutions."""
 
 

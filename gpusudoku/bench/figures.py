@@ -72,7 +72,7 @@ FURTHER = 1e3
 DOUBLINGS = [2.0**power for power in range(-10, 11)]
 OTHERS = "boards"
 """The title of the boards of no series."""
-MOST_OTHERS = 8
+MAX_OTHERS = 8
 """The most boards of no series that are drawn beside those of series."""
 
 
@@ -263,8 +263,8 @@ def series_of(rows: Iterable[Row]) -> dict[str, list[str]]:
     for name in dict.fromkeys(row["board"] for row in rows):
         series.setdefault(f"series {name[0]}" if len(name) == 2 else OTHERS, []).append(name)
     others = series.pop(OTHERS, [])
-    if others and (not series or len(others) <= MOST_OTHERS):
-        series[OTHERS] = others[:MOST_OTHERS]
+    if others and (not series or len(others) <= MAX_OTHERS):
+        series[OTHERS] = others[:MAX_OTHERS]
     return series
 
 
@@ -370,9 +370,11 @@ def cutoff(rows: Sequence[Row]) -> Any:
     lines = _lines(rows, said, "cutoff")
     dashes = dict(zip(dict.fromkeys(said), cycle(LINES), strict=False))
     for (number, board), (setting, dash) in product(enumerate(sizes), dashes.items()):
-        points, looks = lines.get((board, setting), []), style(number)
+        points = lines.get((board, setting), [])
+        looks = style(number)
         for point in points:
-            x, hollow = point["cutoff"], point["cutoff_reached"] is False
+            x = point["cutoff"]
+            hollow = point["cutoff_reached"] is False
             ends = [point["minimum"], point["maximum"]]
             axes.plot([x, x], ends, color=looks["color"], linewidth=0.8)
             axes.plot(x, point["median"], **looks, fillstyle="none" if hollow else "full")
@@ -402,14 +404,16 @@ def _size(row: Row, by_empty: bool) -> str:
 
 def _points(axes: Any, rows: Sequence[Row], names: Sequence[str], at: Place) -> list[Any]:
     """Draw a mark with a bar for each row at its x and y; return the entries of their legend."""
-    settings, sizes = list(dict.fromkeys(names)), set()
+    settings = list(dict.fromkeys(names))
+    sizes = set()
     looks = [
         {"color": colour, "fillstyle": filling, "markersize": 5}
         for colour, filling, _ in zip(cycle(COLOURS), cycle(FILLS), settings, strict=False)
     ]
     smaller, nine, larger = SIZES
     for row, name in zip(rows, names, strict=True):
-        cells, own = cells_of(row), looks[settings.index(name)]
+        cells = cells_of(row)
+        own = looks[settings.index(name)]
         size = nine if cells == 81 else smaller if cells < 81 else larger
         sizes.add(size)
         ends = at(row, [row["minimum"], row["maximum"]])

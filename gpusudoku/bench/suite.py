@@ -38,16 +38,16 @@ from gpusudoku.results import Count, SearchStats, decimal_digits
 TWICE_SECONDS = 1.0
 """Ctrl-C twice within this time ends the run, and a single one skips the current case. Any other
 signal ends the run."""
-LEAST_SECONDS = 0.01
+MIN_SECONDS = 0.01
 """In less time it is chance whether another program is given the core."""
-LEAST_SHARED_SECONDS = 0.1
+MIN_SHARED_SECONDS = 0.1
 """In less time the clock of idle cores, which counts hundredths of a second, says too little."""
 STARVED = 0.9
 """Threads that had a core for less of their time are starved, and their times are too long."""
 MOST = 1.01
 """Clocks vary by this factor. Where N threads seem more than MOST * N times as fast as one, the
 run on one was slowed, though it had its core."""
-LEAST_SOLUTIONS = 10_000
+MIN_SOLUTIONS = 10_000
 """A law of the search is fitted to boards with at least this many solutions."""
 FOLDER = Path(gpusudoku.__file__).resolve().parents[1]
 """The folder of the checkout, if the program is used from one."""
@@ -156,12 +156,12 @@ def share_got(
 
     ``wall``, ``processor`` and ``idle`` are seconds of these clocks during the count.
     """
-    if result.device != "cpu" or wall < LEAST_SECONDS:
+    if result.device != "cpu" or wall < MIN_SECONDS:
         return None
     if result.jobs == 1 or not isinstance(result.stats, SearchStats):
         # A contraction always has work for one thread, and it is unknown when it has more.
         return processor / wall
-    if isnan(idle) or wall < LEAST_SHARED_SECONDS:
+    if isnan(idle) or wall < MIN_SHARED_SECONDS:
         return None
     # A thread that waits for boards leaves its core idle. Others took what is left, of which some
     # may have been no loss.
@@ -380,8 +380,7 @@ def marked(rows: list[Row]) -> list[Row]:
     slowed = {
         setting(row)
         for row in compared
-        if too_fast(row["speed_up"], row["jobs"])
-        and row["speed_up"] * row["median"] >= LEAST_SECONDS
+        if too_fast(row["speed_up"], row["jobs"]) and row["speed_up"] * row["median"] >= MIN_SECONDS
     }
     for row in rows:
         if setting(row) in slowed:
@@ -395,7 +394,8 @@ def too_fast(speed_up: float, threads: int) -> bool:
 
 
 def _row(each: Measured, alone: Measured | None) -> Row:
-    board, runs = each.case.subject.board, each.runs
+    board = each.case.subject.board
+    runs = each.runs
     row: Row = dict.fromkeys(COLUMNS)
     row |= {
         **each.case.options,
@@ -410,7 +410,9 @@ def _row(each: Measured, alone: Measured | None) -> Row:
         "thread_utilisation": None,
     }
     if runs:
-        first, seconds, middle = runs[0], each.seconds, median(each.seconds)
+        first = runs[0]
+        seconds = each.seconds
+        middle = median(each.seconds)
         search = first.stats if isinstance(first.stats, SearchStats) else None
         nodes = search.nodes if search else 0
         one_thread = median(alone.seconds) if alone else None
@@ -456,7 +458,7 @@ class PowerLaw:
 def search_law(rows: Sequence[Row]) -> PowerLaw | None:
     """Fit the time of a search on one CPU thread to the number of solutions of 9x9 boards.
 
-    None for fewer than 3 points. With less than LEAST_SOLUTIONS, most of the time goes into
+    None for fewer than 3 points. With less than MIN_SOLUTIONS, most of the time goes into
     starting and into finding the first solution.
     """
     points = [
@@ -464,7 +466,7 @@ def search_law(rows: Sequence[Row]) -> PowerLaw | None:
         for row in rows
         if (row["method"], row["device"], row["jobs"]) == ("search", "cpu", 1)
         and (row["strategy"], row["propagate"]) == ("min", "singles")
-        and (row["median"] and cells_of(row) == 81 and row["solutions"] >= LEAST_SOLUTIONS)
+        and (row["median"] and cells_of(row) == 81 and row["solutions"] >= MIN_SOLUTIONS)
     ]
     if len(points) < 3 or len({solutions for solutions, _ in points}) == 1:
         return None

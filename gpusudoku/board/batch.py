@@ -99,7 +99,8 @@ class Places(RowBlock):
         origins = tuple(dict.fromkeys(origin for each in places for origin in each.origins))
         index = {origin: place for place, origin in enumerate(origins)}
         lines = np.concatenate([each.lines for each in places])
-        origin_of, others = np.zeros(len(lines), np.intp), _no_texts(len(lines))
+        origin_of = np.zeros(len(lines), np.intp)
+        others = _no_texts(len(lines))
         if len(origins) > 1:
             origin_of = np.concatenate([
                 np.array([index[o] for o in each.origins])[each.origin_of] for each in places
@@ -119,7 +120,8 @@ class Places(RowBlock):
 
     def name(self, index: int) -> str:
         """Name the place of a board as messages do: ``puzzles.txt:17``."""
-        name, line = self.origin(index).name, self.lines[index]
+        name = self.origin(index).name
+        line = self.lines[index]
         return escaped(f"{name}:{line}" if line else str(name))
 
 
@@ -144,7 +146,8 @@ class Batch(RowBlock):
 
     def describe(self) -> str:
         """Say it in a few words: ``100 boards of 9x9 cells``."""
-        n, boards = self.geometry.n, "1 board" if len(self) == 1 else f"{len(self)} boards"
+        n = self.geometry.n
+        boards = "1 board" if len(self) == 1 else f"{len(self)} boards"
         return f"{boards} of {n}x{n} cells"
 
     @classmethod
@@ -157,7 +160,8 @@ class Batch(RowBlock):
             masks = board.given_candidates
             return cls(board.geometry, board.cells[None], None if masks is None else masks[None])
         given = [board.given_candidates for board in boards]
-        geometry, candidates = boards[0].geometry, None
+        geometry = boards[0].geometry
+        candidates = None
         if any(masks is not None for masks in given):
             whole = np.full(geometry.cells, geometry.all_digits)
             candidates = np.stack([whole if masks is None else masks for masks in given])
@@ -168,7 +172,8 @@ class Batch(RowBlock):
         """Join batches of one geometry, at least one; all have places, or none."""
         if len(batches) == 1:
             return batches[0]
-        geometry, candidates = batches[0].geometry, None
+        geometry = batches[0].geometry
+        candidates = None
         if any(batch.candidates is not None for batch in batches):
             candidates = np.concatenate([
                 np.full(batch.cells.shape, geometry.all_digits)

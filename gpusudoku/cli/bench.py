@@ -23,7 +23,7 @@ from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import InputError, MismatchError
 from gpusudoku.jobs.interrupts import interrupt_status, patient_interrupts
 from gpusudoku.jobs.watch import duration
-from gpusudoku.options import CUTOFFS_BY, METHODS, MOST_JOBS, STRATEGIES, Options
+from gpusudoku.options import CUTOFFS_BY, MAX_JOBS, METHODS, STRATEGIES, Options
 from gpusudoku.pipeline.messages import is_quiet, note
 from gpusudoku.pipeline.output import Output, refuse, show
 from gpusudoku.pipeline.settings import InputOptions
@@ -85,7 +85,7 @@ def _list_option(
 @_list_option(
     "-j",
     "--jobs",
-    kind=Integer(1, MOST_JOBS),
+    kind=Integer(1, MAX_JOBS),
     help="Numbers of CPU threads, such as 1,2,4.  [default: 1, 2, 4 ... all cores]",
 )
 @_list_option(
@@ -192,7 +192,8 @@ def bench(
         rows, machine = suite.read_json(recorded)
     else:
         run = _measure(boards, sources, **options)
-        rows, machine = suite.rows_of(run.measured), suite.machine()
+        rows = suite.rows_of(run.measured)
+        machine = suite.machine()
         wrong = [f"{each.case.subject.name}: {each.note}" for each in run.measured if each.wrong]
         interrupted = run.interrupted
     title = f"{suite.heading(machine)}, gpusudoku {machine.get('gpusudoku', '?')}"
@@ -327,7 +328,8 @@ class LiveTable:
     """A table that is shown on a terminal only; ``close`` removes it."""
 
     def __init__(self, measured: Sequence[Measured], terminal: IO[str]) -> None:
-        self._measured, self._terminal = measured, terminal
+        self._measured = measured
+        self._terminal = terminal
         self._shown = 0
         self._next = 0.0 if terminal.isatty() else inf
 

@@ -18,7 +18,7 @@ from gpusudoku.cli.options import OwnOptions, box_of, quiet_option
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.jobs.watch import duration
-from gpusudoku.options import MOST_JOBS, STRATEGIES, Options
+from gpusudoku.options import MAX_JOBS, STRATEGIES, Options
 from gpusudoku.pipeline.messages import note, quietly
 from gpusudoku.pipeline.progress import ProgressLine
 from gpusudoku.search.techniques import GROUPS
@@ -44,7 +44,7 @@ own = OwnOptions("compile")
     is_flag=True,
     help="Also for all boards that come with gpusudoku, and for other techniques and strategies.",
 )
-@own("-j", "--jobs", type=Integer(1, MOST_JOBS), help="Processes.  [default: usable cores]")
+@own("-j", "--jobs", type=Integer(1, MAX_JOBS), help="Processes.  [default: usable cores]")
 @quiet_option
 def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> None:
     """Compile and cache the kernels of all commands in advance.
@@ -79,14 +79,16 @@ def _compile(missing: list[Kernel], jobs: int | None) -> None:
     """Compile kernels, with progress shown."""
     from gpusudoku.kernels import compile_many
 
-    start, done = time.perf_counter(), list[float]()
+    start = time.perf_counter()
+    done = list[float]()
     whole = sum(kernel.seconds for kernel in missing)
 
     with _Compiling() as line:
 
         def compiled(kernel: Kernel) -> None:
             done.append(kernel.seconds)
-            share, seconds = sum(done) / whole, time.perf_counter() - start
+            share = sum(done) / whole
+            seconds = time.perf_counter() - start
             left = duration(seconds * (1 - share) / share)
             line.share(share, f"{len(done)} of {len(missing)}  {seconds:.0f} s, {left} left")
 

@@ -162,7 +162,8 @@ def _read_rows(path: str, delimiter: str | None) -> tuple[int, set[bytes]]:
     """
     from gpusudoku.puzzles.canonical import class_key
 
-    number, keys = -1, set[bytes]()
+    number = -1
+    keys = set[bytes]()
     with Path(path).open(encoding="ascii", newline="") as file:
         rows: Iterable[dict[str, Any]] = map(json.loads, file)
         if delimiter:

@@ -164,7 +164,8 @@ def generate(
 
     command = command_facts()
     settings = OutputOptions.take(given, command)
-    form, unbiased = settings.form or "line", given["unbiased"]
+    form = settings.form or "line"
+    unbiased = given["unbiased"]
     with quietly(quiet):
         if unbiased and form not in (*RECORDS, "line"):
             raise InputError(f"--format {form} has no place for the weights of --unbiased")

@@ -24,7 +24,7 @@ from gpusudoku.pipeline.source import Source, place_of
 from gpusudoku.pipeline.summary import power_of_ten
 from gpusudoku.results import decimal_digits
 
-LEAST_BYTES = 1 << 19
+MIN_BYTES = 1 << 19
 """Boards of files are written in blocks of this size, at least: each costs as much as hundreds."""
 
 
@@ -66,7 +66,8 @@ def info(boards: tuple[str, ...], reading: InputOptions, candidates: bool, as_js
                 value = f"{value:.2%}"
             show(f"{name.replace('_', ' '):>23}: {value}")
         if candidates:
-            comma, lists = "," if board.n > 9 else "", _candidate_lists(board)
+            comma = "," if board.n > 9 else ""
+            lists = _candidate_lists(board)
             tables = {
                 "candidates of each cell (. for a clue, - for none)": [
                     comma.join(map(str, digits)) or "-" for digits in lists
@@ -147,7 +148,7 @@ convert.help = "\n".join(
 
 def _written(source: Source, form: str, between: bytes) -> Iterator[bytes]:
     """Yield all boards as text, many at a time; those of a stream as soon as they are there."""
-    least = LEAST_BYTES if source.share is not None else 0
+    least = MIN_BYTES if source.share is not None else 0
     held: list[bytes] = []
     size, ending = 0, None
     try:
@@ -162,7 +163,8 @@ def _written(source: Source, form: str, between: bytes) -> Iterator[bytes]:
                 raise InputError(f"{source.place(batch, written)}{error}") from None
             if size >= least:
                 yield between.join(held)
-                held, size = [], 0
+                held = []
+                size = 0
     except InputError as error:
         ending = error
     if held:

@@ -57,7 +57,8 @@ def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) 
     if len({type(part.record.found) for part in parts}) > 1:
         raise InputError(f"{parts[0].name}: a damaged record of a part: others have other results")
     has_lines = isinstance(parts[0].record.found, LinesFile)
-    command, options = parts[0].record.identity.command, parts[0].record.identity.options
+    command = parts[0].record.identity.command
+    options = parts[0].record.identity.options
     form = options.get("format") or ("jsonl" if command == "shares" and has_lines else "text")
     form_of_output(output, None, [form], has_text=form == "text")
     if not has_lines:
@@ -85,7 +86,9 @@ def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) 
 
 def _checked(parts: list[PartFile]) -> tuple[bytes, list[str]]:
     """Check that no file has changed; return the header of all lines, and the files."""
-    header, names, first = b"", list[str](), ""
+    header = b""
+    names = list[str]()
+    first = ""
     for name, record, path in parts:
         lines = record.found
         assert isinstance(lines, LinesFile)

@@ -140,9 +140,11 @@ def _list_all(run: Run, writer: Writer, keep: str, limit: int | None, threads: i
     from gpusudoku.puzzles.minimise import MinimisedBlock
     from gpusudoku.solving import only_solution
 
-    engine, skipped = CpuEngine(threads), run.start_solutions
+    engine = CpuEngine(threads)
+    skipped = run.start_solutions
     for board in run.source.singles():
-        puzzle, number = board[0], 0
+        puzzle = board[0]
+        number = 0
         kept = kept_cells(keep, puzzle.geometry)
         try:
             solution = only_solution(puzzle, engine).cells

@@ -30,9 +30,9 @@ from gpusudoku.formats import FORMATS
 from gpusudoku.options import (
     CUTOFFS_BY,
     DEVICES,
+    MAX_JOBS,
     MAX_SECONDS,
     METHODS,
-    MOST_JOBS,
     STRATEGIES,
 )
 from gpusudoku.pipeline.messages import quietly
@@ -191,7 +191,7 @@ _KNOWN = ", ".join([*TECHNIQUES, *GROUPS])
 jobs_option = option(
     "-j",
     "--jobs",
-    type=Integer(1, MOST_JOBS),
+    type=Integer(1, MAX_JOBS),
     help="CPU threads.  [default: all usable cores]",
 )
 

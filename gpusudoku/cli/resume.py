@@ -45,12 +45,14 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
         if ctx.get_parameter_source(name) == ParameterSource.DEFAULT:
             settings[name] = None  # as it was
     run = read_run(file)
-    setup, boards = run.setup, run.identity.boards
+    setup = run.setup
+    boards = run.identity.boards
     folder = setup.get("folder", str(Path.cwd()))
     path = file if folder == str(Path.cwd()) else str(Path(file).absolute())
     root = ctx.find_root()
     root.meta[ARGUMENTS] = setup.get("arguments", [])
-    name, command = run.identity.command, cli.commands[run.identity.command]
+    name = run.identity.command
+    command = cli.commands[run.identity.command]
     takes_boards = any(isinstance(each, click.Argument) for each in command.params)
     again = command.make_context(name, [""] if takes_boards else [], parent=root)
     # A count that began in Python has its options alone.

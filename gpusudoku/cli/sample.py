@@ -90,7 +90,8 @@ def sample(
     writer = SolutionWriter(settings.form or "line", run.source.origin, ("seed", "draw"))
     with run.open(writer.header):
         seed = run.seed(seed)
-        engine, skipped = start_engine(options), run.start_solutions
+        engine = start_engine(options)
+        skipped = run.start_solutions
         if run.single:
             run.expect(len(numbers))
         for board in run.source.singles():

@@ -117,7 +117,8 @@ def shares(
 
     command = command_facts()
     settings = OutputOptions.take(given, command, is_part=part is not None)
-    options, form = Options(**given), settings.form
+    options = Options(**given)
+    form = settings.form
     if halving is not None and form not in (None, "text"):
         raise InputError(f"--halving {halving}: lists placements as a text, not as {form}")
     form = form if halving is None else "text"

@@ -63,10 +63,12 @@ def simplify(
     bits = parse_techniques(techniques)
     refuse_stdout(boards)
     source = Source(boards, reading)
-    totals, seconds = np.zeros(7, np.int64), 0.0
+    totals = np.zeros(7, np.int64)
+    seconds = 0.0
     import_module("gpusudoku.search.frontier")  # brings in Numba, which is no time of a board
     for batch in source.singles():
-        board, name = batch[0], source.place(batch)
+        board = batch[0]
+        name = source.place(batch)
         start = time.perf_counter()
         result = simplify(board, techniques)
         seconds += time.perf_counter() - start

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 _OF_PUZZLES = ("dataset", "generate", "minimise", "neighbours")
 """The commands whose lines are puzzles."""
-LEAST_DONE = 0.001
+MIN_DONE = 0.001
 """If less is done, the time left cannot be estimated."""
-LEAST_SECONDS = 1.0
+MIN_SECONDS = 1.0
 """After less work, no rate is told."""
 
 own = OwnOptions("status")
@@ -58,12 +58,14 @@ def status(file: str, as_json: bool) -> None:
 
 def _facts(run: RunSnapshot, working: bool | None) -> dict[str, Any]:
     """Return all of it as JSON types; integers that may exceed 2^53 are strings."""
-    state, rate, left = run.state, None, None
-    if state.seconds >= LEAST_SECONDS and state.count.bit_length() <= 1000:  # else it is no float
+    state = run.state
+    rate = None
+    left = None
+    if state.seconds >= MIN_SECONDS and state.count.bit_length() <= 1000:  # else it is no float
         rate = state.count / state.seconds
     if state.finished:
         left = 0.0
-    elif state.done > LEAST_DONE:
+    elif state.done > MIN_DONE:
         left = state.seconds * (1 - state.done) / state.done
     facts: dict[str, Any] = {
         "command": run.identity.command,
@@ -98,7 +100,9 @@ def _facts(run: RunSnapshot, working: bool | None) -> dict[str, Any]:
 
 def _lines(run: RunSnapshot, facts: dict[str, Any]) -> dict[str, str]:
     """Return the same in words."""
-    state, options, count = run.state, run.identity.options, facts["count"]
+    state = run.state
+    options = run.identity.options
+    count = facts["count"]
     what = run.identity.command
     if box := run.identity.boards.get("box"):
         what += f" of one board of boxes {box}"
@@ -118,7 +122,8 @@ def _lines(run: RunSnapshot, facts: dict[str, Any]) -> dict[str, str]:
     lines["done"] = ", ".join(done)
     noun = "puzzles" if run.identity.command in _OF_PUZZLES else "solutions"
     lines[noun] = count if state.finished else f"at least {count}"
-    rate, left = facts["solutions_per_second"], facts["seconds_left"]
+    rate = facts["solutions_per_second"]
+    left = facts["seconds_left"]
     if rate and not state.finished:
         lines["rate"] = f"{rate:.3g} {noun} a second".replace("e+", "e")
     lines["worked"] = duration(state.seconds).removeprefix("about ")

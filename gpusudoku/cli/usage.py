@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from gpusudoku.errors import shown
-from gpusudoku.options import MOST_PARTS
+from gpusudoku.options import MAX_PARTS
 from gpusudoku.pipeline.settings import WhichPart
 
 
@@ -76,7 +76,7 @@ class Number(_Worded, click.types.FloatParamType):
     expected = "a number"
 
 
-MOST_DIGITS = 4000
+MAX_DIGITS = 4000
 """Of a number that is read: Python takes few more, and no count has as many."""
 
 
@@ -85,7 +85,7 @@ def number_of(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     if value is None:
         return None
     text = value.strip()
-    if not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
+    if not (text.isascii() and text.isdigit()) or len(text) > MAX_DIGITS:
         raise click.BadParameter(f"{shown(text)}: expected an integer from 0 up")
     return int(text)
 
@@ -101,11 +101,11 @@ def parsed_part(ctx: click.Context, param: click.Parameter, value: str | None) -
     """Parse I/N, for click."""
     if value is None:
         return None
-    match = re.fullmatch(rf"\s*(\d{{1,{MOST_DIGITS}}})/(\d{{1,{MOST_DIGITS}}})\s*", value, re.ASCII)
+    match = re.fullmatch(rf"\s*(\d{{1,{MAX_DIGITS}}})/(\d{{1,{MAX_DIGITS}}})\s*", value, re.ASCII)
     part = WhichPart(int(match[1]), int(match[2])) if match else WhichPart(0, 0)
-    if not 1 <= part.number <= part.parts <= MOST_PARTS:
+    if not 1 <= part.number <= part.parts <= MAX_PARTS:
         raise click.BadParameter(
-            f"{shown(value)}: expected I/N, I from 1 to N, N at most {MOST_PARTS}, such as 3/100"
+            f"{shown(value)}: expected I/N, I from 1 to N, N at most {MAX_PARTS}, such as 3/100"
         )
     return part
 
@@ -150,7 +150,8 @@ def worded(error: click.UsageError) -> str:
         return f"{str(error.param.metavar).strip('[]')} is missing: {see}"
     if isinstance(error, click.BadParameter) and error.param is not None:
         # The value comes from an argument, an option or the environment.
-        param, message = error.param, error.message
+        param = error.param
+        message = error.message
         is_option = isinstance(param, click.Option)
         name = max(param.opts, key=len) if is_option else str(param.metavar).strip("[]")
         source = error.ctx and param.name and error.ctx.get_parameter_source(param.name)

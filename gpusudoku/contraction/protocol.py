@@ -69,7 +69,8 @@ class Effort:
 
     def __init__(self, seconds: float = inf, instead: float | None = None) -> None:
         self.spent = 0.0
-        self._most, self._instead = seconds, instead
+        self._most = seconds
+        self._instead = instead
 
     def covers(self, steps: float, step_seconds: float) -> bool:
         """Tell whether so much is left."""

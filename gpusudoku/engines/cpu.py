@@ -116,7 +116,9 @@ class SharedSearch:
     def __init__(
         self, frontier: Frontier, settings: SearchSettings, job: Job, threads: int
     ) -> None:
-        self.shape, self.settings, self.job = frontier.shape, settings, job
+        self.shape = frontier.shape
+        self.settings = settings
+        self.job = job
         self.pool = CpuPool.of(frontier.boards, frontier.roots, threads, frontier.shape)
         self.workers: list[SearchWorker] = []
         no_boards = frontier.part(0, 0)
@@ -193,7 +195,8 @@ class SearchWorker(SearchMemory):
     """One thread that searches."""
 
     def __init__(self, shared: SharedSearch) -> None:
-        job, shape = shared.job, shared.shape
+        job = shared.job
+        shape = shared.shape
         cells = shape.n * shape.n
         room = max(shape.lanes, ROOM_BYTES // cells) if job.on_solutions else 0
         super().__init__(shape, shared.settings, Found.into(job.numbers, room, cells))
@@ -229,7 +232,9 @@ class SearchWorker(SearchMemory):
 
     def _make_room(self) -> None:
         """Move the boards to the bottom of the stack if it is full, and enlarge it if need be."""
-        boards, roots, state = self.stack.boards, self.stack.roots, self.stack.state
+        boards = self.stack.boards
+        roots = self.stack.roots
+        state = self.stack.state
         low = int(state[BELOW]) + 1
         height = int(state[TOP]) + 1
         if height + 3 * self.shape.lanes <= len(boards):
@@ -287,7 +292,8 @@ class SumWorker(TaskWorker):
     """One thread that sums tasks in memory of its own."""
 
     def __init__(self, contraction: Contraction, sums: Sums) -> None:
-        self.contraction, self.products = contraction, 0
+        self.contraction = contraction
+        self.products = 0
         self._sums = sums
         self._scratch: Any = None
 

@@ -135,7 +135,9 @@ class _QuickMemory(SearchMemory):
 
     def search(self, board: Batch, limit: int | None) -> BegunSearch:
         """Search a board until the time or the limit is reached."""
-        shape, stack, found = self.shape, self.stack, self.found
+        shape = self.shape
+        stack = self.stack
+        found = self.found
         self._pack(board)
         start = time.perf_counter()
         found.counts[0] = found.used[0] = 0

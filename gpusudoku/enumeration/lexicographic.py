@@ -30,16 +30,19 @@ from gpusudoku.options import Options
 from gpusudoku.planning.count import count_block
 from gpusudoku.results import ResultBlock
 
-LISTED, LISTED_BYTES = 1 << 12, 1 << 22
+LISTED = 1 << 12
+LISTED_BYTES = 1 << 22
 """Solutions with a prefix, and their bytes, that are listed; of more the next digits count."""
-KEPT_LEAVES, KEPT_NODES = 64, 1 << 14
+KEPT_LEAVES = 64
+KEPT_NODES = 1 << 14
 """The number of such lists, and of prefixes with their counts, that are kept for later numbers."""
 PREFIX_COUNT_SECONDS = 20.0
 """A number is refused if one of the counts on the way to its solution should take longer."""
 LIST_SECONDS = 20.0
 """A list is refused if a search for it takes longer on a core: there may well be no solution, which
 can take forever to show."""
-SPLIT_FIRST, SPLIT_LATER = 1 << 10, 1 << 13
+SPLIT_FIRST = 1 << 10
+SPLIT_LATER = 1 << 13
 """The iterator splits prefixes that have more solutions: the first blocks should come soon."""
 TOGETHER = 32
 """The most prefixes that it searches together."""

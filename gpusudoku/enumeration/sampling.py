@@ -38,7 +38,8 @@ ROUND = 1 << 192
 """The distance of the counter from one round to the next."""
 KEYS = 1 << 63
 """The least last word of the counters of other uses. No number needs this many rounds."""
-FIRST, BLOCK = 1 << 10, 1 << 18
+FIRST = 1 << 10
+BLOCK = 1 << 18
 """Numbers that are drawn together, at first and at most: the first solutions come soon, and boards
 with many pairs of partitions take as long for a few as for many."""
 PIECE = 1 << 14
@@ -49,7 +50,8 @@ MULTIPLIERS = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
 KEY_STEPS = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B
 """The constants of Philox 4x64."""
 WORD = (1 << WORD_BITS) - 1
-HALF, LOW = np.uint64(32), np.uint64((1 << 32) - 1)
+HALF = np.uint64(32)
+LOW = np.uint64((1 << 32) - 1)
 
 Words = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -64,8 +66,10 @@ def checked_seed(seed: int) -> int:
 
 def multiply(words: Words, factor: np.uint64) -> tuple[Words, Words]:
     """Multiply words by a word; return the high and the low words of the products."""
-    a, b = words >> HALF, words & LOW
-    c, d = factor >> HALF, factor & LOW
+    a = words >> HALF
+    b = words & LOW
+    c = factor >> HALF
+    d = factor & LOW
     middle = a * d
     middle += b * d >> HALF
     carried = b * c
@@ -78,9 +82,12 @@ def philox(seed: int, counter: Sequence[Words]) -> list[Words]:
     x0, x1, x2, x3 = counter
     keys = seed & WORD, seed >> WORD_BITS
     for _ in range(ROUNDS):
-        (high0, low0), (high2, low2) = multiply(x0, MULTIPLIERS[0]), multiply(x2, MULTIPLIERS[1])
-        x0, x1 = high2 ^ x1 ^ np.uint64(keys[0]), low2
-        x2, x3 = high0 ^ x3 ^ np.uint64(keys[1]), low0
+        (high0, low0) = multiply(x0, MULTIPLIERS[0])
+        (high2, low2) = multiply(x2, MULTIPLIERS[1])
+        x0 = high2 ^ x1 ^ np.uint64(keys[0])
+        x1 = low2
+        x2 = high0 ^ x3 ^ np.uint64(keys[1])
+        x3 = low0
         keys = (keys[0] + KEY_STEPS[0]) & WORD, (keys[1] + KEY_STEPS[1]) & WORD
     return [x0, x1, x2, x3]
 
@@ -91,7 +98,8 @@ def random_words(seed: int, numbers: Ints, attempts: Ints, use: int) -> list[Wor
     Different uses, from KEYS on, have different words, which are independent of the numbers that
     ``Uniform`` draws with the same seed. numbers and attempts are int64 (k), from 0 on.
     """
-    index, zeros = numbers.astype(np.uint64), np.zeros(len(numbers), np.uint64)
+    index = numbers.astype(np.uint64)
+    zeros = np.zeros(len(numbers), np.uint64)
     return philox(seed, (index, zeros, attempts.astype(np.uint64), zeros + np.uint64(use)))
 
 
@@ -121,7 +129,8 @@ class Uniform:
             return np.concatenate([self.numbers(at, min(at + PIECE, last)) for at in starts])
 
         def draw(turn: int, refused: Ints) -> NDArray[Any]:
-            start, end = int(refused[0]), int(refused[-1]) + 1
+            start = int(refused[0])
+            end = int(refused[-1]) + 1
             return self._drawn(turn, first + start, first + end)[refused - start]
 
         return self._reduced(last - first, draw)
@@ -162,7 +171,8 @@ class Uniform:
         while start < n:
             end = min(start + size, n)
             yield self.numbers(start, end)
-            start, size = end, min(4 * size, BLOCK)
+            start = end
+            size = min(4 * size, BLOCK)
 
     def distinct(self, n: int, start: int = 0) -> Iterator[NDArray[Any]]:
         """Yield the first n different numbers, at most the count, in blocks; see ``first``."""
@@ -192,7 +202,8 @@ class Uniform:
     def _scattered(self, turn: int, numbers: Ints, attempts: Ints) -> NDArray[Any]:
         """Draw the same for any indices and attempts."""
         high, low = multiply(numbers.astype(np.uint64), np.uint64(self._words))
-        place, skipped = high << np.uint64(62) | low >> np.uint64(2), (low % WORDS).astype(np.int64)
+        place = high << np.uint64(62) | low >> np.uint64(2)
+        skipped = (low % WORDS).astype(np.int64)
         # So many values of the counter hold the words of a number, wherever in them it begins.
         values = 1 if WORDS % self._words == 0 else (self._words + WORDS - 2) // WORDS + 1
         found = list[Words]()

@@ -56,7 +56,8 @@ single solution of a large board can take forever. 9x9 boards of clues need no s
 IN_MEMORY_NINE = 1 << 16
 """The most solutions of a 9x9 board that are kept in memory: to find and sort these takes a few
 hundredths of a second."""
-IN_MEMORY, IN_MEMORY_BYTES = 1 << 20, 1 << 28
+IN_MEMORY = 1 << 20
+IN_MEMORY_BYTES = 1 << 28
 """The same for other boards."""
 COUNT_SECONDS = 600.0
 """Nothing that begins with a count is done if the count should take longer."""

@@ -17,7 +17,7 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats.grids import Head
-from gpusudoku.formats.lines import LEAST_CELLS, LineParser, is_last_word
+from gpusudoku.formats.lines import MIN_CELLS, LineParser, is_last_word
 from gpusudoku.formats.source import LONGEST_ROW, FormatError, Lines, Way, content, quoted, single
 
 _WORD = re.compile(r"[^\s|:,;]+", re.ASCII)
@@ -58,7 +58,7 @@ def is_beside(head: Head, way: Way) -> bool:
     parser = LineParser(way.geometry, way.near)
     first = head.lines[0]
     text = _text_of(first[1])
-    if max(map(len, _WORD.findall(text)), default=0) < LEAST_CELLS and not _LINK.search(text):
+    if max(map(len, _WORD.findall(text)), default=0) < MIN_CELLS and not _LINK.search(text):
         return False
     with suppress(FormatError):
         parser.parse(*first)
@@ -92,7 +92,7 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
     boards: list[tuple[Board, int, int, bytes]] = []
     errors: list[tuple[str, FormatError]] = []
     for word, start, end in words:
-        if len(word) >= LEAST_CELLS:
+        if len(word) >= MIN_CELLS:
             try:
                 board = parser.parse_field(number, word.encode(errors="replace"))
             except FormatError as wrong:
@@ -113,7 +113,7 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
             raise error
     if not boards:
         longest = max((word for word, *_ in words), key=len, default="")
-        what = f"{shown(longest)}, expected a board of at least {LEAST_CELLS} cells beside text"
+        what = f"{shown(longest)}, expected a board of at least {MIN_CELLS} cells beside text"
         if link:
             what = f"a link to {shown(link[1])} without a board in plain digits: compressed puzzles"
             what += ", as f-puzzles and SudokuPad have them, may have extra rules and are not read"

@@ -34,7 +34,7 @@ from gpusudoku.board.board import Board, array_of, name_of
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import InputError, Interrupted, described, shown
-from gpusudoku.formats.lines import LEAST_CELLS, PlainRun
+from gpusudoku.formats.lines import MIN_CELLS, PlainRun
 from gpusudoku.formats.read import parse, read_batches
 from gpusudoku.formats.symbols import are_digits, joined_texts, warn_from_zero
 from gpusudoku.jobs.job import Pace
@@ -46,8 +46,8 @@ FIRST_ITEMS = 16
 """Items taken together at first: a user who streams boards sees the first results soon."""
 ITEMS_SECONDS = 0.1
 """Items that come slowly are taken together for about so long."""
-MOST_ITEMS = 1 << 14
-MOST_DIGIT = 64
+MAX_ITEMS = 1 << 14
+MAX_DIGIT = 64
 """A larger number is no cell: it is a puzzle that was read as a number."""
 
 _PLACE = re.compile(r"^<text>(:\d+)*: ")
@@ -85,7 +85,7 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
         except InputError:
             _refuse_name(item)
             raise
-    if isinstance(item, int | float) and item > MOST_DIGIT:
+    if isinstance(item, int | float) and item > MAX_DIGIT:
         n = 9 if geometry is None else geometry.n
         # A shorter number may be a smaller board that lost its zeros.
         if isinstance(item, int) and n <= 9 and 10 ** ((n - 1) ** 2) <= item < 10 ** (n * n):
@@ -101,7 +101,7 @@ def board_of(given: BoardLike, box: Geometry | str | None = None) -> Board:
     if cells.size == 1 and cells.item() is None:  # a missing puzzle in a table of one column
         raise InputError("expected a board as text or as rows of cells, found one missing value")
     number = cells.item() if cells.size == 1 else None  # a puzzle in a table of one column
-    if isinstance(number, int | float) and number > MOST_DIGIT:
+    if isinstance(number, int | float) and number > MAX_DIGIT:
         return board_of(number, geometry)
     if cells.dtype == object and {str} <= {*map(type, cells.flat)} <= {str, type(None)}:
         return _board_of_texts(cells, geometry)
@@ -203,7 +203,7 @@ def batches_of(
     shape: tuple[int, ...] = getattr(boards, "shape", (1,))
     if not isinstance(boards, Iterable) or isinstance(boards, Mapping) or shape == ():
         raise InputError(f"expected boards, found {described(boards)}")
-    if hasattr(boards, "columns") and len(shape) == 2 and 1 < shape[1] < LEAST_CELLS:
+    if hasattr(boards, "columns") and len(shape) == 2 and 1 < shape[1] < MIN_CELLS:
         raise InputError(
             f"a table of {shape[1]} columns: give its column of puzzles, as table['puzzle'], or in"
             " a list if it is one board"
@@ -222,14 +222,14 @@ def batches_of(
     if type(items) in (list, tuple) or (isinstance(items, np.ndarray) and items.ndim == 1):
         if isinstance(items, np.ndarray) and items.dtype.kind not in "US":
             items = list(items)
-        starts = range(0, len(items), MOST_ITEMS)
-        return _batches((items[start : start + MOST_ITEMS] for start in starts), geometry)
+        starts = range(0, len(items), MAX_ITEMS)
+        return _batches((items[start : start + MAX_ITEMS] for start in starts), geometry)
     return _batches(_taken(iter(items)), geometry)
 
 
 def _taken(items: Iterator[Any]) -> Iterator[list[Any]]:
     """Yield items in lists, as many in each as come in a short time."""
-    pace = Pace(FIRST_ITEMS, ITEMS_SECONDS, MOST_ITEMS)
+    pace = Pace(FIRST_ITEMS, ITEMS_SECONDS, MAX_ITEMS)
     full = True
     while full:
         start = time.perf_counter()
@@ -249,7 +249,8 @@ def _taken(items: Iterator[Any]) -> Iterator[list[Any]]:
 
 def _batches(blocks: Iterable[Any], geometry: Geometry | None) -> Iterator[Batch | InputError]:
     """Read lists of items of any kind, and arrays of strings."""
-    run, index = PlainRun(), 0
+    run = PlainRun()
+    index = 0
     for block in blocks:
         pieces: Iterable[tuple[bool, Any]] = [(True, block)]
         if not isinstance(block, np.ndarray) and {*map(type, block)} not in ({str}, {bytes}):
@@ -294,8 +295,8 @@ def _array_batches(boards: NDArray[Any], geometry: Geometry | None) -> Iterator[
     if boards.ndim == 2 and boards.shape[0] == boards.shape[1]:
         size = f"{len(boards)}x{len(boards)}"
         advice = f"; an array of {size} has a board in every row: for one board put it in a list"
-    for index in range(0, len(boards), MOST_ITEMS):
-        some = boards[index : index + MOST_ITEMS]
+    for index in range(0, len(boards), MAX_ITEMS):
+        some = boards[index : index + MAX_ITEMS]
         if (some != 0).all():
             some = np.where(some == -1, 0, some)
         cells = some.reshape(len(some), prod(some.shape[1:]))

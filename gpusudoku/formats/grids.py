@@ -43,14 +43,14 @@ from gpusudoku.formats.symbols import digit_of, letters_of
 
 SECTION = re.compile(rb"\s*\[([A-Za-z]\w*)\]\s*")
 """A line that names the following part of an .sdk file."""
-MOST_TITLES = 10
+MAX_TITLES = 10
 """Lines of text above a grid that are passed over."""
 
 _MAX_ROWS = 1 << 14
 """Rows, or rules, of a block: of several boards if there are more than a board has."""
 _MIN_STACKED = 4
 """Rows of a board that has others directly below it, unless the shape of its boxes is given."""
-_MOST_TAKEN = 1 << 10
+_MAX_TAKEN = 1 << 10
 """Lines taken to recognise the form, with comments."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 _DASHES = re.compile(rb"[-|\s]+")
@@ -86,7 +86,7 @@ class Block:
     @property
     def is_title(self) -> bool:
         """True if it is nothing but text above a grid."""
-        return len(self.rows) <= MOST_TITLES and all(row.is_text for row in self.rows)
+        return len(self.rows) <= MAX_TITLES and all(row.is_text for row in self.rows)
 
     def add(self, number: int, text: bytes) -> None:
         """Take one more line, which is not blank; refuse lines too long for any grid."""
@@ -106,10 +106,11 @@ class Block:
     def ends_before(self, text: bytes) -> bool:
         """Tell whether the rows are a whole grid, and the next line begins another."""
         n = self.rows[-1].gaps if self.rows else 0
-        grid, most = self.rows[-1 - n : -1], len(self.rows)
+        grid = self.rows[-1 - n : -1]
+        most = len(self.rows)
         # A last row without a cell parts the grid from the row below. If both begin with such a
         # row, it may be another that parts them.
-        if 1 < n == len(grid) >= most - 1 - MOST_TITLES and not grid[0].is_title(n):
+        if 1 < n == len(grid) >= most - 1 - MAX_TITLES and not grid[0].is_title(n):
             all_rows = [*grid, Row(0, text)]
             if not (all_rows[0].gaps and all_rows[-1].gaps) and all(
                 n in row.counts or row.text.count(b"\t") + 1 == n for row in all_rows
@@ -160,12 +161,14 @@ def blocks(lines: Iterable[NumberedLine]) -> Iterator[Block]:
         if is_blank and block and block.is_blank_row(text):
             block.add(number, text)
         elif section or (is_blank and not (block and block.is_title)):
-            ended, block = block, None
+            ended = block
+            block = None
             if section:
                 skipping = section[1].lower() != b"puzzle"
         elif text.strip() and not skipping:
             if block and block.ends_before(text):
-                ended, block = block, None
+                ended = block
+                block = None
             block = block or Block(number)
             block.add(number, text)
         if ended and ended.rows:
@@ -202,7 +205,9 @@ def bands_of(found: Iterable[Block], geometry: Geometry | None) -> Iterator[Bloc
         else:
             if pending:
                 yield pending
-            pending, height, width = block, len(rows), n
+            pending = block
+            height = len(rows)
+            width = n
         if len(pending.rows) >= width:
             yield pending
             pending = None
@@ -230,7 +235,8 @@ def head_of(lines: Lines) -> Head:
     comment = (0, b"")
     head: list[NumberedLine] = []
     taken: list[NumberedLine] = []
-    block, in_bands = Block(0), False
+    block = Block(0)
+    in_bands = False
     size = 0
     for number, line in lines:
         text = content(line)
@@ -253,7 +259,7 @@ def head_of(lines: Lines) -> Head:
                 break
             else:
                 in_bands = not block.is_title
-        if len(head) == LONGEST_HEAD or len(taken) == _MOST_TAKEN:
+        if len(head) == LONGEST_HEAD or len(taken) == _MAX_TAKEN:
             break
     if not head:
         raise UnreadableError("no board found")
@@ -309,7 +315,8 @@ def is_one_per_line(head: Head, way: Way) -> bool:
     if len(rows) == width and not large:
         if way.near is not None:
             return False
-        small, whole = GUESSED[n], GUESSED[width]
+        small = GUESSED[n]
+        whole = GUESSED[width]
         raise UnreadableError(
             (
                 f"{width} lines of {width} cells read two ways: give ",
@@ -350,7 +357,8 @@ def _blank_cells(rows: Sequence[Row]) -> list[int]:
 
 def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | InputError]:
     """Read every board of a batch; a block that is no board gives an error in its place."""
-    last, origin = way.geometry, Origin(way.source)
+    last = way.geometry
+    origin = Origin(way.source)
     for block in bands_of(blocks(lines), way.geometry):
         try:
             boards = _boards(block, way, last)
@@ -374,8 +382,9 @@ def read_grids(lines: Iterable[NumberedLine], way: Way) -> Iterator[Batch | Inpu
 def ways_to_read(block: Block, n: int | None) -> Iterator[list[Block]]:
     """Yield the boards that a block may stand for, of n rows with n cells each; any n if None."""
     for lines in filter(None, (block, block.with_dashes_as_rows())):
-        for titles in range(min(MOST_TITLES + 1, len(lines.rows))):
-            above, rows = lines.rows[:titles], lines.rows[titles:]
+        for titles in range(min(MAX_TITLES + 1, len(lines.rows))):
+            above = lines.rows[:titles]
+            rows = lines.rows[titles:]
             if above and not (above[-1].has_letters or _is_head(lines, above[-1])):
                 break
             sizes = [
@@ -488,7 +497,8 @@ def _explain(block: Block, geometry: Geometry | None, last: Geometry | None) -> 
     if any(whole):  # boards on one line each
         # If the block begins with such boards, the row after them is out of place.
         place = 0 if all(whole) else whole.index(not whole[0])
-        row, expected = rows[place], "a row of a grid" if whole[place] else "a board on every line"
+        row = rows[place]
+        expected = "a row of a grid" if whole[place] else "a board on every line"
         found = width**2 if whole[place] else row.count_near(width)
         raise UnreadableError(f"mixed formats: {found} cells, expected {expected}", row.line)
     title, *below = block.rows
@@ -559,7 +569,8 @@ def _shown_geometry(block: Block, near: Geometry | None) -> Geometry | None:
     heights = {below - above for above, below in pairwise(places)}
     if len(heights) > 1 or len(widths) > 1:
         raise FormatError("the rules show boxes of unequal sizes", block.line)
-    (height,), (width,) = heights, widths
+    (height,) = heights
+    (width,) = widths
     if width == 1 < height and any(row.filled for row in block.rows):
         width = n  # Bars around every cell show which of them are empty, and no boxes.
     if height == width and width in (1, n):

@@ -57,12 +57,12 @@ _FIGURES = bytes(
 """The digits of characters of boards that have up to nine: the rest is 255."""
 LONGEST_HEAD = 2 * MAX_DIGITS + 2
 """Lines of the longest grid, with a rule above every row and below the last, and one row more."""
-LEAST_CELLS = 16
+MIN_CELLS = 16
 """A field, a word of a line or a row of a table of fewer cells is no board by itself."""
 _LAST_WORDS = (b"end", b"eof", b"done", b"exit", b"quit", b"stop")
-LEAST_LINES = 16
+MIN_LINES = 16
 """Lines read together at first, and again after a line that differs from the others."""
-MOST_LINES = 1 << 14
+MAX_LINES = 1 << 14
 """Lines read together at most."""
 
 FieldsOf = Callable[[list[str]], Iterator[tuple[str, tuple[str, ...]]]]
@@ -80,7 +80,8 @@ _WIKI_BOX = Geometry(3, 3)
 def read_lines(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read every board of a batch; a line that is no board gives an error in its place."""
     origin = Origin(way.source)
-    parser, together = LineParser(way.geometry, way.near), LinesTogether(lines)
+    parser = LineParser(way.geometry, way.near)
+    together = LinesTogether(lines)
     largest = 0
     for number, line in lines:
         try:
@@ -156,14 +157,14 @@ class PlainRun:
     """
 
     def __init__(self) -> None:
-        self.most = LEAST_LINES
+        self.most = MIN_LINES
         """The number of boards to look at next."""
 
     def read(self, symbols: NDArray[np.uint8], n: int, looked_at: int) -> NDArray[np.uint8]:
         """Read boards of characters, uint8 (B, n * n), up to the first that is not plain."""
         cells = plain_boards(symbols, n)
         all_plain = len(cells) == looked_at > 0
-        self.most = min(2 * self.most, MOST_LINES) if all_plain else LEAST_LINES
+        self.most = min(2 * self.most, MAX_LINES) if all_plain else MIN_LINES
         return cells
 
 
@@ -233,7 +234,8 @@ class LinesTogether:
 
     def like(self, line: bytes, geometry: Geometry, origin: Origin) -> Iterator[Batch]:
         """Read on after a board's line while the lines at hand are boards of the same form."""
-        size, end = len(line), line[geometry.cells :]
+        size = len(line)
+        end = line[geometry.cells :]
         if geometry.n > len(DIGITS) or end not in (b"\n", b"\r\n"):
             return
         text_type = np.dtype(f"S{geometry.cells}")
@@ -284,7 +286,8 @@ class LineParser:
     """Reads boards on one line each, of a geometry if it is given, else ``near`` or guessed."""
 
     def __init__(self, geometry: Geometry | None, near: Geometry | None = None) -> None:
-        self._geometry, self._near = geometry, near
+        self._geometry = geometry
+        self._near = near
         self.text = b""  # the cells of the last board as they were written, but for candidates
         self._last = geometry
         guessed = [*GUESSED.values(), near] if near is not None else GUESSED.values()
@@ -429,7 +432,8 @@ class LineParser:
         if geometry is None or geometry.cells not in row.counts:
             row.check_characters()
             if self._geometry is not None:
-                found, cells = row.count_near(self._geometry.cells), self._geometry.cells
+                found = row.count_near(self._geometry.cells)
+                cells = self._geometry.cells
                 message = f"{cells} for a board with boxes of {self._geometry}"
                 raise FormatError(f"{found} cells, expected {message}", number)
             # A token longer than any number is a run of characters.
@@ -445,7 +449,7 @@ class LineParser:
 
     def _check_alone(self, row: Row, board: Board) -> None:
         """Refuse words of which one is a board beside its solution or something else."""
-        sizes = {len(word) for word in row.tokens if len(word) >= LEAST_CELLS}
+        sizes = {len(word) for word in row.tokens if len(word) >= MIN_CELLS}
         for size in sizes if len(row.tokens) > 1 and self._geometry is None else ():
             boards = [self._plain(word) for word in row.tokens if len(word) == size]
             unsolved = [smaller for smaller in boards if smaller and not smaller.is_full]
@@ -482,7 +486,7 @@ def _check_numbered(number: int, board: Board, behind: bytes) -> None:
             try:
                 other = parser.parse(number, piece)
             except FormatError as error:
-                if board.n == 1 and len(piece) >= LEAST_CELLS:
+                if board.n == 1 and len(piece) >= MIN_CELLS:
                     error.column = None  # in the piece
                     raise
                 continue

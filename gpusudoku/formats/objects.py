@@ -69,13 +69,13 @@ _TOKEN = re.compile(
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 _PAIR = 2
 """Texts of a puzzle and its solution."""
-_MOST_DEPTH = 5
+_MAX_DEPTH = 5
 """Lists within each other, less one."""
 
 _VERSION = re.compile(r"version: ([1-4])\s+")
 _LONGEST_TAG = 1 << 16
 """Bytes of a tag or a comment of several lines: the parser may begin it again on every line."""
-_MOST_TAGS = 1 << 8
+_MAX_TAGS = 1 << 8
 """Elements within each other: the parser keeps the names of all that are open."""
 
 
@@ -95,7 +95,8 @@ def is_list(head: Head) -> bool:
 
 def read_objects(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     """Read the board of every object; one without a board gives an error in its place."""
-    reader, together = _ObjectReader(way), LinesTogether(lines)
+    reader = _ObjectReader(way)
+    together = LinesTogether(lines)
     begun = False
     box: Any = None
     """That of the last object."""
@@ -348,18 +349,21 @@ def _rows(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
                 raise UnreadableError(
                     f"{shown(rest)} in a list, expected numbers, None or null", number
                 )
-            place, found = token.end(), token[0]
+            place = token.end()
+            found = token[0]
             is_line = kind == "text" and len(found) > 3
             is_cell = kind in ("text", "value") and not is_line
-            if kind == "open" and len(brackets) > _MOST_DEPTH:
+            if kind == "open" and len(brackets) > _MAX_DEPTH:
                 raise UnreadableError("lists in lists in lists, expected a board", number)
             if nested if is_cell else values and (is_line or kind == "open"):
                 raise UnreadableError("a list of cells and rows, expected either", number)
             if kind == "open":
                 if not brackets:
-                    start, size = number, 0
+                    start = number
+                    size = 0
                 yield from texts
-                texts, strings = [], 0
+                texts = []
+                strings = 0
                 brackets.append(found)
                 nested = False
             elif kind == "close":
@@ -419,7 +423,8 @@ def _givens(data: str, number: int) -> str:
 
 def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
     """Yield the line of every ``<game data="BOARD">``; no board may be in any other place."""
-    number, depth = 0, -1
+    number = 0
+    depth = -1
     """The last line, and the elements that are open, without the one around everything."""
     pending = size = 0
     """The characters of a tag that has not ended, and those of the text before it."""
@@ -431,8 +436,8 @@ def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
         nonlocal depth
         end_text()
         depth += 1
-        if depth > _MOST_TAGS:
-            raise UnreadableError(f"more than {_MOST_TAGS} XML tags in each other", number)
+        if depth > _MAX_TAGS:
+            raise UnreadableError(f"more than {_MAX_TAGS} XML tags in each other", number)
         data = _givens(attributes.get("data", "").strip(), number) if name == "game" else ""
         if data and not data.startswith("#"):
             found.append((number, data.encode() + b"\n"))
@@ -466,12 +471,14 @@ def _games(lines: Iterable[NumberedLine], way: Way) -> Iterator[NumberedLine]:
             raise UnreadableError(f'a board {place}, expected it as in <game data="BOARD">', number)
 
     parser = expat.ParserCreate()
-    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
     parser.CharacterDataHandler = add_text
     # An element around everything: there may be several documents, but no DOCTYPE, and so no
     # entities, is allowed within it.
     for line_number, line in chain([(0, b"<boards>")], lines, [(0, b"</boards>")]):
-        number, place = line_number or number, parser.CurrentByteIndex
+        number = line_number or number
+        place = parser.CurrentByteIndex
         text = line.decode(errors="replace")
         if text.lstrip().startswith("<?xml"):
             text = text.partition("?>")[2]

@@ -50,9 +50,9 @@ _SIZE = re.compile(rb"[1-9][0-9]{0,6}(?: [1-9][0-9]?)? *")
 """A number of boards, or of rows and columns of a board or of its boxes."""
 _TEXT = "<text>"
 """The source of a text, in errors."""
-_LEAST_ROW = 4
+_MIN_ROW = 4
 """Characters of the line below them."""
-_MOST_BAD = 1 << 7
+_MAX_BAD = 1 << 7
 """Bad boards before the first good one, if there are control characters: more are binary data."""
 
 
@@ -154,10 +154,11 @@ def _entries(lines: Lines, way: Way) -> Iterator[Batch | InputError]:
     head = head_of(lines)
     if _SIZE.fullmatch(head.first) and way.geometry != Geometry(1, 1):
         first = next(lines)
-        size, text = head.first, content(next_line(lines)[1])
+        size = head.first
+        text = content(next_line(lines)[1])
         figures, cells = (len(b"".join(line.split())) for line in (size, text))
         # A row where blanks are empty cells is as long as the next one.
-        if len(size) < len(text) and max(figures + 1, _LEAST_ROW) <= cells:
+        if len(size) < len(text) and max(figures + 1, _MIN_ROW) <= cells:
             found = _entries_of_text(head_of(lines), lines, way)
             return _checked(found, [*map(int, size.split())], first[0])
         lines.put_back([first])
@@ -194,7 +195,7 @@ def _entries_of_text(head: Head, lines: Lines, way: Way) -> Iterator[Batch | Inp
     first: list[Batch | InputError] = []
     with suppress(FormatError):
         found = _entries_of_form(head, lines, way)
-        for entry in islice(found, _MOST_BAD):
+        for entry in islice(found, _MAX_BAD):
             first.append(entry)
             if not isinstance(entry, InputError):
                 return chain(first, found)

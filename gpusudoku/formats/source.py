@@ -30,7 +30,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.errors import (
-    MOST_OF_BOARD,
+    MAX_OF_BOARD,
     BadEntry,
     Hint,
     InputError,
@@ -157,7 +157,7 @@ class UnreadableError(FormatError):
 
 def quoted(board: Board) -> str:
     """Quote a board in a message: its line, or the start of a long one."""
-    return shortened(str(board), MOST_OF_BOARD)
+    return shortened(str(board), MAX_OF_BOARD)
 
 
 def single(
@@ -329,7 +329,8 @@ class _Joined(io.RawIOBase):
         if not self._ready:
             self._ready = memoryview(next(self._pieces, b""))
         size = min(len(buffer), len(self._ready))
-        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
+        buffer[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
         return size
 
 
@@ -378,7 +379,8 @@ class Lines:
         """True once nothing came when the stream was asked for more."""
 
     def _numbered(self) -> Iterator[NumberedLine]:
-        line, rest = self._take(LONGEST_LINE), b""
+        line = self._take(LONGEST_LINE)
+        rest = b""
         nul = bytes(not byte for byte in line[:4])
         encoding = {b"\0\1\0\1": "utf-16-le", b"\1\0\1\0": "utf-16-be"}.get(nul)
         if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -391,7 +393,9 @@ class Lines:
             line = self._take(LONGEST_LINE)
         line = line.removeprefix(codecs.BOM_UTF8)
         while line or rest:
-            is_end, line, rest = not line, rest + line, b""
+            is_end = not line
+            line = rest + line
+            rest = b""
             lines = [line]
             # The last return may belong to a line feed that has not been read.
             if b"\r" in line[:-2] or (line[-2:-1] == b"\r" and line[-1:] != b"\n"):
@@ -423,7 +427,8 @@ class Lines:
                 break
             more = self._read(READ_BYTES)
             self._drained = not more
-            self._data, self._place = self._data[self._place :] + more, 0
+            self._data = self._data[self._place :] + more
+            self._place = 0
 
     def at_hand(self) -> NDArray[np.uint8]:
         """Return whole lines that have been read of a buffered stream, if none were put back."""

@@ -54,13 +54,13 @@ _NUMBERS |= {bytes([sign]): 0 for sign in _SIGNS} | {b"-1": 0}
 _ZEROS = (b"0", b"00")
 _EMPTY = {"none", "null", "nan", "na", ""}
 _DECIMAL = re.compile(rb"-?\d{1,2}\.\d*(?:e[+-]\d\d)?")
-_MOST_WITH_X = 9
+_MAX_WITH_X = 9
 LETTERS = DIGITS[9:]
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _NO_SYMBOL = ord("!")
 _WHITE = np.isin(np.arange(256), [*b" \t\r\n"])
-_MOST_BLANKS = 4
+_MAX_BLANKS = 4
 """Blanks taken off at each end. A string with more of them is left to a parser."""
 
 
@@ -75,7 +75,7 @@ def character_values(text: bytes, n: int) -> NDArray[np.uint8]:
 def values_in(alphabet: bytes, text: bytes) -> NDArray[np.uint8]:
     """Return the values of characters in an alphabet, as ``character_values`` does."""
     signs = BLANKS
-    if b"X" in text.upper() and 1 < len(alphabet) <= _MOST_WITH_X and not {*text} & {*BLANKS}:
+    if b"X" in text.upper() and 1 < len(alphabet) <= _MAX_WITH_X and not {*text} & {*BLANKS}:
         signs += b"xX"
     return np.frombuffer(text.translate(_table(alphabet, signs)), np.uint8)
 
@@ -117,7 +117,7 @@ def letters_of(text: bytes, n: int) -> bytes:
     if not (symbols.isalpha() and 4 < n == len(first_letters)):
         return b""
     letters = bytes(sorted({*symbols}))
-    may_have_x = n <= _MOST_WITH_X and len(symbols) == len(text)
+    may_have_x = n <= _MAX_WITH_X and len(symbols) == len(text)
     for alphabet in (letters.replace(b"X", b""), letters) if may_have_x else (letters,):
         if alphabet and not alphabet.translate(None, first_letters):
             return first_letters if CHARACTERS[alphabet[-1]] > n else b""
@@ -141,7 +141,7 @@ def number_values(tokens: Sequence[bytes], n: int) -> NDArray[np.uint8]:
         warn_from_zero(n)
         values = [value + (value > 0 or zero)
                   for value, zero in zip(values, is_zero, strict=True)]  # fmt: skip
-    if 1 < n <= _MOST_WITH_X and 0 not in values:
+    if 1 < n <= _MAX_WITH_X and 0 not in values:
         values = [0 if token in (b"x", b"X") else value
                   for token, value in zip(tokens, values, strict=True)]  # fmt: skip
     return np.array(values, np.uint8)
@@ -218,12 +218,13 @@ def joined_texts(
         sizes = np.fromiter(map(len, texts), np.int64, len(texts))
         starts = np.cumsum(sizes) - sizes
         data = as_symbols(texts)
-    for _ in range(_MOST_BLANKS):
+    for _ in range(_MAX_BLANKS):
         first = (sizes > 0) & _WHITE[data[starts]]
         last = (sizes > first) & _WHITE[data[np.maximum(starts + sizes - 1, 0)]]
         if not (first | last).any():
             break
-        starts, sizes = starts + first, sizes - first - last
+        starts = starts + first
+        sizes = sizes - first - last
     return data, starts, sizes
 
 

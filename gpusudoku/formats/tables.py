@@ -12,7 +12,7 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.errors import Hint, InputError, shown
 from gpusudoku.formats.grids import Head, is_one_per_line
-from gpusudoku.formats.lines import LEAST_CELLS, LineParser, LinesTogether
+from gpusudoku.formats.lines import MIN_CELLS, LineParser, LinesTogether
 from gpusudoku.formats.source import (
     LONGEST_FENCE,
     FormatError,
@@ -34,9 +34,9 @@ NAMES = frozenset(
 
 _DELIMITERS = (b"\t", b",", b";")
 _NAME = re.compile(rb'\s*"?(?!(?i:nan)\b)[A-Za-z][\w .-]*+"?\s*')
-_MOST_NAMES = 9
+_MAX_NAMES = 9
 """Names of columns that a message lists."""
-_MOST_LINES = 1 << 8
+_MAX_LINES = 1 << 8
 """Lines of a row after the first one."""
 
 
@@ -56,7 +56,8 @@ class Header(NamedTuple):
 
 def read_table(lines: Lines, way: Way, header: Header) -> Iterator[Batch | InputError]:
     """Read the board of every line; a line without one gives an error in its place."""
-    parser, together = LineParser(way.geometry, way.near), LinesTogether(lines)
+    parser = LineParser(way.geometry, way.near)
+    together = LinesTogether(lines)
     origin = Origin(way.source, header.others(header.names))
 
     def fields_of_lines(lines: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -108,7 +109,7 @@ def _row_of(line: bytes, lines: Lines, header: Header, way: Way) -> bytes:
     while row.count(b'"') % 2:
         following = next(lines, None)
         taken += [following] if following else []
-        if not following or _is_row(following[1], header, way) or len(taken) > _MOST_LINES:
+        if not following or _is_row(following[1], header, way) or len(taken) > _MAX_LINES:
             lines.put_back(taken)
             return line
         row += following[1]
@@ -122,7 +123,7 @@ def _is_row(line: bytes, header: Header, way: Way) -> bool:
         return False
     with suppress(FormatError):
         board = LineParser(way.geometry, way.near).parse_field(1, fields[header.column])
-        return board is not None and board.geometry.cells >= LEAST_CELLS
+        return board is not None and board.geometry.cells >= MIN_CELLS
     return False
 
 
@@ -186,8 +187,8 @@ def find_header(head: Head, way: Way) -> Header | None:
 
 def listed_names(names: Sequence[str]) -> str:
     """List the first names of columns in a message."""
-    more = ", …" if len(names) > _MOST_NAMES else ""
-    return ", ".join(map(shown, names[:_MOST_NAMES])) + more
+    more = ", …" if len(names) > _MAX_NAMES else ""
+    return ", ".join(map(shown, names[:_MAX_NAMES])) + more
 
 
 def no_column(name: str, line: int) -> UnreadableError:
@@ -198,7 +199,7 @@ def no_column(name: str, line: int) -> UnreadableError:
 def board_in(field: bytes, way: Way) -> Board | None:
     """Return the board that a field is, of at least sixteen cells with nothing between them."""
     text = field.strip()
-    if len(text) < LEAST_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
+    if len(text) < MIN_CELLS or len(text.split()) > 1 or b":" in text or b"," in text:
         return None
     return _board_of_line(text, way)
 

@@ -126,7 +126,9 @@ def _pretty(board: Board, alphabet: bytes) -> str:
 
 def ruled(cells: Sequence[str], geometry: Geometry) -> str:
     """Draw one text for every cell, with rules around the boxes; columns are as wide as need be."""
-    n, height, width = geometry.n, geometry.box_rows, geometry.box_columns
+    n = geometry.n
+    height = geometry.box_rows
+    width = geometry.box_columns
     columns = [max(map(len, cells[column::n])) for column in range(n)]
     boxes = range(0, n, width)
     rule = " " + " ".join("=" * (sum(columns[i : i + width]) + width + 1) for i in boxes)

@@ -147,7 +147,8 @@ def check_cancelled(token: CancelToken | None = None) -> None:
 @contextmanager
 def cancelling(*some: CancelToken | None) -> Iterator[None]:
     """Let more tokens stop what this thread does in here, at once if one is cancelled."""
-    before, more = _tokens.get(), [token for token in some if token is not None]
+    before = _tokens.get()
+    more = [token for token in some if token is not None]
     for token in more:
         if not isinstance(token, CancelToken):
             raise InputError(f"cancel {described(token)}: expected a CancelToken")

@@ -74,7 +74,8 @@ class _Signals:
         if self.patience == inf and number == signal.SIGINT:
             self.outlived = time.monotonic()
         else:
-            self.ending, self.outlived = True, -inf
+            self.ending = True
+            self.outlived = -inf
         raise KeyboardInterrupt
 
     def lost(self, unraisable: sys.UnraisableHookArgs) -> None:
@@ -152,7 +153,8 @@ def patient_interrupts(seconds: float) -> Iterator[None]:
     If that is infinite, it need not end after Ctrl-C: each is a KeyboardInterrupt. Other signals
     end it as ever.
     """
-    before, _signals.patience = _signals.patience, seconds
+    before = _signals.patience
+    _signals.patience = seconds
     try:
         yield
     finally:

@@ -89,7 +89,8 @@ class Job:
     ) -> None:
         self.numbers: NDArray[Any] = isolated(counters, dtype)
         """The counters. Compiled code may add to those of uint64."""
-        self.limit, self._below_limit = limit, counters
+        self.limit = limit
+        self._below_limit = counters
         self.on_solutions = on_solutions
         self.busy: list[float] = []
         """Seconds that each worker it began with was at work, of the ``seconds`` it took."""
@@ -468,7 +469,8 @@ def called(calls: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
 
 def pieces(whole: range, most: int) -> list[range]:
     """Cut a range of step 1 into at most ``most`` ranges of nearly the same size, none empty."""
-    start, size = whole.start, max(0, whole.stop - whole.start)
+    start = whole.start
+    size = max(0, whole.stop - whole.start)
     count = min(size, max(1, most))
     ends = [start + size * piece // count for piece in range(count + 1)] if size else []
     return [range(first, end) for first, end in pairwise(ends)]
@@ -487,7 +489,8 @@ class Pace:
 
     def __init__(self, size: int, seconds: float, most: int | None = None) -> None:
         self.size = size if most is None else min(size, most)
-        self._seconds, self._most = seconds, most
+        self._seconds = seconds
+        self._most = most
 
     def took(self, seconds: float, *, full: bool) -> None:
         """Set the next size by the time of the last piece; ``full`` if it had the full size."""

@@ -41,7 +41,8 @@ class Done(Generic[Item, Result]):
     """An item, and what came of it."""
 
     def __init__(self, item: Item, where: Where) -> None:
-        self.item, self.where = item, where
+        self.item = item
+        self.where = where
         self.result: Result | None = None
         """None if it is exclusive, or if a thread put it down: it took too long."""
         self.seconds = 0.0
@@ -57,7 +58,8 @@ class Done(Generic[Item, Result]):
 
     def end(self, error: BaseException | None = None) -> None:
         """Let it be given."""
-        self.error, self.ended = error, True
+        self.error = error
+        self.ended = True
         self._open.release()
 
     def wait(self) -> None:
@@ -82,8 +84,10 @@ def ordered_map(
     before it were given, but Ctrl-C at once. The tokens of that thread stop the others, too, which
     stay until this is closed. A thread that spent ``patience`` seconds on an item puts it down.
     """
-    source, pending = iter(items), deque[Done[Item, Result]]()
-    pool, all_read = _Pool(work, threads - 1, patience), False
+    source = iter(items)
+    pending = deque[Done[Item, Result]]()
+    pool = _Pool(work, threads - 1, patience)
+    all_read = False
     try:
         while True:
             # What is done is given at once: the next item may come much later.
@@ -122,7 +126,8 @@ class _Pool(Generic[Item, Result]):
     """The threads of a map besides the one that iterates."""
 
     def __init__(self, work: Callable[[Item], Result], threads: int, patience: float) -> None:
-        self._work, self._patience = work, patience
+        self._work = work
+        self._patience = patience
         self._tokens, self._watch = tokens(), current_watch()
         # No locks in Python's code: Ctrl-C would leave them held, and so would the collector of
         # garbage, which may call ``close`` at any place.
@@ -182,7 +187,8 @@ class _Pool(Generic[Item, Result]):
         self._to_do.put(None)  # for the next thread
 
     def _do(self, done: Done[Item, Result]) -> None:
-        start, start_on_core = time.perf_counter(), time.thread_time()
+        start = time.perf_counter()
+        start_on_core = time.thread_time()
         error: BaseException | None = None
         done.token = Deadline(self._patience, time.thread_time)
         if self._closed:  # before the token was there to be cancelled

@@ -87,7 +87,8 @@ class _Calls(Watch):
         self, progress: Callable[[Progress], None] | None, planned: Callable[[Any], None] | None
     ) -> None:
         super().__init__()
-        self._progress, self._planned = progress, planned
+        self._progress = progress
+        self._planned = planned
 
     @property
     def sees_progress(self) -> bool:
@@ -169,7 +170,8 @@ def current_watch() -> Watch:
 def announcing(announcer: Announcer) -> Iterator[None]:
     """Let an announcer receive the reports of all threads that have no watch of their own."""
     global _announcer
-    before, _announcer = _announcer, announcer
+    before = _announcer
+    _announcer = announcer
     try:
         yield
     finally:

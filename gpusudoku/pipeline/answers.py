@@ -65,7 +65,9 @@ class AnswerRun(Run):
         counts, int64 or object (B), that selects the answers to write.
         """
         settings = self.settings
-        self._writer, self._verb, self._wanted = writer, verb, wanted
+        self._writer = writer
+        self._verb = verb
+        self._wanted = wanted
         self._between = writer.between
         with (
             self.open(writer.header, line=line or ProgressLine()),
@@ -190,7 +192,8 @@ class AnswerRun(Run):
 
 def refuse_output(settings: OutputOptions, inputs: tuple[str, ...]) -> None:
     """Raise an InputError at once for an output file or log that could not be written later."""
-    output, log = settings.output, settings.log
+    output = settings.output
+    log = settings.log
     if settings.checkpoint is not None:  # the file may have been begun
         refuse_together("--checkpoint", {"--log": log, "--stats": settings.stats})
         return
@@ -201,5 +204,6 @@ def refuse_output(settings: OutputOptions, inputs: tuple[str, ...]) -> None:
 
 def _sum(numbers: NDArray[Any]) -> int:
     """Add up numbers exactly, though NumPy's integers overflow."""
-    low, bits = (1 << 32) - 1, 32
+    low = (1 << 32) - 1
+    bits = 32
     return (int((numbers >> bits).sum()) << bits) + int((numbers & low).sum())

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gpusudoku.pipeline.source import Source
     from gpusudoku.planning.plan import Portion, StepResult
 
-MOST_SHARE = 0.99
+MAX_SHARE = 0.99
 """The largest estimate of what is done, before all is."""
 
 
@@ -41,10 +41,13 @@ class OutputCheckpoint:
     """
 
     def __init__(self, output: Output, store: RunStore) -> None:
-        self.output, self.store = output, store
+        self.output = output
+        self.store = store
         self._position = before = store.position
-        self._count, self._share = store.state.count, 0.0
-        self.boards, self.solutions = before.boards, before.solutions
+        self._count = store.state.count
+        self._share = 0.0
+        self.boards = before.boards
+        self.solutions = before.solutions
         """Boards that were done before, and solutions of the next."""
         self.seconds = store.state.seconds
         """Seconds of work before."""
@@ -69,7 +72,7 @@ class OutputCheckpoint:
             notes=dict(self.notes),
         )
         self._count += count
-        self._share = min(share or 0.0, MOST_SHARE)
+        self._share = min(share or 0.0, MAX_SHARE)
         if time.perf_counter() - self._saved_at > self._pause:
             self._save()
 
@@ -101,7 +104,8 @@ class OutputCheckpoint:
 
     def _save(self, *, finished: bool = False) -> None:
         """Save the place, once all that was written before it is on the disk."""
-        start, before = time.perf_counter(), self.store.position
+        start = time.perf_counter()
+        before = self.store.position
         is_saved = replace(self._position, end=before.end) == before
         if is_saved and self.store.state.finished >= finished:
             return
@@ -135,7 +139,9 @@ def open_checkpoint(
     resumed, or is not as it was left, or if the checkpoint is that of another run.
     """
     assert settings.checkpoint is not None
-    path, force, inputs = settings.output, settings.force, source.files
+    path = settings.output
+    force = settings.force
+    inputs = source.files
     if path is None or path == "-":
         raise InputError("--checkpoint needs -o FILE: what went to stdout cannot be taken back")
     refuse_same(path, settings.checkpoint)
@@ -168,7 +174,8 @@ def _size_before(store: RunStore, path: str) -> int | None:
 
     An InputError if it is another file, or another program has written to it.
     """
-    file, position = Path(path), store.position
+    file = Path(path)
+    position = store.position
     size = file.stat().st_size if file.is_file() else 0
     if OUTPUT not in position.notes:  # nothing was saved, but the file may have been made
         return 0 if file.is_file() and not size else None

@@ -84,8 +84,10 @@ def count_single_board(
     checks the output file, or writes it again, if it is missing; an ``OutputCheckpoint`` needs the
     file that it began.
     """
-    settings, source = run.settings, run.source
-    checkpoint, output = settings.checkpoint, settings.output
+    settings = run.settings
+    source = run.source
+    checkpoint = settings.checkpoint
+    output = settings.output
     if checkpoint is not None and not settings.to_stdout:
         refuse_same(str(output), checkpoint)
     [board] = source.singles()
@@ -126,7 +128,8 @@ def count_single_board(
             if not record.tasks:
                 tasks = f"there are {record.identity.options['tasks']} tasks"
                 note(f"part {part.number} of {part.parts} has nothing to do: {tasks}")
-            text, count = f"{record}\n".encode(), merged([record])
+            text = f"{record}\n".encode()
+            count = merged([record])
         if not is_written:
             facts_kept = {} if part is None else {"record": str(record)}
             if not settings.to_stdout:  # before it is there: a process may end right then

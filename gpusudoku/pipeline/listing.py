@@ -134,9 +134,12 @@ class Lister:
         engine: Engine,
         writer: SolutionWriter,
     ) -> None:
-        self._run, self._source = run, run.source
-        self._options, self._selection = options, selection
-        self._engine, self._writer = engine, writer
+        self._run = run
+        self._source = run.source
+        self._options = options
+        self._selection = selection
+        self._engine = engine
+        self._writer = writer
         self._totals = Totals(engine) if run.settings.stats else None
         self._skipped = run.start_solutions
         """Solutions of the first board that are listed already."""
@@ -158,7 +161,8 @@ class Lister:
         self._report_boards_beyond()
         if self._totals is not None and not self._run.single:
             self._totals.show()
-        part_writer, single = self._run.part_writer, self._source.board
+        part_writer = self._run.part_writer
+        single = self._source.board
         if part_writer is not None and self._tasks is not None:
             part_writer.take_tasks(*self._tasks)
         elif part_writer is not None and single is not None:
@@ -189,7 +193,8 @@ class Lister:
 
     def _list_board(self, board: Batch, doubtful: Batch) -> None:
         """List one board; say why on stderr if that is too expensive."""
-        options, selection = self._options, self._selection
+        options = self._options
+        selection = self._selection
         self._source.warn_conflicts(doubtful)
         count = 0
         try:
@@ -237,9 +242,12 @@ class Lister:
     def _list_by_number(self, board: Batch) -> None:
         """List the selected solutions of one board; it can be resumed behind each chunk."""
         start = time.perf_counter()
-        run, selection, writer = self._run, self._selection, self._writer
+        run = self._run
+        selection = self._selection
+        writer = self._writer
         solutions = self._numbered(board)
-        skipped, self._skipped = self._skipped, 0
+        skipped = self._skipped
+        self._skipped = 0
         with run.line.working():
             can_count = is_contracted(board, self._options)
             total = selection.max_number(solutions, can_count=can_count)
@@ -285,7 +293,8 @@ class Lister:
 
     def _list_in_steps(self, plan: SearchPlan, portion: Portion) -> None:
         """List what remains of the search of the only board, and save it after each step."""
-        board, writing = self._source.board, threading.Lock()
+        board = self._source.board
+        writing = threading.Lock()
         assert board is not None
         self._tasks = portion.tasks, plan.tasks()
 

@@ -22,7 +22,8 @@ _quiet = False
 def quietly(quiet: bool) -> Iterator[None]:
     """Print only errors within this block, if ``quiet``."""
     global _quiet
-    before, _quiet = _quiet, quiet
+    before = _quiet
+    _quiet = quiet
     try:
         yield
     finally:

@@ -56,11 +56,13 @@ class LineWriter:
     def __init__(self, descriptor: int, name: str, *, whole: bool = False) -> None:
         self.written = 0
         """Lines written."""
-        self._descriptor, self._name = descriptor, name
+        self._descriptor = descriptor
+        self._name = name
         mode = os.fstat(descriptor).st_mode
         self._is_file, is_pipe = stat.S_ISREG(mode), stat.S_ISFIFO(mode)
         self._has_reader = is_pipe or stat.S_ISSOCK(mode) or os.isatty(descriptor)
-        self._whole, self._heeds = whole, self._has_reader or not whole
+        self._whole = whole
+        self._heeds = self._has_reader or not whole
         self._pipe_size = 0
         """Bytes that a pipe holds, if that is known."""
         if is_pipe and sys.platform == "linux":
@@ -87,7 +89,9 @@ class LineWriter:
 
     def _send(self, data: memoryview, interrupted: Callable[[], bool]) -> int:
         """Write lines, after an interrupt only the one that is begun; return the bytes written."""
-        sent, end, deadline = 0, len(data), None
+        sent = 0
+        end = len(data)
+        deadline = None
         try:
             while sent < end:
                 if deadline is None and self._heeds and interrupted():
@@ -154,7 +158,8 @@ class Output:
     def __init__(
         self, path: str | None, force: bool, inputs: Sequence[str], size: int | None = None
     ) -> None:
-        self._path, self._force = None if path == "-" else path, force
+        self._path = None if path == "-" else path
+        self._force = force
         self._begun_size = size
         self._file: io.FileIO | None = None
         self._is_new = self._folder_synced = self._is_readable = False
@@ -407,7 +412,8 @@ def refuse_stdout(inputs: Iterable[str]) -> None:
 
 def _refuse_short(path: str, size: int) -> None:
     """Raise an InputError for a file that is to be continued, if it lacks some of its bytes."""
-    file, lost = Path(path), "and cannot be gone on with"
+    file = Path(path)
+    lost = "and cannot be gone on with"
     if not file.exists():
         raise InputError(f"{path}: is not there any more, {lost}")
     if not file.is_file():

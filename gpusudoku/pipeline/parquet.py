@@ -40,8 +40,10 @@ class ParquetFile:
             import pyarrow.parquet  # noqa: F401
         except ImportError:
             raise InputError(not_installed("parquet", "pyarrow", "parquet")) from None
-        self._path, self._rows = path, f"{path}.csv"
-        self._checkpoint, self._force = settings.checkpoint, settings.force
+        self._path = path
+        self._rows = f"{path}.csv"
+        self._checkpoint = settings.checkpoint
+        self._force = settings.force
         self.settings_of_rows = replace(settings, output=self._rows, force=False)
         """The settings for the rows in csv."""
         if self._checkpoint is not None:

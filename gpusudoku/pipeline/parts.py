@@ -38,7 +38,9 @@ class PartWriter:
         *,
         lines: bool = True,
     ) -> None:
-        self.part, self._source, self._settings = part, source, settings
+        self.part = part
+        self._source = source
+        self._settings = settings
         self._total, self._tasks = 0, tuple[range, ...]()
         self._command, self._facts = command.name, facts_of_lines(command, settings)
         self._lines = settings.output if lines and not settings.to_stdout else None
@@ -57,7 +59,8 @@ class PartWriter:
     def take(self, total: int, what: str) -> range:
         """Take the tasks of this part, of so many; ``what`` names them in a message."""
         tasks = part_of(total, *self.part)
-        self._total, self._tasks = total, (tasks,) if tasks else ()
+        self._total = total
+        self._tasks = (tasks,) if tasks else ()
         if not tasks:
             number, parts = self.part
             note(f"part {number} of {parts} has nothing to do: there are {total} {what}")
@@ -65,7 +68,8 @@ class PartWriter:
 
     def take_tasks(self, tasks: tuple[range, ...], total: int) -> None:
         """Take the tasks of this part, of so many of a search."""
-        self._tasks, self._total = tasks, total
+        self._tasks = tasks
+        self._total = total
         self._facts["order"] = "search"
 
     def record(self, found: NDArray[Any] | LinesFile, ending: Ending | None = None) -> str:
@@ -90,7 +94,8 @@ class PartWriter:
         if self._lines is None or not Path(self._lines).is_file():
             return
         text = self.record(LinesFile.of(self._lines, header, between), ending)
-        path, force = record_path(self._lines), self._settings.force
+        path = record_path(self._lines)
+        force = self._settings.force
         if self._settings.checkpoint is not None:
             from gpusudoku.runs.store import RunStore
 

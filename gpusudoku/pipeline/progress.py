@@ -92,7 +92,8 @@ class ProgressLine(Watch):
     @contextmanager
     def working(self) -> Iterator[None]:
         """Show the time of work in this block that reports no progress."""
-        hidden, self._hidden = self._hidden, False
+        hidden = self._hidden
+        self._hidden = False
         done = threading.Event()
         clock = threading.Thread(target=self._show_time, args=(done,), daemon=True)
         if self._on:
@@ -109,7 +110,8 @@ class ProgressLine(Watch):
 
     def waiting(self, items: Iterable[Item]) -> Iterator[Item]:
         """Give items, and show the time while the next one is made."""
-        iterator, end = iter(items), object()
+        iterator = iter(items)
+        end = object()
         while True:
             with self.working():
                 item = next(iterator, end)
@@ -179,8 +181,11 @@ class CountLine(ProgressLine):
         self, source: Source, options: Options, engine: Engine, stats: bool, parts: int = 1
     ) -> None:
         super().__init__()
-        self._source, self._options, self._engine = source, options, engine
-        self._stats, self._parts = stats, parts
+        self._source = source
+        self._options = options
+        self._engine = engine
+        self._stats = stats
+        self._parts = parts
         self._place = ""
 
     @contextmanager
@@ -242,7 +247,8 @@ def expect_count(
         return
     part = "" if parts == 1 else "part of the "
     said = [f"the {part}{plan.method} should take {duration(seconds)} {where}"]
-    reason, other = plan.estimates.no_contraction, None
+    reason = plan.estimates.no_contraction
+    other = None
     if options.method != "auto" and not place:
         other, reason = _other_method(plan, board, options)
     if reason:
@@ -298,7 +304,8 @@ def expect_solutions(
 
 def _on_workers(seconds: float, method: str, board: Board, engine: Engine) -> tuple[float, str]:
     """Return the seconds of the workers for so much work of one core, and name them."""
-    here, own = engine.seconds(seconds, method, board.geometry), seconds / engine.threads
+    here = engine.seconds(seconds, method, board.geometry)
+    own = seconds / engine.threads
     on_gpu = engine.has_gpu and (method == "search" or board.geometry == NINE)
     if on_gpu or here < own:
         return here, "with the GPU"

@@ -165,7 +165,8 @@ def neighbour_writer(form: str, source: Source) -> Writer:
     records = RecordWriter(form, source.origin, ["neighbour", "removed", "added"])
 
     def text(block: NeighbourBlock) -> bytes:
-        geometry, before = block.boards.geometry, block.boards.cells[block.index]
+        geometry = block.boards.geometry
+        before = block.boards.cells[block.index]
         changed = before != block.cells
         columns = {
             "neighbour": _column_of(block.neighbours),

@@ -294,7 +294,8 @@ def _joined(fields: Sequence[bytes | NDArray[np.bytes_]]) -> bytes:
     table = np.empty((rows, sum(widths)), np.uint8)
     end = 0
     for field, width in zip(fields, widths, strict=True):
-        start, end = end, end + width
+        start = end
+        end = end + width
         if isinstance(field, bytes):
             table[:, start:end] = np.frombuffer(field, np.uint8)
         else:

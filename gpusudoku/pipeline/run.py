@@ -81,7 +81,8 @@ class Run:
         board may be a JSON record instead of lines (``has_record``). Tables have the other columns
         of the input (``has_columns``).
         """
-        self.command, self.settings = command, settings
+        self.command = command
+        self.settings = settings
         self.source = source = Source(
             boards,
             reading,
@@ -181,7 +182,8 @@ class Run:
     def _opened_output(
         self, facts: Mapping[str, Any] | None, portion: Portion | None
     ) -> Iterator[None]:
-        settings, source = self.settings, self.source
+        settings = self.settings
+        source = self.source
         if settings.checkpoint is None:
             with Output(settings.output, settings.force, source.files) as self.output:
                 yield
@@ -189,7 +191,8 @@ class Run:
         from gpusudoku.pipeline.checkpoint import open_checkpoint  # SQLite takes long to load
 
         with open_checkpoint(self.command, settings, source, facts, portion) as checkpoint:
-            self.checkpoint, self.output = checkpoint, checkpoint.output
+            self.checkpoint = checkpoint
+            self.output = checkpoint.output
             self.notes = checkpoint.notes
             self.boards = self.start_boards = checkpoint.boards
             self._solutions = self.start_solutions = checkpoint.solutions
@@ -202,9 +205,11 @@ class Run:
 
     def _interrupted(self, error: BaseException) -> Interrupted:
         """Return the error that reports what was written before an interrupt."""
-        number, text = self.output.lines, f": {self.output.lines} lines written"
+        number = self.output.lines
+        text = f": {self.output.lines} lines written"
         if self._reports_boards:
-            number, text = self.boards, "" if self.single else f": {self.boards} boards done"
+            number = self.boards
+            text = "" if self.single else f": {self.boards} boards done"
         return Interrupted(f"interrupted{text}{self._hint}", number)
 
     def _ending(self) -> Ending:

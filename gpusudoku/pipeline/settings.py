@@ -87,7 +87,8 @@ class OutputOptions:
 
         The record of a part, if it ``is_part``, may be named ``.json``; see ``form_of_output``.
         """
-        form, output = params.get("form"), params.get("output")
+        form = params.get("form")
+        output = params.get("output")
         if params.pop("as_json", False):
             if form not in (None, "jsonl"):
                 raise InputError(f"--json is --format jsonl, but --format {form} is given, too")

@@ -21,7 +21,7 @@ from gpusudoku.pipeline.records import RecordWriter, TableWriter, as_bytes
 from gpusudoku.pipeline.source import place_of
 from gpusudoku.pipeline.text_forms import Writer
 
-MOST_SMALL = 9
+MAX_SMALL = 9
 """Boards of more digits would not fit on a terminal with all digits in each cell."""
 NARROW = 2
 """Columns of a share."""
@@ -55,7 +55,8 @@ class Shares:
     @cached_property
     def fixed(self) -> list[int]:
         """For every cell the digit that all solutions have there, 0 if there is none."""
-        count, rows = self.count, self.counts.tolist()
+        count = self.count
+        rows = self.counts.tolist()
         return [row.index(count) + 1 if count and count in row else 0 for row in rows]
 
     def is_candidate(self, cell: int, digit: int) -> bool:
@@ -111,7 +112,8 @@ class ShareTable:
 
     def text(self, shares: Shares) -> bytes:
         """Write the rows of a board."""
-        board, n = shares.board, shares.board.n
+        board = shares.board
+        n = shares.board.n
         self.digits = self.digits or n
         if n != self.digits:
             raise InputError(
@@ -137,7 +139,8 @@ def _halving_list(shares: Shares, limit: int, single: bool) -> bytes:
     Placements that all solutions have, or none, are left out. Those that are equally near come in
     the order of cells and digits.
     """
-    count, geometry = shares.count, shares.board.geometry
+    count = shares.count
+    geometry = shares.board.geometry
     placements = sorted(
         (abs(2 * share - count), cell, digit + 1, share)
         for cell, row in enumerate(shares.counts.tolist())
@@ -172,7 +175,8 @@ def unique_writer(
     records = RecordWriter(form, origin, names) if form != "text" else None
 
     def text(shares: Shares) -> bytes:
-        placements, geometry = find(shares), shares.board.geometry
+        placements = find(shares)
+        geometry = shares.board.geometry
         if not len(placements):
             which = "no placement and no pair" if pairs else "no placement"
             note(f"{headline(shares, single)}: {which} leaves exactly one")
@@ -218,13 +222,14 @@ class ShareGrid:
     """
 
     def __init__(self, single: bool, style: Callable[..., str] | None) -> None:
-        self._single, self._style = single, style
+        self._single = single
+        self._style = style
 
     def text(self, shares: Shares) -> bytes:
         """Write the shares of a board."""
         lines = [headline(shares, self._single)]
         if shares.count:
-            small = shares.board.n <= MOST_SMALL and 0 in shares.fixed
+            small = shares.board.n <= MAX_SMALL and 0 in shares.fixed
             lines += self._grid(shares) if small else self._list(shares)
         if not self._single:
             lines.append("")
@@ -245,11 +250,14 @@ class ShareGrid:
 
     def _cell(self, shares: Shares, cell: int) -> list[str]:
         """Write the lines of a cell."""
-        n, clue, fixed = shares.board.n, int(shares.board.cells[cell]), shares.fixed[cell]
+        n = shares.board.n
+        clue = int(shares.board.cells[cell])
+        fixed = shares.fixed[cell]
         wide, high = small_grid(n)
         if clue or fixed:
             width = _width(n)
-            blank, above = " " * width, (high - 1) // 2
+            blank = " " * width
+            above = (high - 1) // 2
             if clue:
                 middle = self._clue(str(clue).center(width))
             else:
@@ -270,7 +278,8 @@ class ShareGrid:
 
     def _list(self, shares: Shares) -> list[str]:
         """Draw the digits that all solutions have; each other cell has a line."""
-        board, fixed = shares.board, shares.fixed
+        board = shares.board
+        fixed = shares.fixed
         clues = board.cells.tolist()
         texts = [
             str(clue) if clue else f"({digit})" if digit else "*"
@@ -341,7 +350,8 @@ def _width(n: int) -> int:
 
 def _ruled(cells: list[list[str]], geometry: Geometry) -> list[str]:
     """Draw cells of several lines, with rules around the boxes."""
-    n, columns = geometry.n, geometry.box_columns
+    n = geometry.n
+    columns = geometry.box_columns
     gap = " " * GAP
     rule = " " + " ".join(["=" * (columns * (_width(n) + GAP) - GAP + 2)] * (n // columns))
     lines = []

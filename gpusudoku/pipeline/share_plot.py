@@ -23,7 +23,7 @@ COLOURS = "Blues"
 TICKS = [0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0]
 DIGIT_INCHES = 0.21
 """The side of a small digit's square."""
-LEAST_INCHES = 3.6
+MIN_INCHES = 3.6
 """The side of a board."""
 DARK = 0.5
 """Letters on darker squares than this are white."""
@@ -43,7 +43,8 @@ def draw(shares: Shares, title: str, path: str, force: bool) -> None:
     """Draw a figure into a file; nothing is left of a file that cannot be written whole."""
     import matplotlib as mpl
 
-    ending, drawn = Path(path).suffix, BytesIO()
+    ending = Path(path).suffix
+    drawn = BytesIO()
     with mpl.rc_context(STYLE):
         figure = _figure(shares, title)
         figure.savefig(
@@ -67,7 +68,7 @@ def _figure(shares: Shares, title: str) -> Any:
     from matplotlib.figure import Figure
 
     n = shares.board.n
-    side = max(DIGIT_INCHES * small_grid(n)[0], LEAST_INCHES / n)
+    side = max(DIGIT_INCHES * small_grid(n)[0], MIN_INCHES / n)
     figure = Figure(figsize=(side * n + 1.1, side * n + 0.8))
     axes = figure.subplots()
     axes.set(xlim=(0, n), ylim=(n, 0), aspect="equal", xticks=[], yticks=[])
@@ -92,8 +93,10 @@ def _draw(shares: Shares, axes: Any, points: float, norm: Any) -> Any:
     from matplotlib.patches import Circle, Rectangle
 
     board = shares.board
-    n, (wide, high) = board.n, small_grid(board.n)
-    width, height = 1 / wide, 1 / high
+    n = board.n
+    (wide, high) = small_grid(board.n)
+    width = 1 / wide
+    height = 1 / high
     large = 0.6 * points / len(str(n)) ** 0.5
     small = 0.6 * points / wide / len(str(n)) ** 0.5
     squares: list[Any] = []
@@ -105,7 +108,8 @@ def _draw(shares: Shares, axes: Any, points: float, norm: Any) -> Any:
 
     for cell, counts in enumerate(shares.counts.tolist()):
         row, column = divmod(cell, n)
-        clue, fixed = int(board.cells[cell]), shares.fixed[cell]
+        clue = int(board.cells[cell])
+        fixed = shares.fixed[cell]
         if clue or fixed:
             if clue:
                 axes.add_patch(Rectangle((column, row), 1, 1, color="0.9", linewidth=0, zorder=0))
@@ -116,7 +120,8 @@ def _draw(shares: Shares, axes: Any, points: float, norm: Any) -> Any:
             continue
         for digit, share in enumerate(counts, 1):
             down, right = divmod(digit - 1, wide)
-            left, top = column + right * width, row + down * height
+            left = column + right * width
+            top = row + down * height
             if share:
                 squares.append(Rectangle((left, top), width, height))
                 shades.append(share / shares.count)
@@ -124,7 +129,8 @@ def _draw(shares: Shares, axes: Any, points: float, norm: Any) -> Any:
                 dark = 0.3 * red + 0.59 * green + 0.11 * blue < DARK
                 colour = "white" if dark else "black"
             elif shares.is_candidate(cell, digit):
-                lower, upper = top + 0.8 * height, top + 0.2 * height
+                lower = top + 0.8 * height
+                upper = top + 0.2 * height
                 crosses.append([(left + 0.2 * width, lower), (left + 0.8 * width, upper)])
                 colour = "0.45"
             else:

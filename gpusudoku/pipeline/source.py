@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CELL = re.compile(r"[0-9.*_?x\s|,;-]")
-_LEAST_CELLS = 16
+_MIN_CELLS = 16
 """An argument of fewer cells is taken for the name of a file."""
 _CERTAIN_CELLS = 36
 _SQUARE_CELLS = 81
@@ -38,9 +38,9 @@ _LONGEST_NAME = 200
 """Characters of a name that messages show whole."""
 _ARGUMENT = "<argument>"
 """The name of a board that is an argument itself."""
-MOST_CONFLICTS = 20
+MAX_CONFLICTS = 20
 """Boards whose contradicting clues are named: thousands would hide all other messages."""
-MOST_AHEAD = 100
+MAX_AHEAD = 100
 """Bad boards read in search of a good one, whose input tells the columns of a table."""
 
 
@@ -86,10 +86,13 @@ class Source:
         self._skipped = (0, 0)
         self._given = 0
         """Boards that were read and are to be worked on, or were before a resume."""
-        self.names, self._reading, self._one = list(names), reading, one
+        self.names = list(names)
+        self._reading = reading
+        self._one = one
         self.files = [name for name in self.names if is_file(name)]
         """The inputs that are files, or standard input."""
-        self._is_table, self.gives_errors = is_table, gives_errors
+        self._is_table = is_table
+        self.gives_errors = gives_errors
         self._keep_going = reading.keep_going
         self._meter = formats.Meter(self.files)
         found = chain.from_iterable(_read(name, reading, self._meter) for name in self.names)
@@ -98,7 +101,7 @@ class Source:
             not reading.keep_going or (saved and len(head) == 1)
         ):
             raise self._ending(head[0], len(head) > 1)  # before anything is written
-        while len(head) < MOST_AHEAD and not any(isinstance(each, Batch) for each in head):
+        while len(head) < MAX_AHEAD and not any(isinstance(each, Batch) for each in head):
             more = next(found, None)
             if more is None:
                 break
@@ -159,7 +162,8 @@ class Source:
 
         A bad board belongs to the next good one, or to the last part, which is ``to_the_end``.
         """
-        self._wanted, self._to_the_end = boards, to_the_end
+        self._wanted = boards
+        self._to_the_end = to_the_end
 
     def skip(self, boards: int, bad: int = 0) -> None:
         """Pass over the first boards and the first bad ones, which are done."""
@@ -167,12 +171,15 @@ class Source:
 
     def found(self) -> Iterator[Batch | InputError]:
         """Read all boards, in batches, and the errors of bad ones if they are wanted."""
-        passed, bad, wanted = 0, 0, self._wanted
+        passed = 0
+        bad = 0
+        wanted = self._wanted
         boards_done, bad_done = self._skipped
         for found in self._found:
             if isinstance(found, Batch):
                 self._check_columns(found)
-                start, end = 0, len(found)
+                start = 0
+                end = len(found)
                 if wanted is not None:
                     start = min(max(wanted.start - passed, 0), len(found))
                     end = min(max(wanted.stop - passed, start), len(found))
@@ -193,7 +200,8 @@ class Source:
     def _check_columns(self, batch: Batch) -> None:
         """Complain if the other columns change from one input to the next."""
         assert batch.places is not None
-        origin, first = batch.places.origins[0], self.origin
+        origin = batch.places.origins[0]
+        first = self.origin
         if self._is_table and origin.columns != first.columns:
             raise InputError(
                 f"{origin.name}: has {_listed(origin.columns)}, but {first.name} has "
@@ -236,12 +244,12 @@ class Source:
     def warn_conflicts(self, boards: Batch) -> None:
         """Say on stderr which two clues contradict each other, of the first such boards."""
         for index, board in enumerate(boards):
-            if self._contradictory == MOST_CONFLICTS:
+            if self._contradictory == MAX_CONFLICTS:
                 return
             if board.conflicts:
                 note(f"{self.place(boards, index)}{_conflicts(board)}: no solution")
                 self._contradictory += 1
-                if self._contradictory == MOST_CONFLICTS:
+                if self._contradictory == MAX_CONFLICTS:
                     note("more boards whose clues contradict each other are not named")
 
     def unanswered(self, why: object) -> None:
@@ -254,7 +262,8 @@ class Source:
         from gpusudoku.solving import not_one  # imported lazily: few commands need it
 
         for index in np.flatnonzero(numbers != 1).tolist():
-            error, conflict = not_one(int(numbers[index])), conflict_in(boards[index])
+            error = not_one(int(numbers[index]))
+            conflict = conflict_in(boards[index])
             self.unanswered(f"{place_of(boards, index)}{error}{conflict}")
 
     @property
@@ -281,7 +290,8 @@ def sole_board(name: str, source: Source) -> Batch:
 def surveyed(found: Iterable[Batch | InputError], keep_going: bool) -> Survey:
     """Count boards and compute their digest, however they come together in batches."""
     boards, shape = 0, None
-    cells, candidates = hashlib.sha256(), hashlib.sha256()
+    cells = hashlib.sha256()
+    candidates = hashlib.sha256()
     for batch in found:
         if isinstance(batch, InputError):
             if not keep_going:
@@ -312,7 +322,7 @@ def looks_like_board(text: str) -> bool:
     """Tell whether an argument is meant for a board, right or wrong, and not for a file."""
     cells = len(_CELL.findall(text))
     is_square = len(text) == isqrt(len(text)) ** 2 >= _SQUARE_CELLS and "/" not in text
-    return cells >= _LEAST_CELLS and (cells >= 0.8 * len(text) or is_square)
+    return cells >= _MIN_CELLS and (cells >= 0.8 * len(text) or is_square)
 
 
 def with_blanks(text: str, cells: int) -> str:
@@ -373,9 +383,9 @@ def _read_argument(text: str, reading: InputOptions) -> Iterator[Batch | InputEr
     # The candidates of a small board are longer than a name, too.
     is_long = len(text) >= _CERTAIN_CELLS and (" " not in text or text.startswith("{"))
     is_certain = is_long or _CERTAIN.search(text)
-    if cells >= _CERTAIN_CELLS or (cells >= _LEAST_CELLS and is_certain):
+    if cells >= _CERTAIN_CELLS or (cells >= _MIN_CELLS and is_certain):
         yield from found
-    elif cells >= _LEAST_CELLS:
+    elif cells >= _MIN_CELLS:
         reason = "no such file, and if it is a board, put a blank between all its cells"
         yield _bad_argument(text, f"{shown(text)}: {reason}", reason)
     elif wrong and wrong.entry and (looks_like_board(text) or "\n" in text or "://" in text):

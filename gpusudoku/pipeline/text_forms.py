@@ -67,9 +67,11 @@ def answer_records(form: str, settings: OutputOptions, origin: Origin, *, single
         }
         if results.solutions is not None:
             has_one = results.numbers.astype(bool)
-            boards, solutions = results.boards, results.solutions
+            boards = results.boards
+            solutions = results.solutions
             if not has_one.all():
-                boards, solutions = boards.chosen(has_one), solutions[has_one]
+                boards = boards.chosen(has_one)
+                solutions = solutions[has_one]
             columns["solution"] = spread(board_column(solutions, boards), has_one)
         statistics = []
         if details:
@@ -125,7 +127,9 @@ def solve_writer(
     gap = "" if single or separator else "\n"
 
     def text(results: ResultBlock) -> bytes:
-        boards, counts, solutions = results.boards, results.numbers.tolist(), results.solutions
+        boards = results.boards
+        counts = results.numbers.tolist()
+        solutions = results.solutions
         assert solutions is not None
         if form == "line" and all(counts):
             return bytes(boards.in_alphabets(formats.write_lines(solutions)))
@@ -145,7 +149,8 @@ def solve_writer(
 
 def _solution_on_terminal(results: ResultBlock) -> bytes:
     """Write a single board, its solution, and a sentence."""
-    [board], [count] = results.boards, results.numbers.tolist()
+    [board] = results.boards
+    [count] = results.numbers.tolist()
     assert results.solutions is not None
     solution = [Board(results.solutions[0], board.geometry)] if count else []
     alphabet = results.boards.alphabet(0)

@@ -36,7 +36,7 @@ SEARCHED_CLUES = 15
 is chosen. Others are likely to be searched."""
 TASKS_PER_PART = 8
 """Tasks of a search for each part of it: parts take nearly the same time, and none is empty."""
-MOST_TASKS = 1 << 16
+MAX_TASKS = 1 << 16
 """Tasks of a search, at most: more parts than that would only be empty."""
 
 
@@ -66,7 +66,7 @@ def choose(
     roots = Frontier.of([board]) if begun is None else begun.roots
     if options.method == "contraction":
         return _contraction(board, roots, options, worth)
-    tasks = min(max(TASKS, TASKS_PER_PART * parts), MOST_TASKS)
+    tasks = min(max(TASKS, TASKS_PER_PART * parts), MAX_TASKS)
     search = SearchPlan(roots, options, tasks, begun)
     if searches:
         return search
@@ -80,7 +80,8 @@ def choose(
     except TooExpensive as error:
         search.estimates = replace(search.estimates, no_contraction=str(error))
         return search
-    searching, contracting = search.seconds, contraction.seconds
+    searching = search.seconds
+    contracting = contraction.seconds
     if engine is not None:
         searching = engine.seconds(searching, "search", board.geometry)
         contracting = engine.seconds(contracting, "contraction", board.geometry)

@@ -13,7 +13,7 @@ import numpy as np
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.contraction.general.join import KERNELS, Join
-from gpusudoku.contraction.general.parts import MOST_SECONDS, BoardPart, Parts
+from gpusudoku.contraction.general.parts import MAX_SECONDS, BoardPart, Parts
 from gpusudoku.contraction.nine.sum import Nine, stages
 from gpusudoku.contraction.protocol import Contraction, Effort
 from gpusudoku.engines.cpu import contract_parts
@@ -38,12 +38,13 @@ from gpusudoku.planning.plan import (
 from gpusudoku.results import ContractionStats, Estimates, Stats
 from gpusudoku.search.frontier import Frontier
 
-MOST_MAPS = 1 << 20
+MAX_MAPS = 1 << 20
 """Maps of a stack or band that are listed, at most."""
-LOOK_SHARE, LONG_LOOK_SHARE = 1 / 2, 1 / 10
+LOOK_SHARE = 1 / 2
+LONG_LOOK_SHARE = 1 / 10
 """The share of another method's time that may be spent on estimating a contraction; and where that
 is more than LONG_LOOK seconds."""
-LONG_LOOK, MOST_LOOK = 1.0, 10.0
+LONG_LOOK, MAX_LOOK = 1.0, 10.0
 """See LOOK_SHARE; and the most seconds of all, if there is another method."""
 WORTH_PARTS = 10.0
 """If a search takes fewer seconds, a contraction in parts is not worth estimating."""
@@ -92,8 +93,8 @@ def contraction_of(
         return Nine(candidates)
     effort = Effort(worth_looking(worth), worth)
     try:
-        join = Join(candidates, board.geometry, most_maps=MOST_MAPS, memory=memory, effort=effort)
-        if join.seconds > MOST_SECONDS and worth >= WORTH_PARTS:
+        join = Join(candidates, board.geometry, most_maps=MAX_MAPS, memory=memory, effort=effort)
+        if join.seconds > MAX_SECONDS and worth >= WORTH_PARTS:
             raise TooExpensive(f"too expensive to contract: about {join.seconds:.1e} s")
         return join
     except TooExpensive as whole:
@@ -106,7 +107,7 @@ def worth_looking(worth: float) -> float:
     """Return the seconds for an estimate, perhaps in vain: a part of the other method's time."""
     if worth == inf:
         return inf
-    return min(LOOK_SHARE * worth, max(LONG_LOOK, LONG_LOOK_SHARE * worth), MOST_LOOK)
+    return min(LOOK_SHARE * worth, max(LONG_LOOK, LONG_LOOK_SHARE * worth), MAX_LOOK)
 
 
 class _InOneStep(Plan):
@@ -149,7 +150,8 @@ class ContractionPlan(_InOneStep):
         self.estimates = Estimates()
         if contraction is not None:
             self.estimates = Estimates(contraction_seconds=contraction.seconds)
-        self._contraction, self._memory = contraction, memory
+        self._contraction = contraction
+        self._memory = memory
 
     @property
     def seconds(self) -> float:
@@ -163,8 +165,10 @@ class ContractionPlan(_InOneStep):
     def step(self, engine: Engine, portion: Portion, *, seconds: float = inf) -> StepResult:
         """See ``Plan``."""
         portion.check(self._prepared(engine.threads), 0)
-        job, sums = Job(1, suspend_after=seconds), Sums()
-        tally, interrupted = WorkCounters(), None
+        job = Job(1, suspend_after=seconds)
+        sums = Sums()
+        tally = WorkCounters()
+        interrupted = None
         try:
             if self._contraction is None:
                 job.run([], [])  # nothing to do, but it may be cancelled
@@ -201,7 +205,8 @@ class HybridPlan(_InOneStep):
 
     def __init__(self, parts: Parts, memory: int) -> None:
         self.estimates = Estimates(contraction_seconds=parts.seconds)
-        self._parts, self._memory = parts, memory
+        self._parts = parts
+        self._memory = memory
 
     @property
     def seconds(self) -> float:
@@ -224,7 +229,8 @@ class HybridPlan(_InOneStep):
         tasks = [Task([(place[number], part)], 1 / len(todo)) for number, part in todo]
         job = Job(len(numbers), suspend_after=seconds)
         threads = min(engine.threads, self._parts.most_threads(self._memory))
-        tally, interrupted = WorkCounters(), None
+        tally = WorkCounters()
+        interrupted = None
         try:
             tally = contract_parts(self._parts, tasks, job, threads)
         except Interrupted as error:

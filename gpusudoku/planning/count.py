@@ -266,14 +266,17 @@ def _contracted(
     are_nine = is_nine(block.geometry, block.candidates)
     for first in range(0, len(block), CONTRACTED_BOARDS):
         boards = block.part(first, first + CONTRACTED_BOARDS)
-        counts, expensive, seconds = [0] * len(boards), set(range(len(boards))), 0.0
+        counts = [0] * len(boards)
+        expensive = set(range(len(boards)))
+        seconds = 0.0
         if are_nine:
             with delayed_forks():
                 from gpusudoku.contraction.nine.batch import contract_cheap  # imported lazily, too
 
             start = time.perf_counter()
             counts, left = contract_cheap(boards, engine.threads, options.memory)
-            expensive, seconds = set(left), time.perf_counter() - start
+            expensive = set(left)
+            seconds = time.perf_counter() - start
         stats = ContractionStats(products=0, seconds=seconds, utilisation=())
         cheap = Outcome(numbers_of(counts), stats)
         for index, count in enumerate(counts_of(boards, cheap, options, engine)):
@@ -344,7 +347,9 @@ def run_plan(
 def _count_of(
     board: Board, outcome: Outcome[Stats], estimates: Estimates, options: Options, engine: Engine
 ) -> Count:
-    limit, [count], stats = options.limit, outcome.counts, outcome.stats
+    limit = options.limit
+    [count] = outcome.counts
+    stats = outcome.stats
     ended_after = options.seconds if outcome.unfinished else None
     exact = ended_after is None and (limit is None or count < limit)
     shown = count if limit is None else min(count, limit)
@@ -356,7 +361,9 @@ def counts_of(
     boards: Batch, outcome: Outcome[Stats], options: Options, engine: Engine
 ) -> ResultBlock:
     """The counts of boards that were counted together, none above the limit."""
-    limit, numbers, stats = options.limit, outcome.numbers, outcome.stats
+    limit = options.limit
+    numbers = outcome.numbers
+    stats = outcome.stats
     if numbers.dtype == np.uint64:  # found by ones and twos, and so far below 2^63
         numbers = numbers.astype(np.int64)
     if limit is not None and (numbers.dtype == object or limit < 1 << 63):
@@ -366,9 +373,11 @@ def counts_of(
 
 def worked_on(stats: Stats, engine: Engine) -> tuple[str, int]:
     """Name the device that did some work of an engine, and tell how many workers it had."""
-    device, workers = engine.kind, engine.workers
+    device = engine.kind
+    workers = engine.workers
     if isinstance(stats, ContractionStats) and device == "cuda" and not stats.on_gpu:
-        device, workers = "cpu", engine.threads
+        device = "cpu"
+        workers = engine.threads
     return device, len(stats.utilisation) or workers
 
 

@@ -70,7 +70,9 @@ class SearchPlan:
     ) -> None:
         self.estimates = Estimates()
         self.settings = search_settings(options)
-        self._roots, self._options, self._least_tasks = roots, options, least_tasks
+        self._roots = roots
+        self._options = options
+        self._least_tasks = least_tasks
         self._begun = begun
         self._geometry = Geometry(roots.shape.box_rows, roots.shape.box_columns)
         self._cutoff = None
@@ -114,7 +116,8 @@ class SearchPlan:
         ``on_solutions`` is called with solutions as they are found, uint8 (k, cells), and the
         indices of their roots, int64 (k). It may block.
         """
-        deadline, limit = deadline or Deadline(inf), self._options.limit
+        deadline = deadline or Deadline(inf)
+        limit = self._options.limit
         job = Job(len(self._roots), limit, on_solutions, np.uint64, deadline=deadline)
         if self._begun is not None:
             job.numbers += np.uint64(self._begun.number)
@@ -170,7 +173,8 @@ class SearchPlan:
         rows = rows.astype(whole.shape.word, copy=False)
         frontier = Frontier(whole.shape, rows, roots.astype(np.int64))
         job = Job(len(tasks), None, on_solutions, np.uint64, suspend_after=seconds)
-        tally, interrupted = WorkCounters(), None
+        tally = WorkCounters()
+        interrupted = None
         self._expect(job)
         try:
             if self._cutoff is None:
@@ -194,7 +198,8 @@ class SearchPlan:
         self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
     ) -> SearchStats:
         """See ``Plan``."""
-        frontier, width = self._expanded(None), self._least_tasks
+        frontier = self._expanded(None)
+        width = self._least_tasks
         return search_stats(
             self._options, tally, seconds, utilisation, frontier=frontier, width=width
         )

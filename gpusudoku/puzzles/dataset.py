@@ -36,7 +36,7 @@ SHARES = "80,10,10"
 """The shares of the splits, if none are given."""
 SPLIT_BYTES = 8
 """Bytes of the number that decides the split of a class."""
-MOST_ROWS = 10**18
+MAX_ROWS = 10**18
 """The end of unbiased puzzles, which are made in batches until there are enough."""
 FEW_ROWS = 256
 """Puzzles whose columns take less time than to hand them to another thread is worth."""
@@ -115,7 +115,7 @@ class PuzzleDataset:
             while len(seen) < n:
                 if self._options.unbiased:  # whole batches, from the first one on
                     begin = 0
-                    end = MOST_ROWS
+                    end = MAX_ROWS
                 else:  # no more puzzles than rows are missing, as far as no class comes again
                     begin = first
                     end = min(first + max(n, first) - len(seen), MAX_NUMBER)

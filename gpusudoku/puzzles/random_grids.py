@@ -86,9 +86,11 @@ class Grids:
         """True if all grids have exactly the same chance."""
         if self.uniform:
             self._solutions = _all_grids(geometry)
-            self._numbers, self._size = Uniform(self.seed, self._solutions.count), DRAWN
+            self._numbers = Uniform(self.seed, self._solutions.count)
+            self._size = DRAWN
         else:
-            self._is_latin, n = 1 in shape, geometry.n
+            self._is_latin = 1 in shape
+            n = geometry.n
             self._steps = n * (LATIN_STEPS if self._is_latin else STEPS)
             self._size = max(1, PIECE_STEPS // (self._steps * (n if self._is_latin else 1)))
             self._start = _pattern(geometry)
@@ -114,7 +116,8 @@ class Grids:
         for start in range(0, len(grids), self._size):
             check_cancelled()
             piece = slice(start, start + self._size)
-            some, tries = numbers[piece], attempts[piece]
+            some = numbers[piece]
+            tries = attempts[piece]
             if self.uniform:
                 grids[piece] = self._solutions.at(self._numbers.at(some, tries))
             else:
@@ -124,14 +127,17 @@ class Grids:
 
     def _walk(self, states: Words, grids: NDArray[np.uint8]) -> None:
         """Write the grid of each state, uint64 (k, 4)."""
-        geometry, n = self.geometry, self.geometry.n
+        geometry = self.geometry
+        n = self.geometry.n
         shape = geometry.box_rows, geometry.box_columns
-        grid, orders = np.empty(n * n, np.int64), np.empty((3, n), np.int64)
+        grid = np.empty(n * n, np.int64)
+        orders = np.empty((3, n), np.int64)
         if self._is_latin:
             cube = np.empty((n, n, n), np.int8)
             shuffle_latin(*shape, self._steps, self._start, states, cube, grid, orders, grids)
         else:
-            places, marks = np.empty((3 * n, n), np.int64), np.empty(n * n, np.int64)
+            places = np.empty((3 * n, n), np.int64)
+            marks = np.empty(n * n, np.int64)
             shuffle(
                 *shape, self._steps, self._start, geometry.unit_of, states,
                 grid, places, marks, np.empty(n, np.int64), orders, grids,
@@ -149,6 +155,7 @@ def _all_grids(geometry: Geometry) -> SolutionIndex:
 def _pattern(geometry: Geometry) -> Ints:
     """Make the full grid, digits from 0 on, each of whose rows is the first one shifted."""
     row, column = np.divmod(np.arange(geometry.cells), geometry.n)
-    place, band = row % geometry.box_rows, row // geometry.box_rows
+    place = row % geometry.box_rows
+    band = row // geometry.box_rows
     pattern: Ints = (geometry.box_columns * place + band + column) % geometry.n
     return pattern

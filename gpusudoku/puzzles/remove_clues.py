@@ -11,7 +11,7 @@ from gpusudoku.enumeration.sampling import checked_seed
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.choose import MOST_PLAIN
+from gpusudoku.kernels.search.choose import MAX_PLAIN
 from gpusudoku.kernels.search.minimise import PuzzleArrays, Trials
 from gpusudoku.kernels.search.shape import LOCKED_CANDIDATES, SearchSettings, shape_of
 from gpusudoku.search.frontier import node_seconds
@@ -27,7 +27,7 @@ def minimise_kernel(geometry: Geometry) -> Kernel:
     """
     shape = shape_of(geometry.box_rows, geometry.box_columns)
     settings = SearchSettings()
-    if shape.n > MOST_PLAIN:
+    if shape.n > MAX_PLAIN:
         settings = settings._replace(techniques=settings.techniques | LOCKED_CANDIDATES)
     return cpu.minimise(shape, settings)
 

@@ -79,13 +79,13 @@ STEP_SECONDS = (0.2, 5.0)
 long it works on in vain when this process is killed."""
 STEP_SHARE = 0.1
 """A step takes this share of the time that the run has taken."""
-MOST_LOST = 4
+MAX_LOST = 4
 """A unit that so many workers are lost with ends the run."""
 UNITS = 2
 """Portions for each worker: one that is done finds another."""
 AHEAD = 4
 """Blocks of boards for each worker, from the first whose answers were not yielded."""
-MOST_BOARDS = 1 << 12
+MAX_BOARDS = 1 << 12
 """The most boards in a block: they are sent in some milliseconds."""
 PIECES = 16
 """The blocks that the rest of a block is divided into."""
@@ -121,7 +121,8 @@ class Cluster:
     def __init__(self, client: Client, note: Callable[[str], None] = lambda text: None) -> None:
         self.utilisation: tuple[float, ...] = ()
         """For every worker the share of the last run in which it worked."""
-        self._client, self._note = client, note
+        self._client = client
+        self._note = note
         self._devices = set[str]()
         self.device = "cluster"
 
@@ -176,7 +177,8 @@ class Cluster:
                     number, portion = waiting.popleft()
                     units.send(number, work_at_portion, run, portion, seconds)
                 for number, reply in units.take():
-                    step, now = cast("StepResult", reply.result), time.monotonic()
+                    step = cast("StepResult", reply.result)
+                    now = time.monotonic()
                     # Others worked meanwhile: a run takes as long as it takes.
                     yield number, replace(step, seconds=now - saved)
                     saved = now
@@ -204,8 +206,10 @@ class Cluster:
         What a worker has not answered after so many ``seconds`` is sent again in smaller blocks. A
         single board that takes one longer is yielded as it is.
         """
-        pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, MOST_BOARDS)
-        blocks, error, slow = blocks_of(batches, pace), None, False
+        pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, MAX_BOARDS)
+        blocks = blocks_of(batches, pace)
+        error = None
+        slow = False
         window = deque[_BoardBlock]()  # the blocks that were read and not yielded, in order
         all_read = False
         with self._open() as units:
@@ -230,13 +234,15 @@ class Cluster:
                     window.extendleft([send(_BoardBlock(piece)) for piece in pieces][::-1])
                 elif not all_read and len(window) < ahead and not (slow and window):
                     # One at a time, and sent at once: to read the next may mean to wait.
-                    start, size = time.perf_counter(), pace.size
+                    start = time.perf_counter()
+                    size = pace.size
                     try:
                         boards = next(blocks, None)
                     except Interrupted:  # it does not wait for its turn
                         raise
                     except Exception as caught:
-                        boards, error = None, caught
+                        boards = None
+                        error = caught
                     slow = time.perf_counter() - start > QUICK_BLOCK_SECONDS
                     all_read = boards is None
                     if boards is not None:
@@ -253,9 +259,11 @@ class Cluster:
         if block.size == pace.size:
             pace.took(block.reply.seconds, full=len(block.boards) == block.size)
         self._devices.add(block.reply.device)
-        done, end = [], 0
+        done = []
+        end = 0
         for some in cast("list[ResultBlock]", block.reply.result):
-            start, end = end, end + len(some)
+            start = end
+            end = end + len(some)
             done.append(replace(some, boards=block.boards.part(start, end)))
         return done, block.boards.part(end, len(block.boards))
 
@@ -280,7 +288,8 @@ class _Units:
         self.key = uuid4().hex
         """Names the run to the workers."""
         self.sent: dict[Future, _Unit] = {}
-        self._client, self._note = client, note
+        self._client = client
+        self._note = note
         self._usable: list[str] = []
         """The workers that can be given work now."""
         self._fit: dict[str, bool] = {}
@@ -315,9 +324,9 @@ class _Units:
             is_gone = unit.worker not in here
             if self._usable and (is_gone or not (unit.worker in self._usable or future.done())):
                 unit.lost += is_gone
-                if unit.lost == MOST_LOST:
+                if unit.lost == MAX_LOST:
                     how = "one after the other"
-                    raise ClusterError(f"{MOST_LOST} workers died of the same work, {how}")
+                    raise ClusterError(f"{MAX_LOST} workers died of the same work, {how}")
                 del self.sent[future]
                 future.cancel()
                 self._submit(unit)

@@ -15,7 +15,7 @@ from gpusudoku.errors import InputError, described
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, cancelling
 from gpusudoku.jobs.watch import Progress, reporting
-from gpusudoku.options import MOST_PARTS, OptionFields, Options, is_integer, takes_options
+from gpusudoku.options import MAX_PARTS, OptionFields, Options, is_integer, takes_options
 from gpusudoku.results import ContractionStats, Count, Estimates, SearchStats, Stats
 from gpusudoku.runs.cluster import connected
 from gpusudoku.runs.identity import board_of_identity
@@ -151,10 +151,10 @@ def count_part(
     """
     puzzle = board_of(board, box)
     settings = Options(**options)
-    if not (is_integer(number) and is_integer(parts) and 1 <= number <= parts <= MOST_PARTS):
+    if not (is_integer(number) and is_integer(parts) and 1 <= number <= parts <= MAX_PARTS):
         raise InputError(
             f"part {described(number)} of {described(parts)}: expected one from 1 to the second,"
-            f" of at most {MOST_PARTS}"
+            f" of at most {MAX_PARTS}"
         )
     part = (int(number), int(parts))
     engine = engine_for(settings, engine)

@@ -15,7 +15,7 @@ from typing import Any
 from gpusudoku import __version__
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import MOST_SHOWN, InputError
+from gpusudoku.errors import MAX_SHOWN, InputError
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ class Identity:
         """Describe the difference to another one in a few words; None if it is the same run."""
         if self == other:
             return None
-        mine, theirs = _facts(self), _facts(other)
+        mine = _facts(self)
+        theirs = _facts(other)
         if self.command == other.command and ("cells" in mine) != ("cells" in theirs):
             return "other boards"
         for name in [*mine, *theirs]:
@@ -111,4 +112,4 @@ def _other_inputs(mine: Any, theirs: Any) -> str:
 def _word(value: Any) -> str:
     """Write a value for a message; one of a file that is not ours may be long."""
     text = "none" if value is None else str(value)
-    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"

@@ -31,9 +31,9 @@ ENDING = ".part.json"
 """The ending of the name of a record, behind the name of its file of lines."""
 OUTPUT = "output"
 """The note, in the position of a run, of the file to which it writes lines."""
-MOST_NAMED = 10
+MAX_NAMED = 10
 """Missing parts that a message names."""
-MOST_RECORD = 1 << 23
+MAX_RECORD = 1 << 23
 """Bytes of the longest record that is read: no board's is as long."""
 PIECE = 1 << 20
 """Bytes of lines that are in memory at a time."""
@@ -57,7 +57,9 @@ class LinesFile:
     @classmethod
     def of(cls, path: str | Path, header: bytes, between: bytes = b"") -> LinesFile:
         """Read and describe a file, with the header and separator that joining needs."""
-        digest, size, start = hashlib.sha256(), 0, b""
+        digest = hashlib.sha256()
+        size = 0
+        start = b""
         with Path(path).open("rb") as file:
             while piece := file.read(PIECE):
                 start = start or piece[: len(header)]
@@ -176,7 +178,8 @@ class PartRecord:
                 found = np.array([[_number(text) for text in row] for row in partial], object)
             else:
                 found = _number(partial)
-            part, identity = record["part"], Identity.parse(json.dumps(record["identity"]))
+            part = record["part"]
+            identity = Identity.parse(json.dumps(record["identity"]))
             tasks = tuple(range(start, stop) for start, stop in part["tasks"])
             return cls(identity, part["number"], tasks, found, record["stats"], record["place"])
         except DAMAGED as error:
@@ -226,11 +229,11 @@ def _parts_in(path: Path) -> Iterator[PartFile]:
         if file.peek(16).startswith(b"SQLite format 3\0"):
             yield _part_of_run(path)
             return
-        for number, line in enumerate(iter(lambda: file.readline(MOST_RECORD), b""), 1):
+        for number, line in enumerate(iter(lambda: file.readline(MAX_RECORD), b""), 1):
             if not line.strip():
                 continue
             try:
-                if len(line) == MOST_RECORD:
+                if len(line) == MAX_RECORD:
                     raise InputError("no record of a part: the line is too long")
                 record = PartRecord.parse(line)
             except InputError as error:
@@ -283,14 +286,16 @@ def in_order(parts: Iterable[PartFile]) -> list[PartFile]:
         parts_of_run = first.record.parts
         missing = [str(number) for number in range(1, parts_of_run + 1) if number not in named]
         if missing:
-            which = ", ".join(missing[:MOST_NAMED] + ["..."] * (len(missing) > MOST_NAMED))
+            which = ", ".join(missing[:MAX_NAMED] + ["..."] * (len(missing) > MAX_NAMED))
             are = f"part {which} of {parts_of_run} is"
             if len(missing) > 1:
                 are = f"parts {which} of {parts_of_run} are"
             raise InputError(f"{are} missing")
         ordered = [named[number] for number in sorted(named)]
         # They must have all tasks, each once: else a record was changed.
-        tasks, end, before = int(first.record.identity.options["tasks"]), 0, ""
+        tasks = int(first.record.identity.options["tasks"])
+        end = 0
+        before = ""
         runs = sorted((run.start, run.stop, p.name) for p in ordered for run in p.record.tasks)
     except DAMAGED as error:
         if isinstance(error, InputError):
@@ -301,7 +306,8 @@ def in_order(parts: Iterable[PartFile]) -> list[PartFile]:
             raise InputError(f"{before} and {name}: both have task {start}")
         if start > end:
             raise InputError(f"{name}: task {end} is in no part")
-        end, before = stop, name
+        end = stop
+        before = name
     if end != tasks:
         raise InputError(f"task {end} is in no part")
     return ordered

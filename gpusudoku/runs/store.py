@@ -57,7 +57,7 @@ TABLES = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE portions (id INTEGER PRIMARY KEY, data BLOB NOT NULL)",
 )
-FIRST_SECONDS, MOST_SECONDS = 2.0, 20.0
+FIRST_SECONDS, MAX_SECONDS = 2.0, 20.0
 """The time between two saves: if they cost little, and whatever they cost."""
 SAVING_SHARE = 0.01
 """The share of the time that saves may cost."""
@@ -68,7 +68,7 @@ LOCK_SECONDS = 1.0
 TWICE_SECONDS = 0.05
 """The pause between taking the lock and taking it again."""
 _SAVED_BEFORE = "; it has all up to the save before"
-MOST_EXPECTED = 0.99
+MAX_EXPECTED = 0.99
 """The largest share that is taken to be done by the expected work, as long as anything is left."""
 
 
@@ -230,7 +230,9 @@ class RunStore:
         ``portion`` is all that is to be done, in whole tasks; None for ordered output. A run with a
         ``position`` is finished once ``move`` says so, others when nothing is left.
         """
-        before, state, left = self.snapshot, self.state, self._left
+        before = self.snapshot
+        state = self.state
+        left = self._left
         self.check(identity)
         if before is not None and state.finished:  # it stays as it is, with its last owner
             return
@@ -239,7 +241,8 @@ class RunStore:
             facts["identity"] = identity.json
             facts["setup"] = json.dumps(setup, default=int)  # NumPy's integers, too
             left = {1: portion} if portion else {}
-            finished, tasks = position is None and not portion, len(portion or ())
+            finished = position is None and not portion
+            tasks = len(portion or ())
             state = RunState(tasks, tasks, finished=finished, began=time.time(), position=position)
         owner = Owner(socket.gethostname(), os.getpid(), time.time())
         facts["owner"] = json.dumps(asdict(owner))
@@ -281,7 +284,7 @@ class RunStore:
         whole = sum(len(run) for each in left.values() for run in each.tasks)
         tasks_left = whole + len(np.unique(begun))
         finished_share = 1 - tasks_left / max(1, self.state.tasks)
-        done = max(finished_share, min(tally.nodes / self.nodes, MOST_EXPECTED)) if left else 1.0
+        done = max(finished_share, min(tally.nodes / self.nodes, MAX_EXPECTED)) if left else 1.0
         state = replace(
             self.state,
             tasks_left=tasks_left,
@@ -328,7 +331,7 @@ class RunStore:
 
     def pause_after(self, cost: float) -> float:
         """Return the seconds until the next save, by those that the last one cost."""
-        return max(FIRST_SECONDS, min(cost / SAVING_SHARE, MOST_SECONDS))
+        return max(FIRST_SECONDS, min(cost / SAVING_SHARE, MAX_SECONDS))
 
     def _commit(
         self, state: RunState, left: dict[int, Portion], facts: Mapping[str, str] | None = None
@@ -365,7 +368,8 @@ class RunStore:
                     self._connection.executemany("REPLACE INTO facts VALUES (?, ?)", changed)
                     _commit_and_lock(self._connection)
                 self._facts = new
-            self.state, self._left = state, left
+            self.state = state
+            self._left = left
 
     def _lock(self, connection: sqlite3.Connection) -> None:
         for setting in ("trusted_schema = OFF", "cache_spill = OFF", "synchronous = EXTRA"):
@@ -511,7 +515,8 @@ def _packed(portion: Portion) -> bytes:
     """Write a portion: a line with its runs and the words of a board, its boards, their tasks."""
     runs = [[run.start, run.stop] for run in portion.tasks]
     head = json.dumps([runs, int(portion.boards.shape[1])]).encode()
-    boards, task_of = portion.boards.astype("<u8"), portion.task_of.astype("<u8")
+    boards = portion.boards.astype("<u8")
+    task_of = portion.task_of.astype("<u8")
     return b"\n".join([head, boards.tobytes() + task_of.tobytes()])
 
 

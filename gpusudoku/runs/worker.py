@@ -75,7 +75,8 @@ def work_at_portion(run: ClusterRun, portion: Portion, seconds: float) -> Worker
     token = run_token(run.key)
     worker, threads = _self()
     with _at_work, token, watching(Silence()):  # a worker may have the user's terminal
-        plan, engine = _plan(run), _engine(replace(run.options, jobs=threads))
+        plan = _plan(run)
+        engine = _engine(replace(run.options, jobs=threads))
         step = plan.step(engine, portion, seconds=seconds)
         return WorkerReply(step, step.seconds, worker, engine.kind, versions())
 
@@ -84,10 +85,12 @@ def work_at_block(
     key: str, answer: Answer, options: Options, block: Batch, seconds: float
 ) -> WorkerReply:
     """Answer boards in their order for so many seconds; end before one that is too expensive."""
-    token, found = run_token(key), list["ResultBlock"]()
+    token = run_token(key)
+    found = list["ResultBlock"]()
     worker, threads = _self()
     with _at_work, token, watching(Silence()):
-        engine, start = _engine(replace(options, jobs=threads)), time.perf_counter()
+        engine = _engine(replace(options, jobs=threads))
+        start = time.perf_counter()
         try:
             with Deadline(seconds):
                 for some in answer(block, options, engine):

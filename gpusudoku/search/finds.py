@@ -57,7 +57,8 @@ class Grid:
     """
 
     def __init__(self, board: Board) -> None:
-        self._geometry, n = board.geometry, board.n
+        self._geometry = board.geometry
+        n = board.n
         self._units: list[int] = [
             sum(1 << cell for cell in unit) for unit in board.geometry.units.tolist()
         ]

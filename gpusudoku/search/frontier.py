@@ -45,7 +45,7 @@ CALL_BYTES = 1 << 19
 WALKERS = 256
 WALKED_BYTES = 256 * 28 * 4
 """The most bytes of packed boards at a time: boards larger than 9x9 have fewer walkers."""
-LEAST_WALKERS = 4
+MIN_WALKERS = 4
 """The fewest walkers, whatever the size of the board."""
 HOPELESS = 1e18
 """The nodes at which an estimate ends: thousands of years."""
@@ -113,7 +113,8 @@ class Frontier:
         batch = Batch.of(roots)
         shape = shape_of(batch.geometry.box_rows, batch.geometry.box_columns)
         boards = np.empty((len(batch), shape.words), shape.word)
-        pack, memory = cpu.pack(shape).for_boards(len(boards)), shape.memory(shape.lanes)
+        pack = cpu.pack(shape).for_boards(len(boards))
+        memory = shape.memory(shape.lanes)
         pack(batch.cells, *shape.places, boards, memory)
         if batch.candidates is not None:
             boards &= shape.rows_of(batch.candidates)
@@ -137,7 +138,9 @@ class Frontier:
         most, size = (each // self.shape.row_bytes for each in (FRONTIER_BYTES, CALL_BYTES))
         done = [self.part(0, self.ready)] if self.ready else []
         todo = self.part(self.ready, len(self))
-        ready, nodes, guesses = self.ready, self.nodes, self.guesses
+        ready = self.ready
+        nodes = self.nodes
+        guesses = self.guesses
         while len(todo) and ready + 2 * len(todo) <= most:
             if cutoff is None and ready + len(todo) >= width:
                 break
@@ -185,7 +188,8 @@ class Frontier:
         children = Children.empty(len(self), self.shape)
         memory = self.shape.memory(self.shape.lanes)
         count = expand(self.boards, threshold, by_empty, children, memory)
-        boards, ready = children.boards[:count], children.ready[:count]
+        boards = children.boards[:count]
+        ready = children.ready[:count]
         parents = children.parents[:count]
         roots = self.roots[parents]
         guesses = int(np.count_nonzero(np.diff(parents) == 0))  # two of a parent
@@ -251,8 +255,11 @@ def estimate_search(
     with delayed_forks():
         from numpy.random import default_rng  # imported lazily: it takes a moment
     rng = default_rng(SEED + seed)
-    todo, weight, nodes, solutions = roots, 1.0, 0.0, 0.0
-    walkers = effort * max(LEAST_WALKERS, min(WALKERS, WALKED_BYTES // roots.shape.row_bytes))
+    todo = roots
+    weight = 1.0
+    nodes = 0.0
+    solutions = 0.0
+    walkers = effort * max(MIN_WALKERS, min(WALKERS, WALKED_BYTES // roots.shape.row_bytes))
     while len(todo) and nodes < HOPELESS:
         nodes += weight * len(todo)
         known, todo = todo.split(settings)

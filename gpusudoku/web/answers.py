@@ -62,7 +62,9 @@ class Failure(Exception):  # noqa: N818 - it need not be an error
 
     def __init__(self, kind: str, message: str, **more: Any) -> None:
         super().__init__(message)
-        self.kind, self.status, self.more = kind, STATUSES[kind], more
+        self.kind = kind
+        self.status = STATUSES[kind]
+        self.more = more
 
     @property
     def facts(self) -> Json:
@@ -113,7 +115,8 @@ class Answerer:
 
     def __init__(self, engine: Engine, options: Options | None = None) -> None:
         options = options or Options()
-        self._engine, self._options = engine, options
+        self._engine = engine
+        self._options = options
         self._kept = lru_cache(KEPT)(lambda board: Solutions(board, options, engine=engine))
         self._lock = threading.Lock()
 
@@ -192,7 +195,8 @@ class Answerer:
         return {**_of(question.board()), "count": decimal_digits(sum(shares[0])), "shares": texts}
 
     def _sample(self, question: Question, tell: Tell) -> Json:
-        n, seed = question.fields["n"], question.fields["seed"]
+        n = question.fields["n"]
+        seed = question.fields["seed"]
         seed = secrets.randbits(SEED_BITS) if seed is None else seed
         found = self._solutions(question.board())
         if n and not found:

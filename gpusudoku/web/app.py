@@ -38,7 +38,7 @@ from gpusudoku.web.request_queue import PendingRequest, RequestQueue
 Complain = Callable[[str], None]
 """Prints an error of the server on its terminal."""
 
-MOST_BYTES = 256 << 10
+MAX_BYTES = 256 << 10
 """Of a body; a board of 25x25 cells with all its candidates has 16 KB."""
 BUSY_SECONDS = 5
 """The time after which a client that was refused as all are busy may ask again."""
@@ -149,7 +149,8 @@ class _Guard:
                 message = f"pages of {shown(origin)} may not ask (see --allow-origin)"
                 raise Failure("foreign", message)
         if headers.get("sec-fetch-site") == "cross-site" and not origins:
-            mode, place = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
+            mode = headers.get("sec-fetch-mode")
+            place = headers.get("sec-fetch-dest")
             request = scope["method"], scope["path"], mode, place
             if request != ("GET", "/", "navigate", "document"):  # a link to the page, in no frame
                 raise Failure("foreign", "pages of other sites may not ask")
@@ -180,8 +181,10 @@ class _Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a question; the work for it ends with the connection of the client."""
-        number, request = self.queue.next_number(), Request(scope, receive)
-        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        number = self.queue.next_number()
+        request = Request(scope, receive)
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
         progress: Json = {}
         parts = request.stream()
         try:
@@ -282,12 +285,13 @@ async def _end_with_connection(pending: PendingRequest[bytes], receive: Receive)
 
 async def _read_body(headers: Headers, parts: AsyncIterator[bytes]) -> bytes:
     """Read the body of a request; raise a Failure as soon as it is known to be too large."""
-    body, too_large = b"", Failure("large", f"the body has more than {MOST_BYTES >> 10} KiB")
-    if int(headers.get("content-length", 0)) > MOST_BYTES:
+    body = b""
+    too_large = Failure("large", f"the body has more than {MAX_BYTES >> 10} KiB")
+    if int(headers.get("content-length", 0)) > MAX_BYTES:
         raise too_large
     async for part in parts:
         body += part
-        if len(body) > MOST_BYTES:
+        if len(body) > MAX_BYTES:
             raise too_large
     return body
 

@@ -29,7 +29,7 @@ from gpusudoku.web.answers import Answerer, Failure, Json, failure_of, place_of_
 from gpusudoku.web.questions import KINDS, Question, question_of
 from gpusudoku.web.request_queue import PendingRequest, RequestQueue
 
-MOST_DIGITS = 25
+MAX_DIGITS = 25
 """Of a board that can be edited."""
 MOST = 32
 """Questions worked on at a time: more than the views of a widget have."""
@@ -59,7 +59,9 @@ class Conversation:
         send: Callable[[Json], None],
         answered: Callable[[Question, Json], None],
     ) -> None:
-        self._answerer, self._send, self._answered = answerer, send, answered
+        self._answerer = answerer
+        self._send = send
+        self._answered = answered
         self._queue = RequestQueue(MOST, "gpusudoku-widget")
         self._lock = threading.RLock()  # sending may find that the connection is closed
         self._pending: dict[int, Pending] = {}
@@ -161,8 +163,8 @@ class _EditableBoard(traitlets.TraitType[Board, Any]):
 
     def validate(self, obj: object, value: Any) -> Board:
         board = board_of(value)
-        if board.n > MOST_DIGITS:
-            most = f"{MOST_DIGITS}x{MOST_DIGITS}"
+        if board.n > MAX_DIGITS:
+            most = f"{MAX_DIGITS}x{MAX_DIGITS}"
             raise InputError(f"{board.describe()}: one of up to {most} cells can be edited")
         if board.given_candidates is not None:
             raise InputError(f"{board.describe()}: only one without can be edited")
@@ -205,7 +207,8 @@ class BoardWidget(anywidget.AnyWidget):
 
         It stays None where the count was too expensive or has been cancelled.
         """
-        board, known = self.board, self._known
+        board = self.board
+        known = self._known
         # The browser sees this by itself, and asks nothing.
         if board.conflicts or not board.candidates[board.cells == 0].all():
             return 0

@@ -20,9 +20,9 @@ from gpusudoku.formats import Way
 from gpusudoku.formats.read import parse_as
 from gpusudoku.options import is_integer
 
-MOST_SOLUTIONS = 1000
+MAX_SOLUTIONS = 1000
 """Solutions of one answer; a file for more of them is what the command line makes."""
-MOST_SECONDS = 1e9
+MAX_SECONDS = 1e9
 """More than this is as good as no limit, and more than a timer takes."""
 LONGEST_PAGE = 64
 """Characters of a page's name."""
@@ -98,12 +98,13 @@ def question_of(kind: str, given: object) -> Question:
             guess = f"; did you mean {close[0]!r}?" if close else f": expected {', '.join(known)}"
             raise InputError(f"unknown field {shown(name)}{guess}")
     fields = {name: read(name, given.get(name)) for name, read in own.items()}
-    seconds, page = given.get("seconds"), given.get("page")
+    seconds = given.get("seconds")
+    page = given.get("page")
     if seconds is not None:
         is_number = is_integer(seconds) or isinstance(seconds, float)
         if not is_number or not 0 < seconds < inf:
             raise InputError(f"seconds: expected a number above 0, found {_found(seconds)}")
-        seconds = float(min(seconds, MOST_SECONDS))
+        seconds = float(min(seconds, MAX_SECONDS))
     if page is not None and not (isinstance(page, str) and len(page) <= LONGEST_PAGE):
         raise InputError(
             f"page: expected text of up to {LONGEST_PAGE} characters, found {_found(page)}"
@@ -116,7 +117,8 @@ def question_of(kind: str, given: object) -> Question:
 
 
 def _board(given: dict[str, Any], near: Geometry | None) -> Board:
-    text, box = given.get("board"), given.get("box")
+    text = given.get("board")
+    box = given.get("box")
     if not isinstance(text, str):
         raise InputError(f"board: expected text, found {_found(text)}")
     if box is not None and not isinstance(box, str):
@@ -152,7 +154,7 @@ def _near(name: str, value: object) -> Geometry | None:
 
 
 def _some(name: str, value: object) -> int:
-    return 1 if value is None else _integer(name, value, MOST_SOLUTIONS, f"{MOST_SOLUTIONS}")
+    return 1 if value is None else _integer(name, value, MAX_SOLUTIONS, f"{MAX_SOLUTIONS}")
 
 
 def _whether(name: str, value: object) -> bool:
@@ -169,8 +171,8 @@ def _seed(name: str, value: object) -> int | None:
 def _numbers(name: str, value: object) -> list[int]:
     if not isinstance(value, list):
         raise InputError(f"{name}: expected a list of numbers as text, found {_found(value)}")
-    if len(value) > MOST_SOLUTIONS:
-        raise InputError(f"{name}: expected {MOST_SOLUTIONS} numbers at most, found {len(value)}")
+    if len(value) > MAX_SOLUTIONS:
+        raise InputError(f"{name}: expected {MAX_SOLUTIONS} numbers at most, found {len(value)}")
     return [_integer(f"{name}[{index}]", each) for index, each in enumerate(value)]
 
 

@@ -24,7 +24,7 @@ from gpusudoku.web.answers import Failure
 
 T = TypeVar("T")
 
-MOST_WAITING = 64
+MAX_WAITING = 64
 """Questions that wait at a time; more are turned away."""
 
 
@@ -38,7 +38,9 @@ class PendingRequest(Generic[T]):
     def __init__(
         self, work: Callable[[PendingRequest[T]], T], page: str | None, number: int
     ) -> None:
-        self.work, self.page, self.number = work, page, number
+        self.work = work
+        self.page = page
+        self.number = number
         self.context = copy_context()
         self.waiting = True
         """True until a thread begins to work on it."""
@@ -64,7 +66,9 @@ class RequestQueue:
     """Takes questions, and works on up to ``most`` at a time, once it is open, in their order."""
 
     def __init__(self, most: int, threads: str, is_open: bool = True) -> None:
-        self._most, self._threads, self.is_open = most, threads, is_open
+        self._most = most
+        self._threads = threads
+        self.is_open = is_open
         self._numbers = count(1)
         self._lock = threading.Lock()
         self._waiting: list[PendingRequest[Any]] = []
@@ -102,8 +106,8 @@ class RequestQueue:
             refusal = Failure("overtaken", "a newer question of the page is worked at")
         elif self._closed:
             refusal = Failure("busy", "the server is being stopped")
-        elif self.waiting > MOST_WAITING:
-            refusal = Failure("busy", f"{MOST_WAITING} questions wait already: ask again later")
+        elif self.waiting > MAX_WAITING:
+            refusal = Failure("busy", f"{MAX_WAITING} questions wait already: ask again later")
         if refusal is not None:
             pending.end(refusal)
         self._begin()
@@ -114,7 +118,8 @@ class RequestQueue:
         with self._lock:
             self.is_open = True
             for pending in self._waiting:
-                pending.asked, pending.compiling = time.monotonic(), False
+                pending.asked = time.monotonic()
+                pending.compiling = False
         self._begin()
 
     def close(self) -> None:

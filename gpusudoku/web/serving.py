@@ -41,7 +41,7 @@ IDLE_SECONDS = 60
 """An idle connection is closed after this time."""
 GOODBYE_SECONDS = 5
 """The time that slow readers get when the server stops."""
-MOST_CONNECTIONS = 256
+MAX_CONNECTIONS = 256
 """Connections at a time; fewer where a process may have few descriptors."""
 QUIET_SECONDS = 60.0
 """The same message is not printed again within this time."""
@@ -59,7 +59,8 @@ def is_loopback(host: str) -> bool:
 
 def listen(host: str, port: int | None) -> socket.socket:
     """Open a socket that listens; without a port at the usual one, or at any if that is taken."""
-    where, why = host if port is None else f"port {port} of {host}", ""
+    where = host if port is None else f"port {port} of {host}"
+    why = ""
     for wanted in (USUAL_PORT, 0) if port is None else (port,):
         family, address = _resolved(host, wanted)
         listening = None
@@ -93,9 +94,9 @@ def most_connections() -> int:
     try:
         from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
     except ImportError:  # Windows
-        return MOST_CONNECTIONS
+        return MAX_CONNECTIONS
     limit = getrlimit(RLIMIT_NOFILE)[0]
-    return MOST_CONNECTIONS if limit == RLIM_INFINITY else min(MOST_CONNECTIONS, limit // 4)
+    return MAX_CONNECTIONS if limit == RLIM_INFINITY else min(MAX_CONNECTIONS, limit // 4)
 
 
 class _Protocol(H11Protocol):
@@ -103,7 +104,8 @@ class _Protocol(H11Protocol):
 
     def __init__(self, most: int, complain: Complain, **settings: Any) -> None:
         super().__init__(**settings)
-        self._most, self._complain = most, complain
+        self._most = most
+        self._complain = complain
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -164,7 +166,8 @@ class Server:
         complain: Complain,
         kernels: Sequence[Kernel] = (),
     ) -> None:
-        self._kernels, self._listening = kernels, listening
+        self._kernels = kernels
+        self._listening = listening
         self._queue = RequestQueue(
             most, "gpusudoku-answer", is_open=all(kernel.kept for kernel in kernels)
         )

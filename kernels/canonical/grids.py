@@ -78,7 +78,9 @@ def build_grids(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., None
 
     The boards are uint8 (B, n * n), of more than one cell each.
     """
-    R, C, n = box_rows, box_columns, box_rows * box_columns
+    R = box_rows
+    C = box_columns
+    n = box_rows * box_columns
     turns = 2 if R == C else 1
     clash = build_clash(R, C, jit)
     together = R if R > 1 else n  # rows of which any two can be the first ones
@@ -120,7 +122,9 @@ def build_grids(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., None
     @jit
     def find_pairs(table, grid):
         """List the pairs of rows of the least class; return their number."""
-        least, found, one = np.uint64(1 << CLASS_BITS), 0, np.uint64((1 << CLASS_BITS) - 1)
+        least = np.uint64(1 << CLASS_BITS)
+        found = 0
+        one = np.uint64((1 << CLASS_BITS) - 1)
         for turn in range(turns):
             for first in range(n):
                 for second in range(first + 1, first // together * together + together):
@@ -133,7 +137,8 @@ def build_grids(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., None
     @jit
     def first_cells(pair, order, level, table, grid):
         """Find which row has each label in its first cell, of those behind some levels."""
-        turn, first = grid.pairs[pair, 0], grid.pairs[pair, 1]
+        turn = grid.pairs[pair, 0]
+        first = grid.pairs[pair, 1]
         for row in range(n):
             digit = grid.digits[turn, row, table.orders[order, 0, 0]]
             grid.rows[1, table.orders[order, 1, grid.columns[turn, first, digit]]] = row
@@ -144,7 +149,8 @@ def build_grids(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., None
     @jit
     def next_row(level, grid):
         """Take the row that follows those of the levels before: it has the least first cell."""
-        rows, label = grid.rows, 0
+        rows = grid.rows
+        label = 0
         band = rows[0, level - 1] // R
         while rows[1, label] < 0 or (level % R != 0 and rows[1, label] // R != band):
             label += 1
@@ -154,8 +160,11 @@ def build_grids(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., None
     @jit
     def try_order(board, pair, order, fresh, table, grid, forms):
         """Compare the grid of a pair and an order; return 1 if it is less, 0 if equal, else -1."""
-        rows, less, turn = grid.rows, fresh, grid.pairs[pair, 0]
-        first, second = grid.pairs[pair, 1], grid.pairs[pair, 2]
+        rows = grid.rows
+        less = fresh
+        turn = grid.pairs[pair, 0]
+        first = grid.pairs[pair, 1]
+        second = grid.pairs[pair, 2]
         rows[0, 0], rows[0, 1] = first, second
         if R == 3:  # the band has one row more, and most orders end there
             rows[0, 2] = 3 * R * (first // R) + R - first - second
@@ -181,7 +190,9 @@ def build_grids(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., None
     @jit
     def try_orders(board, pair, ties, table, grid, forms):
         """Try all orders of columns for a pair of rows; return how many lead to the least grid."""
-        turn, first, second = grid.pairs[pair, 0], grid.pairs[pair, 1], grid.pairs[pair, 2]
+        turn = grid.pairs[pair, 0]
+        first = grid.pairs[pair, 1]
+        second = grid.pairs[pair, 2]
         slot = slot_of(turn, first, second, table, grid)
         for order in range(table.ranges[slot, 0], table.ranges[slot, 1]):
             outcome = try_order(board, pair, order, ties == 0, table, grid, forms)
@@ -196,8 +207,10 @@ def build_grids(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., None
     @jit
     def write_map(board, table, grid, forms):
         """Write how a grid becomes the least one."""
-        pair, order = grid.best[0], grid.best[1]
-        turn, first = grid.pairs[pair, 0], grid.pairs[pair, 1]
+        pair = grid.best[0]
+        order = grid.best[1]
+        turn = grid.pairs[pair, 0]
+        first = grid.pairs[pair, 1]
         forms.maps[board, 0] = turn
         for i in range(n):
             forms.maps[board, 1 + i] = grid.rows[2, i]
@@ -235,5 +248,6 @@ def canonical_grids(box_rows: int, box_columns: int) -> Kernel:
 
 def no_pairs(n: int) -> PairTable:
     """Return a table without permutations."""
-    entries, ranges = np.zeros(1, np.uint64), np.zeros((1, 2), np.int64)
+    entries = np.zeros(1, np.uint64)
+    ranges = np.zeros((1, 2), np.int64)
     return PairTable(entries, ranges, np.zeros((0, 2, n), np.uint8))

@@ -53,7 +53,9 @@ class Layout:
         self.together = min(R, 64 // self.width)
         """Boxes in a word; 0 if they are too wide."""
         self.words = -(-R // self.together) if self.together else 0
-        self.label, self.slot, self.free = n, 2 * n, 2 * n + R
+        self.label = n
+        self.slot = 2 * n
+        self.free = 2 * n + R
         self.open, self.band, self.turn, self.rows = range(2 * n + 2 * R, 2 * n + 2 * R + 4)
         self.size = (self.rows + n + 7) // 8 + 1
         """Words of a state."""
@@ -87,7 +89,8 @@ class Search(NamedTuple):
     @classmethod
     def empty(cls, layout: Layout, most: int) -> Search:
         """Memory for so many states."""
-        n, states = layout.n, np.zeros((2, most, layout.size), np.uint64)
+        n = layout.n
+        states = np.zeros((2, most, layout.size), np.uint64)
         return cls(
             states,
             states.view(np.uint8),
@@ -135,7 +138,9 @@ def build_clash(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., bool
 
     ``seen`` is memory, uint64 (2, n).
     """
-    R, C, n = box_rows, box_columns, box_rows * box_columns
+    R = box_rows
+    C = box_columns
+    n = box_rows * box_columns
 
     @jit
     def clash(boards, board, seen):
@@ -150,7 +155,8 @@ def build_clash(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., bool
                     digit = np.uint64(boards[board, row * n + column])
                     bit = ONE << digit - ONE if digit > ZERO else ZERO
                     twice |= (in_row | in_box | seen[0, column]) & bit
-                    in_row, in_box = in_row | bit, in_box | bit
+                    in_row = in_row | bit
+                    in_box = in_box | bit
                     seen[0, column] |= bit
                 seen[1, row // R * R + stack] = in_box
         return twice != ZERO
@@ -165,10 +171,22 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
     first one that has too many states for the memory, or B.
     """
     layout = Layout(box_rows, box_columns)
-    R, C, n, bits, width = box_rows, box_columns, layout.n, layout.bits, layout.width
-    together, W, SIZE = layout.together, layout.words, layout.size
-    LABEL, SLOT, FREE, OPEN = layout.label, layout.slot, layout.free, layout.open
-    BAND, TURN, ROWS, NEW = layout.band, layout.turn, layout.rows, n + 1
+    R = box_rows
+    C = box_columns
+    n = layout.n
+    bits = layout.bits
+    width = layout.width
+    together = layout.together
+    W = layout.words
+    SIZE = layout.size
+    LABEL = layout.label
+    SLOT = layout.slot
+    FREE = layout.free
+    OPEN = layout.open
+    BAND = layout.band
+    TURN = layout.turn
+    ROWS = layout.rows
+    NEW = n + 1
     turns = 2 if R == C else 1
     entry = np.uint64((1 << bits) - 1)
     TRIAL, BEST, BOXES = 0, 1, 2
@@ -198,23 +216,27 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
         if W == 1:
             keys[TRIAL, 0] |= entries << np.uint64(bits * (n - 1 - cell))
         else:
-            slot, place = cell // C, cell % C
+            slot = cell // C
+            place = cell % C
             shift = width * (together - 1 - slot % together) + bits * (C - 1 - place)
             keys[TRIAL, slot // together] |= entries << np.uint64(shift)
 
     @jit
     def insert(entries, label):
         """Insert a label into entries that are sorted, the largest in the lowest bits."""
-        above, below = entries, ZERO
+        above = entries
+        below = ZERO
         while above & entry > label:
-            above, below = above >> np.uint64(bits), below + np.uint64(bits)
+            above = above >> np.uint64(bits)
+            below = below + np.uint64(bits)
         low = entries & ((ONE << below) - ONE)
         return (above << np.uint64(bits) | label) << below | low
 
     @jit
     def put_loose(search, side, s, loose):
         """Put the entries of stacks into the row's, as far to the right as they can be."""
-        keys, waiting = search.keys, 0
+        keys = search.keys
+        waiting = 0
         while loose != ZERO:
             stack = lowest_index(loose)
             loose &= loose - ONE
@@ -237,11 +259,13 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
     @jit
     def row_entries(search, side, s, turn, row):
         """Find the least entries that a state allows for a row."""
-        keys, loose = search.keys, ZERO
+        keys = search.keys
+        loose = ZERO
         for w in range(W):
             keys[TRIAL, w] = ZERO
         for k in range(search.starts[turn, row * R], search.starts[turn, row * R + R]):
-            column, digit = search.clues[k] & 255, search.clues[k] >> 8
+            column = search.clues[k] & 255
+            digit = search.clues[k] >> 8
             label = np.uint64(search.bytes[side, s, LABEL + digit])
             cell = np.int64(search.bytes[side, s, column])
             if cell != NONE:
@@ -287,7 +311,8 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
     @jit
     def compare_band(search, side, s, band, tied):
         """Compare the rows of a band that a state has not taken."""
-        turn, taken = np.int64(search.bytes[side, s, TURN]), search.states[side, s, SIZE - 1]
+        turn = np.int64(search.bytes[side, s, TURN])
+        taken = search.states[side, s, SIZE - 1]
         was_empty = False
         for row in range(band * R, band * R + R):
             if taken >> np.uint64(row) & ONE != ZERO:
@@ -315,7 +340,8 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
                 if tied < 0:
                     return tied
                 continue
-            turn, taken = np.int64(search.bytes[side, s, TURN]), search.states[side, s, SIZE - 1]
+            turn = np.int64(search.bytes[side, s, TURN])
+            taken = search.states[side, s, SIZE - 1]
             was_empty = False
             for band in range(C):
                 if taken >> np.uint64(band * R) & ONE != ZERO:
@@ -335,7 +361,8 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
         """Write the least row; return the numbers of labels, with its new ones, and of entries."""
         spots = 0
         for position in range(n):
-            slot, place = position // C, position % C
+            slot = position // C
+            place = position % C
             shift = width * (together - 1 - slot % together) + bits * (C - 1 - place)
             label = np.int64(search.keys[BEST, slot // together] >> np.uint64(shift) & entry)
             if label > 0:
@@ -355,7 +382,8 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
     @jit
     def place_clue(search, side, e, k, label, cell):
         """Give a clue of a row its label, and its column and stack their places."""
-        column, digit = search.clues[k] & 255, search.clues[k] >> 8
+        column = search.clues[k] & 255
+        digit = search.clues[k] >> 8
         state = search.bytes
         state[side, e, LABEL + digit] = label
         if state[side, e, column] == NONE:
@@ -368,13 +396,16 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
     @jit
     def fits(search, side, s, e, k, turn, row, label, labels, cell):
         """Tell whether a clue of a row can be in a cell; e came of s, and has some clues."""
-        column, digit = search.clues[k] & 255, search.clues[k] >> 8
+        column = search.clues[k] & 255
+        digit = search.clues[k] >> 8
         state = search.bytes
         if state[side, e, column] != NONE:
             return np.int64(state[side, e, column]) == cell
         if np.int64(state[side, e, LABEL + digit]) != (label if label <= labels else NEW):
             return False
-        stack, slot, place = column // C, cell // C, cell % C
+        stack = column // C
+        slot = cell // C
+        place = cell % C
         at = np.int64(state[side, e, SLOT + stack])
         if at != NONE:
             return at == slot and place < np.int64(state[1 - side, s, FREE + stack])
@@ -388,7 +419,9 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
 
         -1 if there are too many.
         """
-        most, after, start = search.tied.shape[0], 1 - side, made
+        most = search.tied.shape[0]
+        after = 1 - side
+        start = made
         if made == most:
             return -1
         copy(search, side, s, after, made)
@@ -397,7 +430,8 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
         search.bytes[after, made, ROWS + level] = row
         made += 1
         turn = np.int64(search.bytes[side, s, TURN])
-        first, last = search.starts[turn, row * R], search.starts[turn, row * R + R]
+        first = search.starts[turn, row * R]
+        last = search.starts[turn, row * R + R]
         for i in range(spots):
             cell = search.spots[i]
             label = np.int64(forms.cells[board, level * n + cell])
@@ -436,7 +470,9 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
     def find(search, forms, board):
         """Write the form of a board whose clues are listed; return False if memory is too small."""
         begin(search)
-        count, labels, side = turns, 0, 0
+        count = turns
+        labels = 0
+        side = 0
         for level in range(n):
             tied = compare_rows(search, side, count, level)
             if tied < 0:
@@ -445,7 +481,8 @@ def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., in
             labels, spots = write_row(search, forms, board, level, known)
             count = 0
             for i in range(tied):
-                s, row = search.tied[i, 0], search.tied[i, 1]
+                s = search.tied[i, 0]
+                row = search.tied[i, 1]
                 count = follow(search, forms, board, side, s, row, level, known, spots, count)
                 if count < 0:
                     return False

@@ -13,13 +13,13 @@ from gpusudoku.kernels.search.machine import Machine
 from gpusudoku.kernels.search.shape import FIRST, SearchSettings, Shape
 from gpusudoku.kernels.search.units import Units
 
-MOST_PLAIN = 10
+MAX_PLAIN = 10
 """Boards of more digits are searched several times faster if the guess may settle other cells."""
 
 
 def narrows(shape: Shape, settings: SearchSettings) -> bool:
     """Tell whether a search uses ``narrow``."""
-    return shape.n > MOST_PLAIN and settings.strategy != FIRST
+    return shape.n > MAX_PLAIN and settings.strategy != FIRST
 
 
 def narrow(shape: Shape, machine: Machine) -> Any:
@@ -30,17 +30,22 @@ def narrow(shape: Shape, machine: Machine) -> Any:
     lanes that have any of the first kind, which nobody needs but tests.
     """
     units = Units(shape, machine)
-    cells, two, three = units.words(), units.words(), units.words()
+    cells = units.words()
+    two = units.words()
+    three = units.words()
     for j, _ in units.plane():
         cells[j] = machine.load(shape.PAIRS + j)
-    any_two, any_three = machine.words(1), machine.words(1)
+    any_two = machine.words(1)
+    any_three = machine.words(1)
     rows, columns, boxes = units.by_kind(cells, 2)
     for j, _ in units.plane():
         row, column, box = (kind[j] for kind in (rows, columns, boxes))
         three[j] = cells[j] & row & column & box
         two[j] = cells[j] & ((row & column) | (box & (row | column)))
-        any_two[0], any_three[0] = any_two[0] | two[j], any_three[0] | three[j]
-    no_two, no_three = ~machine.filled(any_two[0], 1), ~machine.filled(any_three[0], 1)
+        any_two[0] = any_two[0] | two[j]
+        any_three[0] = any_three[0] | three[j]
+    no_two = ~machine.filled(any_two[0], 1)
+    no_three = ~machine.filled(any_three[0], 1)
     for j, _ in units.plane():
         best = three[j] | (no_three & (two[j] | (no_two & cells[j])))
         machine.store(shape.PAIRS + j, best)
@@ -56,7 +61,8 @@ def lasting(units: Units, changed: Any) -> Any:
     both. It may as well be split at once as when nothing changes any more, and steps are saved.
     Only such cells count as cells with two candidates from then on.
     """
-    shape, machine = units.shape, units.machine
+    shape = units.shape
+    machine = units.machine
     some = machine.words(1)
     seen = units.units_with(changed, 1)
     for j, _ in units.plane():
@@ -75,8 +81,16 @@ def build_choose(
     step stored, if there is one, else one of those with the fewest. ``candidates`` is that of the
     shape's ``Moves``.
     """
-    n, R, C, K, G = shape.n, shape.box_rows, shape.box_columns, shape.plane_words, shape.groups
-    bands, field, Word, OPEN, PAIRS = shape.bands, shape.field, shape.word, shape.OPEN, shape.PAIRS
+    n = shape.n
+    R = shape.box_rows
+    C = shape.box_columns
+    K = shape.plane_words
+    G = shape.groups
+    bands = shape.bands
+    field = shape.field
+    Word = shape.word
+    OPEN = shape.OPEN
+    PAIRS = shape.PAIRS
     row = ones(n)
 
     @jit
@@ -96,7 +110,9 @@ def build_choose(
             cells = np.uint64(memory[PAIRS + j, lane])
             if cells != ZERO:
                 return j, Word(cells & (~cells + ONE))
-        best, at, chosen = n + 1, 0, ZERO
+        best = n + 1
+        at = 0
+        chosen = ZERO
         for j in range(K):
             cells = np.uint64(memory[OPEN + j, lane])
             while cells != ZERO:
@@ -104,7 +120,9 @@ def build_choose(
                 cells ^= bit
                 count = popcount(candidates(memory, lane, j, Word(bit)))
                 if count < best:
-                    best, at, chosen = count, j, bit
+                    best = count
+                    at = j
+                    chosen = bit
         return at, Word(chosen)
 
     return first if strategy == FIRST else fewest

@@ -51,7 +51,8 @@ def pack(shape: Shape) -> Kernel:
 @cache
 def expand(shape: Shape, settings: SearchSettings) -> Kernel:
     """The kernel of ``lanes.build_expand``: it splits boards in two."""
-    children, memory = kind_of(Children.empty(0, shape)), Array(np.dtype(shape.word), 2)
+    children = kind_of(Children.empty(0, shape))
+    memory = Array(np.dtype(shape.word), 2)
     signature = children.boards, float64, boolean, children, memory
     return _kernel(expand, signature, shape, settings, returns=int64)
 
@@ -59,7 +60,8 @@ def expand(shape: Shape, settings: SearchSettings) -> Kernel:
 @cache
 def run(shape: Shape, settings: SearchSettings) -> Kernel:
     """The kernel of the loop of the search for these boards; see ``lanes.build_run``."""
-    boards, roots = np.empty((0, shape.words), shape.word), np.empty(0, np.int64)
+    boards = np.empty((0, shape.words), shape.word)
+    roots = np.empty(0, np.int64)
     pool = CpuPool.of(boards, roots, 1, shape)
     groups = pool, Stack.empty(0, shape), Found.empty(0, 0, shape.n**2)
     lanes = kind_of(Lanes.empty(shape))

@@ -59,7 +59,8 @@ def signature(shape: Shape) -> tuple[Any, ...]:
         np.empty((STATES, 1), np.int64),
         np.empty((TALLIES, 1), np.uint64),
     )
-    boards, roots = np.empty((1, shape.words), shape.word), np.empty(1, np.int64)
+    boards = np.empty((1, shape.words), shape.word)
+    roots = np.empty(1, np.int64)
     pool = Pool(boards, roots, np.empty(POOL_STATES, np.int64))
     groups = pool, stacks, Found.empty(1, 0, shape.n**2)
     return *map(typeof, groups), types.int64, types.int64, types.uint64
@@ -87,7 +88,8 @@ def build_kernel(
         number = cuda.grid(1)
         if number >= stacks.state.shape[1]:
             return
-        boards, roots = stacks.boards[number], stacks.roots[number]
+        boards = stacks.boards[number]
+        roots = stacks.roots[number]
         stack = Stack(boards, roots, stacks.state[:, number], stacks.tally[:, number])
         if is_shared:
             memory = cuda.shared.array((memory_rows, block), word)

@@ -61,7 +61,10 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
     all boards that are left are on the stack, or in the pool.
     """
     techniques = settings.techniques
-    width, planes, K, CLEAR = shape.lanes, shape.planes, shape.plane_words, shape.CLEAR
+    width = shape.lanes
+    planes = shape.planes
+    K = shape.plane_words
+    CLEAR = shape.CLEAR
     all_lanes = np.uint64((1 << width) - 1)
     max_unreported = np.uint64(MAX_UNREPORTED)
     load, store, place, candidates_of, write = build_moves(shape, jit)
@@ -69,15 +72,19 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
     advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, width)
     take, receive, give = build_sharing(shape, jit)
     find_two = build_paired(shape, jit).find_two
-    has_hidden, has_pairs = techniques & HIDDEN_SINGLE != 0, techniques & PAIRS != 0
-    has_conflicts, narrowing = overlooks(techniques), narrows(shape, settings)
+    has_hidden = techniques & HIDDEN_SINGLE != 0
+    has_pairs = techniques & PAIRS != 0
+    has_conflicts = overlooks(techniques)
+    narrowing = narrows(shape, settings)
 
     @jit
     def run(pool, stack, found, recalls, recalls_seen, budget, limit, lanes):
-        memory, counts = lanes.memory, found.counts
+        memory = lanes.memory
+        counts = found.counts
         if memory.shape[1] != width:  # which tells the compiler the distance of two rows
             raise ValueError
-        depth, room = stack.boards.shape[0], found.solutions.shape[0]
+        depth = stack.boards.shape[0]
+        room = found.solutions.shape[0]
         # The stack is the rows from ``low`` to before ``height``.
         low = stack.state[BELOW] + 1
         height = stack.state[TOP] + 1
@@ -228,13 +235,18 @@ def build_expand(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[.
     Returns the number of children. ``memory`` has the shape's lanes; fewer boards than these are
     simplified at a time.
     """
-    techniques, Word = settings.techniques, shape.word
-    width, K, CLEAR, OPEN = shape.lanes, shape.plane_words, shape.CLEAR, shape.OPEN
+    techniques = settings.techniques
+    Word = shape.word
+    width = shape.lanes
+    K = shape.plane_words
+    CLEAR = shape.CLEAR
+    OPEN = shape.OPEN
     load, store, place, candidates_of, _ = build_moves(shape, jit)
     choose = build_choose(shape, settings.strategy, candidates_of, jit)
     advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, width)
     find_two = build_paired(shape, jit).find_two
-    has_hidden, has_pairs = techniques & HIDDEN_SINGLE != 0, techniques & PAIRS != 0
+    has_hidden = techniques & HIDDEN_SINGLE != 0
+    has_pairs = techniques & PAIRS != 0
     narrowing = narrows(shape, settings)
 
     @jit

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from gpusudoku.kernels.kernel import when_compiling
 from gpusudoku.kernels.search.shape import CACHE_LINE, Shape
 
-_I32, _I64 = ir.IntType(32), ir.IntType(64)
+_I32 = ir.IntType(32)
+_I64 = ir.IntType(64)
 
 
 class Machine(Protocol):
@@ -93,7 +94,8 @@ class NumpyMachine(Machine):
     """Rows of a NumPy array."""
 
     def __init__(self, shape: Shape, memory: NDArray[Any]) -> None:
-        self._memory, self._bits = memory, shape.bits
+        self._memory = memory
+        self._bits = shape.bits
 
     def value(self, number: int) -> Any:
         return np.full(self._memory.shape[1], number & ((1 << self._bits) - 1), self._memory.dtype)
@@ -138,7 +140,8 @@ class Value:
     __slots__ = ("_machine", "llvm")
 
     def __init__(self, machine: LlvmMachine, llvm: Any) -> None:
-        self._machine, self.llvm = machine, llvm
+        self._machine = machine
+        self.llvm = llvm
 
     def _of(self, other: Any) -> Any:
         return other.llvm if isinstance(other, Value) else self._machine.constant(other)
@@ -177,7 +180,8 @@ class Index:
     __slots__ = ("_builder", "llvm")
 
     def __init__(self, builder: Any, llvm: Any) -> None:
-        self._builder, self.llvm = builder, llvm
+        self._builder = builder
+        self.llvm = llvm
 
     def __add__(self, other: Any) -> Index:
         return Index(self._builder, self._builder.add(self.llvm, _number(other)))
@@ -198,10 +202,11 @@ class _Words:
     """Values in memory of the function's own, which the compiler turns into registers if it can."""
 
     def __init__(self, machine: LlvmMachine, count: int, value: int) -> None:
-        self._machine, builder = machine, machine.builder
+        self._machine = machine
+        builder = machine.builder
         with builder.goto_entry_block():
             self._first = builder.alloca(ir.ArrayType(machine.kind, count))
-        for j in machine.each(count, count <= MOST_SET):
+        for j in machine.each(count, count <= MAX_SET):
             self[j] = machine.value(value)
 
     def _place(self, j: Any) -> Any:
@@ -214,7 +219,7 @@ class _Words:
         self._machine.builder.store(value.llvm, self._place(j))
 
 
-MOST_SET = 16
+MAX_SET = 16
 """Values that are set one by one, not in a loop."""
 
 
@@ -222,7 +227,9 @@ class LlvmMachine(Machine):
     """Vectors of LLVM's, of a word of each lane; the builder writes instructions for them."""
 
     def __init__(self, shape: Shape, lanes: int, builder: Any, memory: Any) -> None:
-        self.builder, self._memory, self._lanes = builder, memory, lanes
+        self.builder = builder
+        self._memory = memory
+        self._lanes = lanes
         self.align = min(CACHE_LINE, lanes * shape.bits // 8)
         self._bits, self._word = shape.bits, ir.IntType(shape.bits)
         self.kind: Any = ir.VectorType(self._word, lanes)
@@ -278,7 +285,8 @@ class LlvmMachine(Machine):
         if unrolled:
             yield from range(count)
             return
-        builder, before = self.builder, self.builder.block
+        builder = self.builder
+        before = self.builder.block
         head = builder.append_basic_block("each")
         builder.branch(head)
         builder.position_at_end(head)
@@ -294,7 +302,8 @@ class LlvmMachine(Machine):
     def when(self, value: Value) -> Iterator[None]:
         builder = self.builder
         some = builder.icmp_unsigned("!=", self.nonzero(value), _I64(0))
-        inside, after = builder.append_basic_block("when"), builder.append_basic_block("after")
+        inside = builder.append_basic_block("when")
+        after = builder.append_basic_block("after")
         builder.cbranch(some, inside, after)
         builder.position_at_end(inside)
         yield
@@ -319,7 +328,8 @@ class LlvmMachine(Machine):
         return self._joined(self.builder.sext(some, parts.type))
 
     def least(self, x: Value, y: Value, fields: int) -> Value:
-        one, other = self._fields(x, fields), self._fields(y, fields)
+        one = self._fields(x, fields)
+        other = self._fields(y, fields)
         smaller = self.builder.icmp_unsigned("<", one, other)
         return self._joined(self.builder.select(smaller, one, other))
 
@@ -371,7 +381,8 @@ class CudaMachine(LlvmMachine):
         return ir.Constant(self.kind, number & ((1 << self._bits) - 1))
 
     def _one(self) -> Any:
-        builder, kind = self.builder, ir.FunctionType(_I32, [])
+        builder = self.builder
+        kind = ir.FunctionType(_I32, [])
         thread, threads = (
             builder.call(self._declared(f"llvm.nvvm.read.ptx.sreg.{name}.x", kind), [])
             for name in ("tid", "ntid")
@@ -497,7 +508,8 @@ class CudaHalvesMachine(CudaMachine):
     def filled(self, value: Value, fields: int) -> Value:
         if fields == 1:
             return super().filled(value, fields)
-        builder, bits = self.builder, self._bits // fields
+        builder = self.builder
+        bits = self._bits // fields
         highest = sum(1 << (bits * field + bits - 1) for field in range(fields // 2))
 
         def fill(half: Any) -> Any:

@@ -123,7 +123,8 @@ class Trials(NamedTuple):
     @classmethod
     def empty(cls, shape: Shape, units: int) -> Trials:
         """No puzzle yet. Each entry of a path takes candidates away, so paths cannot be longer."""
-        lanes, K = shape.lanes, shape.plane_words
+        lanes = shape.lanes
+        K = shape.plane_words
         ways = shape.box_rows + shape.box_columns - 2
         return cls(
             shape.memory(lanes, 2 * shape.planes + K + 1),
@@ -166,8 +167,11 @@ class Rows(NamedTuple):
 
 def make_fresh(shape: Shape, machine: Machine) -> Any:
     """Make the boards of all fresh lanes from their clues; return these lanes, as bits."""
-    units, K, rows = Units(shape, machine), shape.plane_words, Rows.of(shape)
-    fresh, given = machine.load(rows.fresh), units.words()
+    units = Units(shape, machine)
+    K = shape.plane_words
+    rows = Rows.of(shape)
+    fresh = machine.load(rows.fresh)
+    given = units.words()
     for j, _ in units.plane():
         given[j] = machine.load(rows.given + j)
         machine.store(shape.CLEAR + j, machine.load(shape.CLEAR + j) & ~fresh)
@@ -189,12 +193,20 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
     rounds of steps are done. A trial that takes more than ``most`` guesses ends, and its unit
     stays; below 0 there is no bound. Returns True once all puzzles are done.
     """
-    n, K, planes, CLEAR = shape.n, shape.plane_words, shape.planes, shape.CLEAR
-    R, C, ways = shape.box_rows, shape.box_columns, shape.box_rows + shape.box_columns - 2
-    width, Word, cells = shape.lanes, shape.word, shape.n**2
+    n = shape.n
+    K = shape.plane_words
+    planes = shape.planes
+    CLEAR = shape.CLEAR
+    R = shape.box_rows
+    C = shape.box_columns
+    ways = shape.box_rows + shape.box_columns - 2
+    width = shape.lanes
+    Word = shape.word
+    cells = shape.n**2
     SOLUTION, ALLOWED, GIVEN, NEW = Rows.of(shape)
     every_cell = shape.word(shape.cells)
-    every, all_lanes = shape.word((1 << shape.bits) - 1), ~ZERO >> np.uint64(64 - width)
+    every = shape.word((1 << shape.bits) - 1)
+    all_lanes = ~ZERO >> np.uint64(64 - width)
     candidates_of = build_moves(shape, jit).candidates
     choose = build_choose(shape, settings.strategy, candidates_of, jit)
     advance, _, _, keep_best = build_steps(shape, settings.techniques, width)
@@ -210,7 +222,8 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
     @jit
     def begin_puzzle(puzzles, trials, puzzle, slot, lane):
         """Put a puzzle in a slot and a lane, its units in a random order."""
-        memory, row = trials.memory, min(puzzle, puzzles.candidates.shape[0] - 1)
+        memory = trials.memory
+        row = min(puzzle, puzzles.candidates.shape[0] - 1)
         any_digit = True
         for w in range(planes):
             memory[SOLUTION + w, lane] = 0
@@ -220,13 +233,15 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
             trials.given[0, slot, j] = 0
         left = 0
         for cell in range(cells):
-            j, bit = words[cell], bits[cell]
+            j = words[cell]
+            bit = bits[cell]
             digit = np.int64(puzzles.solutions[puzzle, cell]) - 1
             memory[SOLUTION + K * digit + j, lane] |= bit
             if puzzles.clues[puzzle, cell] != 0:
                 trials.given[0, slot, j] |= bit
                 left += 1
-        trials.puzzle[slot], trials.left[0, slot] = puzzle, left
+        trials.puzzle[slot] = puzzle
+        trials.left[0, slot] = left
         trials.place[0, slot], trials.place[2, slot] = 0, group_size(left, puzzles.units.shape[1])
         swaps = 0
         for band in range(C):
@@ -236,7 +251,8 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
         if not any_digit:  # a swap may put a digit where it is no candidate
             for swap in range(swaps):
                 trials.swap_clues[slot, swap] = 0
-        units, state = trials.order.shape[1], puzzles.seeds[puzzle]
+        units = trials.order.shape[1]
+        state = puzzles.seeds[puzzle]
         for i in range(units):
             trials.order[slot, i] = i
         for i in range(units - 1):
@@ -258,14 +274,17 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
         ``first`` is the first cell of the lines that are ``together`` in a band or stack, each
         ``across`` from the one before, with cells a ``step`` apart.
         """
-        puzzle, solutions, where = trials.puzzle[slot], puzzles.solutions, trials.scratch
+        puzzle = trials.puzzle[slot]
+        solutions = puzzles.solutions
+        where = trials.scratch
         for one in range(together):
             for other in range(one + 1, together):
                 for place in range(n):
                     where[solutions[puzzle, first + other * across + place * step] - 1] = place
                 left = ~ZERO >> np.uint64(64 - n)
                 while left != ZERO:
-                    i, clues = np.int64(lowest_index(left)), np.int64(0)
+                    i = np.int64(lowest_index(left))
+                    clues = np.int64(0)
                     while (left >> np.uint64(i)) & ONE != ZERO:
                         left &= ~(ONE << np.uint64(i))
                         cell = first + one * across + i * step
@@ -298,7 +317,10 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
     @jit
     def begin_trial(puzzles, trials, slot, lane, least):
         """Begin the next trial of a slot's puzzle in a lane; return False if all are done."""
-        position, tried, left, unit = trials.place[0, slot], 0, trials.left[0, slot], 0
+        position = trials.place[0, slot]
+        tried = 0
+        left = trials.left[0, slot]
+        unit = 0
         end = position
         for j in range(K):
             trials.given[1, slot, j] = trials.given[0, slot, j]
@@ -307,11 +329,14 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
             for i in range(puzzles.units.shape[1]):
                 each = puzzles.units[trials.order[slot, position], i]
                 if each >= 0 and trials.given[0, slot, words[each]] & bits[each] != 0:
-                    removed, cell = removed + 1, each
+                    removed = removed + 1
+                    cell = each
             if removed == 1 and trials.place[2, slot] == 1 and is_alone(trials, slot, cell):
                 end = position + 1
             elif removed > 0 and left - removed >= least:
-                unit, tried, left = trials.order[slot, position], tried + 1, left - removed
+                unit = trials.order[slot, position]
+                tried = tried + 1
+                left = left - removed
                 end = position + 1  # not beyond units with too many clues: the trial may fail
                 for i in range(puzzles.units.shape[1]):
                     cell = puzzles.units[unit, i]
@@ -321,7 +346,9 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
         if tried == 0:
             return False
         trials.place[1, slot], trials.place[2, slot] = end, tried
-        trials.left[1, slot], trials.lanes[slot], trials.guesses[slot] = left, 1, 0
+        trials.left[1, slot] = left
+        trials.lanes[slot] = 1
+        trials.guesses[slot] = 0
         trials.slot_of[lane] = slot
         height = 0
         if tried == 1:
@@ -397,7 +424,8 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
     @jit
     def fill(puzzles, trials, busy, least, most):
         """Give boards to free lanes; return the lanes that have one."""
-        used, free = np.uint64(trials.state[USED]), all_lanes & ~busy
+        used = np.uint64(trials.state[USED])
+        free = all_lanes & ~busy
         while free != ZERO:
             lane = lowest_index(free)
             if trials.state[NEXT] < puzzles.solutions.shape[0]:
@@ -417,7 +445,8 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
     @jit
     def end_trial(puzzles, trials, lane, redundant, busy, least):
         """End the trial of a lane's puzzle, and begin the next; return the lanes with boards."""
-        slot, bit = trials.slot_of[lane], ONE << np.uint64(lane)
+        slot = trials.slot_of[lane]
+        bit = ONE << np.uint64(lane)
         if trials.lanes[slot] > 1:
             for other in range(width):
                 if other != lane and trials.slot_of[other] == slot:
@@ -449,7 +478,9 @@ def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable
 
     @jit
     def minimise(puzzles, trials, least, most, rounds):
-        memory, slot_of, place = trials.memory, trials.slot_of, trials.place
+        memory = trials.memory
+        slot_of = trials.slot_of
+        place = trials.place
         busy = np.uint64(trials.state[BUSY])
         for _ in range(rounds):
             if busy != all_lanes:

@@ -34,10 +34,19 @@ class Moves(NamedTuple):
 
 def build_moves(shape: Shape, jit: Jit) -> Moves:
     """Make the functions."""
-    n, R, C, K, G = shape.n, shape.box_rows, shape.box_columns, shape.plane_words, shape.groups
-    planes, bands, field, Word = shape.planes, shape.bands, shape.field, shape.word
+    n = shape.n
+    R = shape.box_rows
+    C = shape.box_columns
+    K = shape.plane_words
+    G = shape.groups
+    planes = shape.planes
+    bands = shape.bands
+    field = shape.field
+    Word = shape.word
     CLEAR = shape.CLEAR
-    firsts, row_cells, box_cells = np.uint64(shape.firsts), ones(n), ones(C)
+    firsts = np.uint64(shape.firsts)
+    row_cells = ones(n)
+    box_cells = ones(C)
 
     @jit
     def load(memory, lane, boards, row):
@@ -49,7 +58,8 @@ def build_moves(shape: Shape, jit: Jit) -> Moves:
     @jit
     def store(memory, lane, boards, row):
         for j in range(K):
-            clear, cleared = memory[CLEAR + j, lane], Word(0)
+            clear = memory[CLEAR + j, lane]
+            cleared = Word(0)
             for w in range(j, planes, K):
                 word = memory[w, lane] & ~cleared
                 cleared |= word & clear
@@ -58,7 +68,8 @@ def build_moves(shape: Shape, jit: Jit) -> Moves:
     @jit
     def place(memory, lane, d, j, bit):
         position = lowest_index(np.uint64(bit))
-        start, column = np.uint64(position // field * field), position % field
+        start = np.uint64(position // field * field)
+        column = position % field
         box = box_cells << (start + np.uint64(column // C * C))
         for other in range(K):
             peers = firsts << np.uint64(column)
@@ -97,10 +108,14 @@ def build_pack(shape: Shape, jit: Jit) -> Callable[..., None]:
     contradict each other comes out without candidates, so that any search finds it dead. ``words``
     and ``bits`` are the shape's ``places``; ``memory`` has its lanes, and is overwritten.
     """
-    n, planes, width, CLEAR = shape.n, shape.planes, shape.lanes, shape.CLEAR
+    n = shape.n
+    planes = shape.planes
+    width = shape.lanes
+    CLEAR = shape.CLEAR
     used = CLEAR + shape.plane_words
     # Unsigned, so that the compiler adds no check for negative indices.
-    K, EMPTY = np.uint64(shape.plane_words), np.uint64(CLEAR)
+    K = np.uint64(shape.plane_words)
+    EMPTY = np.uint64(CLEAR)
     make_planes = traced(planes_of_clues, 1, shape, width)
 
     @jit
@@ -109,10 +124,12 @@ def build_pack(shape: Shape, jit: Jit) -> Callable[..., None]:
         if memory.shape[1] != width or cells.shape[1] != n * n:
             raise ValueError
         for start in range(0, cells.shape[0], width):
-            block, packed = cells[start : start + width], boards[start : start + width]
+            block = cells[start : start + width]
+            packed = boards[start : start + width]
             memory[:used] = 0
             for cell in range(n * n):
-                j, bit = np.uint64(words[cell]), bits[cell]
+                j = np.uint64(words[cell])
+                bit = bits[cell]
                 for lane in range(len(block)):
                     digit = np.uint64(block[lane, cell])
                     # Chosen without a branch, which would often be mispredicted.
@@ -134,10 +151,12 @@ def planes_of_clues(shape: Shape, machine: Machine) -> Any:
     The empty cells are where CLEAR is. Lanes in which two clues of a digit are in one unit get no
     candidates; they are returned, as a traced function returns a value.
     """
-    units, conflict = Units(shape, machine), machine.words(1)
+    units = Units(shape, machine)
+    conflict = machine.words(1)
     for d in machine.each(shape.n):
         clues = units.load(d)
-        seen, crowded = units.units_with(clues, 1), units.units_with(clues, 2)
+        seen = units.units_with(clues, 1)
+        crowded = units.units_with(clues, 2)
         for j, _ in units.plane():
             conflict[0] = conflict[0] | (clues[j] & crowded[j])
             places = clues[j] | (machine.load(shape.CLEAR + j) & ~seen[j])

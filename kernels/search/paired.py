@@ -47,7 +47,10 @@ class PairedBoards(NamedTuple):
 
 def build_paired(shape: Shape, jit: Jit) -> PairedBoards:
     """Make the functions."""
-    K, OPEN, PAIRS, Word = shape.plane_words, shape.OPEN, shape.PAIRS, shape.word
+    K = shape.plane_words
+    OPEN = shape.OPEN
+    PAIRS = shape.PAIRS
+    Word = shape.word
 
     @jit
     def count_open(memory, lane):

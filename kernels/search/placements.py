@@ -71,7 +71,8 @@ class Searches(NamedTuple):
     @classmethod
     def empty(cls, shape: Shape) -> Searches:
         """No search yet."""
-        lanes, (_, last) = shape.lanes, Rows.of(shape)[-2:]
+        lanes = shape.lanes
+        (_, last) = Rows.of(shape)[-2:]
         return cls(
             shape.memory(lanes, last + 1 - shape.memory_rows),
             np.zeros((lanes * shape.n**2, shape.words), shape.word),
@@ -96,13 +97,15 @@ class Rows(NamedTuple):
     @classmethod
     def of(cls, shape: Shape) -> Rows:
         """Return those of a shape."""
-        one, planes = shape.memory_rows, shape.planes
+        one = shape.memory_rows
+        planes = shape.planes
         return cls(one, one + planes, one + 2 * planes, one + 3 * planes)
 
 
 def note(shape: Shape, machine: Machine) -> Any:
     """Note the placements of marked boards, which are solved; return their lanes."""
-    K, rows = shape.plane_words, Rows.of(shape)
+    K = shape.plane_words
+    rows = Rows.of(shape)
     solved = machine.load(rows.marked)
     machine.store(rows.marked, machine.value(0))
     for j in machine.each(K, shape.unrolled):
@@ -110,7 +113,8 @@ def note(shape: Shape, machine: Machine) -> Any:
         for d in range(shape.n):  # of a cell that is to be cleared the lowest counts
             w = d * K + j
             x = machine.load(w) & ~placed
-            placed, x = placed | x, x & solved
+            placed = placed | x
+            x = x & solved
             one = machine.load(w + rows.one)
             machine.store(w + rows.two, machine.load(w + rows.two) | (one & x))
             machine.store(w + rows.one, one | x)
@@ -123,8 +127,11 @@ def guess(shape: Shape, machine: Machine) -> Any:
     It is a new one, if possible in a cell with two candidates, if not, in any that is open. The
     boards without it are stored, too.
     """
-    K, rows, new = shape.plane_words, Rows.of(shape), machine.words(shape.plane_words)
-    some, cells = machine.words(1), machine.words(K)
+    K = shape.plane_words
+    rows = Rows.of(shape)
+    new = machine.words(shape.plane_words)
+    some = machine.words(1)
+    cells = machine.words(K)
     for j in machine.each(K, shape.unrolled):
         for d in range(shape.n):
             w = d * K + j
@@ -139,7 +146,8 @@ def guess(shape: Shape, machine: Machine) -> Any:
             before = machine.filled(some[0], 1)
             for j in machine.each(K, shape.unrolled):
                 x = machine.load(first + j) & (new[j] | machine.value(others)) & ~before
-                cells[j], some[0] = cells[j] | x, some[0] | x
+                cells[j] = cells[j] | x
+                some[0] = some[0] | x
     some[0] = ~marked
     for j in machine.each(K, shape.unrolled):
         x = cells[j] & ~machine.filled(some[0], 1)
@@ -160,10 +168,14 @@ def build_placements(shape: Shape, settings: SearchSettings, jit: Jit) -> Callab
 
     It searches until so many rounds of steps are done, and returns True once all boards are.
     """
-    planes, cells, width = shape.planes, shape.n**2, shape.lanes
+    planes = shape.planes
+    cells = shape.n**2
+    width = shape.lanes
     one, two, REST, MARKED = Rows.of(shape)
-    every, all_lanes = shape.word((1 << shape.bits) - 1), ~ZERO >> np.uint64(64 - width)
-    load, Word = build_moves(shape, jit).load, shape.word
+    every = shape.word((1 << shape.bits) - 1)
+    all_lanes = ~ZERO >> np.uint64(64 - width)
+    load = build_moves(shape, jit).load
+    Word = shape.word
     advance, _, _, keep_best = build_steps(shape, settings.techniques, width)
     plainly = build_steps(shape, settings.techniques & ~LOCKED_CANDIDATES, width).advance
     narrowing = narrows(shape, settings)
@@ -180,7 +192,8 @@ def build_placements(shape: Shape, settings: SearchSettings, jit: Jit) -> Callab
     @jit
     def take(arrays, searches, lane, busy):
         """Give a lane its next board, or another search; return the lanes that have one."""
-        memory, bit = searches.memory, ONE << np.uint64(lane)
+        memory = searches.memory
+        bit = ONE << np.uint64(lane)
         while searches.heights[lane] > 0:
             searches.heights[lane] -= 1
             row = lane * cells + searches.heights[lane]

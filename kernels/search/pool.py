@@ -62,7 +62,8 @@ NONE_LEFT = -1
 
 def build_sharing(shape: Shape, jit: Jit) -> Sharing:
     """Make the functions."""
-    planes, lanes = shape.planes, shape.lanes
+    planes = shape.planes
+    lanes = shape.lanes
 
     @jit
     def copy(boards, roots, start, target_boards, target_roots, number):

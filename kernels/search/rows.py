@@ -14,7 +14,8 @@ from numba import config, types
 
 from gpusudoku.kernels.search.shape import ROW_BYTES, Shape
 
-_I32, _I64 = ir.IntType(32), ir.IntType(64)
+_I32 = ir.IntType(32)
+_I64 = ir.IntType(64)
 
 MAX_BATCH = 8
 """The most parts of ROW_BYTES that are loaded before the first of them is stored."""
@@ -97,7 +98,8 @@ def _register(
                 array = context.make_array(signature.args[first])(context, builder, args[first])
                 return kind(builder, array, args[first + 1], args[4], parts, part)
 
-            source, target = made(source_kind, 0), made(target_kind, 2)
+            source = made(source_kind, 0)
+            target = made(target_kind, 2)
             values = [source.load(number) for number in range(parts)]
             for number, value in enumerate(values):
                 target.store(number, value)
@@ -137,12 +139,15 @@ class _ColumnBatch:
     """A batch of the first column of an array: a part is an instruction for each word."""
 
     def __init__(self, builder: Any, array: Any, _: Any, batch: Any, parts: int, part: Any) -> None:
-        self._builder, self._data, self._part = builder, array.data, part
+        self._builder = builder
+        self._data = array.data
+        self._part = part
         self._columns = builder.extract_value(array.shape, 1)
         self._first_row = builder.mul(batch, _I64(parts * part.count))
 
     def _places(self, number: int) -> list[Any]:
-        builder, count = self._builder, self._part.count
+        builder = self._builder
+        count = self._part.count
         rows = [builder.add(self._first_row, _I64(number * count + i)) for i in range(count)]
         return [builder.gep(self._data, [builder.mul(row, self._columns)]) for row in rows]
 

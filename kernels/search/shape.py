@@ -64,7 +64,8 @@ LOCKED_CANDIDATES = 16
 FIRST = 0
 MIN = 1
 
-PAIRS, PLACES = NAKED_PAIR | HIDDEN_PAIR, HIDDEN_SINGLE | LOCKED_CANDIDATES
+PAIRS = NAKED_PAIR | HIDDEN_PAIR
+PLACES = HIDDEN_SINGLE | LOCKED_CANDIDATES
 """The techniques of pairs, and those that see where a digit has no place in a unit."""
 
 
@@ -113,7 +114,8 @@ class Shape:
 
         The bands are dealt out evenly, so that all words have the same fields.
         """
-        n, bands = self.n, self.box_columns
+        n = self.n
+        bands = self.box_columns
         possible = []
         for bits in (32, 64):
             for per in (each for each in range(1, bands + 1) if bands % each == 0):

@@ -73,12 +73,19 @@ def step(
     """
     if not techniques:
         return _look(shape, machine)
-    units, n, K, G = Units(shape, machine), shape.n, shape.plane_words, shape.groups
-    hidden, locked = techniques & HIDDEN_SINGLE, techniques & LOCKED_CANDIDATES
+    units = Units(shape, machine)
+    n = shape.n
+    K = shape.plane_words
+    G = shape.groups
+    hidden = techniques & HIDDEN_SINGLE
+    locked = techniques & LOCKED_CANDIDATES
     missing, several = _count_candidates(units)
     # Units that have a place for every digit, then those in which every digit stands.
-    rows, columns, boxes = machine.words(1, -1), machine.words(1, -1), machine.words(G, -1)
-    all_rows, all_columns = machine.words(1, -1), machine.words(1, -1)
+    rows = machine.words(1, -1)
+    columns = machine.words(1, -1)
+    boxes = machine.words(G, -1)
+    all_rows = machine.words(1, -1)
+    all_columns = machine.words(1, -1)
     all_boxes = machine.words(G, -1)
     placed, x, p = (units.words() for _ in range(3))
     before = units.words() if locked else x
@@ -155,18 +162,24 @@ def _count_candidates(units: Units) -> tuple[Any, Any]:
     a cell has none, and the cells with two or more. It counts as a full adder does: a cell has
     ``odd``, 1 or 0, and two for each ``pair``.
     """
-    shape, machine, K = units.shape, units.machine, units.shape.plane_words
-    missing, several = machine.words(1), units.words()
+    shape = units.shape
+    machine = units.machine
+    K = units.shape.plane_words
+    missing = machine.words(1)
+    several = units.words()
     for j in machine.each(K, K <= UNROLLED_WORDS):
-        clear, cleared = machine.load(shape.CLEAR + j), machine.value(0)
-        odd, pairs = [], []
+        clear = machine.load(shape.CLEAR + j)
+        cleared = machine.value(0)
+        odd = []
+        pairs = []
         for d in range(shape.n):
             x = machine.load(d * K + j) & ~cleared
             cleared = cleared | (x & clear)
             machine.store(d * K + j, x)
             odd.append(x)
         while len(odd) > 1:
-            three, odd = odd[:3], odd[3:]
+            three = odd[:3]
+            odd = odd[3:]
             pairs.append(total([[x] for x in three], 2)[1])
             odd.append(three[0] ^ three[1] if len(three) == 2 else three[0] ^ three[1] ^ three[2])
         levels = total([[pair] for pair in pairs], 2) if pairs else [machine.value(0)]
@@ -185,7 +198,9 @@ def _look(shape: Shape, machine: Machine) -> tuple[Any, Any, Any]:
     """
     units = Units(shape, machine)
     missing, several = _count_candidates(units)
-    singles, single, unsolved = units.words(), machine.words(1), machine.words(1)
+    singles = units.words()
+    single = machine.words(1)
+    unsolved = machine.words(1)
     for d in machine.each(shape.n):
         x = units.load(d)
         crowded = units.units_with(x, 2)

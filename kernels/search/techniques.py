@@ -34,7 +34,8 @@ def _keep_rows(units: Units, x: Any) -> None:
         pointing = rows[0] & ~units.two(rows)
         claimed = [meet & ~units.rows_with(units.without_lowest(meet)) for meet in meets]
         claims_of_box = total([[boxes] for boxes in claimed], 2)
-        one, twice = claims_of_box[0], units.two(claims_of_box)
+        one = claims_of_box[0]
+        twice = units.two(claims_of_box)
         for j, meet, claims in zip(words, meets, claimed, strict=True):
             points = meet & pointing
             kept = meet & ~(one & ~claims) & (points | ~units.rows_with(points))
@@ -44,8 +45,10 @@ def _keep_rows(units: Units, x: Any) -> None:
 
 def _keep_columns(units: Units, x: Any) -> None:
     """Look at where the columns of each stack meet its boxes."""
-    shape, machine = units.shape, units.machine
-    meets, pointing = machine.words(shape.groups), machine.words(shape.groups)
+    shape = units.shape
+    machine = units.machine
+    meets = machine.words(shape.groups)
+    pointing = machine.words(shape.groups)
     in_column: list[Any] = [machine.words(1), machine.words(1)]
     pointed: list[Any] = [machine.words(1), machine.words(1)]
     for g in units.groups():
@@ -73,7 +76,8 @@ def _keep_columns(units: Units, x: Any) -> None:
 
 def conflicts(shape: Shape, machine: Machine) -> Any:
     """Return the lanes where two cells of a unit have the same digit as their only candidate."""
-    units, found = Units(shape, machine), machine.words(1)
+    units = Units(shape, machine)
+    found = machine.words(1)
     for d in machine.each(shape.n):
         x = units.load(d)
         for j, _ in units.plane():
@@ -92,7 +96,8 @@ def pairs(shape: Shape, machine: Machine, techniques: int) -> Any:
     places in a unit, from which all other digits go, too. Needs the cells with two candidates, as a
     step leaves them.
     """
-    units, changed = Units(shape, machine), machine.words(1)
+    units = Units(shape, machine)
+    changed = machine.words(1)
     for before in machine.each(shape.n - 1) if shape.n > 1 else ():
         for e in machine.each(before + 1):
             if techniques & NAKED_PAIR:
@@ -113,13 +118,18 @@ def _strike(units: Units, d: Any, struck: Any, changed: Any) -> None:
 
 def _naked_pair(units: Units, d: Any, e: Any, changed: Any) -> None:
     """Look for pairs of cells with two digits; a third such cell loses both."""
-    shape, machine = units.shape, units.machine
-    both, some, x, y = units.words(), machine.words(1), units.load(d), units.load(e)
+    shape = units.shape
+    machine = units.machine
+    both = units.words()
+    some = machine.words(1)
+    x = units.load(d)
+    y = units.load(e)
     for j, _ in units.plane():
         both[j] = x[j] & y[j] & machine.load(shape.PAIRS + j)
         some[0] = some[0] | both[j]
     for _ in machine.when(some[0]):
-        struck, three = units.units_with(both, 2), units.units_with(both, 3)
+        struck = units.units_with(both, 2)
+        three = units.units_with(both, 3)
         for j, _ in units.plane():
             struck[j] = (struck[j] & ~both[j]) | three[j]
         _strike(units, d, struck, changed)
@@ -128,21 +138,29 @@ def _naked_pair(units: Units, d: Any, e: Any, changed: Any) -> None:
 
 def _hidden_pair(units: Units, d: Any, e: Any, changed: Any) -> None:
     """Look for units where two digits have the same two places."""
-    shape, machine, K = units.shape, units.machine, units.shape.plane_words
-    both, one, x, y = units.words(), units.words(), units.load(d), units.load(e)
+    shape = units.shape
+    machine = units.machine
+    K = units.shape.plane_words
+    both = units.words()
+    one = units.words()
+    x = units.load(d)
+    y = units.load(e)
     for j, _ in units.plane():
-        both[j], one[j] = x[j] & y[j], x[j] ^ y[j]
+        both[j] = x[j] & y[j]
+        one[j] = x[j] ^ y[j]
     with_two, with_three, with_one = (
         units.by_kind(cells, number) for cells, number in ((both, 2), (both, 3), (one, 1))
     )
-    found, some = [units.words() for _ in with_two], machine.words(1)
+    found = [units.words() for _ in with_two]
+    some = machine.words(1)
     for kind, pair in enumerate(found):
         for j, _ in units.plane():
             outside = with_three[kind][j] | with_one[kind][j]
             pair[j] = both[j] & with_two[kind][j] & ~outside
             some[0] = some[0] | pair[j]
     for _ in machine.when(some[0]):
-        struck, pair = _beside_pairs(units, *found), units.words()
+        struck = _beside_pairs(units, *found)
+        pair = units.words()
         for j, _ in units.plane():
             pair[j] = any_of([cells[j] for cells in found])
             # First as if the two digits went, too.
@@ -162,8 +180,10 @@ def _beside_pairs(units: Units, in_rows: Any, in_columns: Any, in_boxes: Any) ->
 
     Two cells share a second unit where they lie in the same row, or column, of a box.
     """
-    shape, machine = units.shape, units.machine
-    struck, columns = units.words(), machine.words(1)
+    shape = units.shape
+    machine = units.machine
+    struck = units.words()
+    columns = machine.words(1)
     for g in units.groups():
         words = units.words_of(g)
         row_pairs = [

@@ -93,16 +93,22 @@ def build_run(
     """
     techniques, strategy = settings
     add, any_of_warp, is_first_of_warp = helpers
-    n, planes, K, Word = shape.n, shape.planes, shape.plane_words, shape.word
-    CLEAR, PAIR_CELLS = shape.CLEAR, shape.PAIRS
+    n = shape.n
+    planes = shape.planes
+    K = shape.plane_words
+    Word = shape.word
+    CLEAR = shape.CLEAR
+    PAIR_CELLS = shape.PAIRS
     batches, load, store, copy_batch = build_row_moves(shape)
     _, _, place, candidates_of, write = build_moves(shape, jit)
     choose = build_choose(shape, strategy, candidates_of, jit)
     early = strategy != FIRST and techniques != 0
     advance, find_pairs, find_conflicts, keep_best = build_steps(shape, techniques, 1, early)
     count_open, has_two, _ = build_paired(shape, jit)
-    has_hidden, has_pairs = techniques & HIDDEN_SINGLE != 0, techniques & PAIRS != 0
-    has_conflicts, narrowing = overlooks(techniques), narrows(shape, settings)
+    has_hidden = techniques & HIDDEN_SINGLE != 0
+    has_pairs = techniques & PAIRS != 0
+    has_conflicts = overlooks(techniques)
+    narrowing = narrows(shape, settings)
 
     @jit
     def take(rows, row, memory):
@@ -127,7 +133,8 @@ def build_run(
     @jit
     def strike(memory):
         for j in range(K):
-            clear, cleared = memory[CLEAR + j, 0], Word(0)
+            clear = memory[CLEAR + j, 0]
+            cleared = Word(0)
             for w in range(j, planes, K):
                 memory[w, 0] &= ~cleared
                 cleared |= memory[w, 0] & clear
@@ -144,10 +151,12 @@ def build_run(
             return chosen(memory)
         if narrowing:
             keep_best(memory)
-        j, cells = np.uint64(0), memory[PAIR_CELLS, 0]
+        j = np.uint64(0)
+        cells = memory[PAIR_CELLS, 0]
         for other in range(1, K):
             if cells == 0:
-                j, cells = np.uint64(other), memory[PAIR_CELLS + other, 0]
+                j = np.uint64(other)
+                cells = memory[PAIR_CELLS + other, 0]
         if cells == 0:
             return chosen(memory)
         return j, Word(cells & (~cells + Word(1)))
@@ -199,8 +208,10 @@ def build_run(
 
     @jit
     def run(pool, stack, found, budget, gives, limit, memory):
-        counts, depth = found.counts, stack.boards.shape[0]
-        room, capacity = found.solutions.shape[0], pool.boards.shape[0]
+        counts = found.counts
+        depth = stack.boards.shape[0]
+        room = found.solutions.shape[0]
+        capacity = pool.boards.shape[0]
         filled = pool.state[FILLED]
         adds_two = has_hidden and room == 0  # boards with two solutions need no split to be counted
         most_unreported = min(limit, np.uint64(MAX_UNREPORTED))

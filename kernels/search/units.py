@@ -68,7 +68,8 @@ class Units:
     """The rows, columns and boxes of a shape, for a machine."""
 
     def __init__(self, shape: Shape, machine: Machine) -> None:
-        self.shape, self.machine = shape, machine
+        self.shape = shape
+        self.machine = machine
 
     def groups(self) -> Iterator[Any]:
         """Go through the groups of bands."""
@@ -140,16 +141,19 @@ class Units:
         shape = self.shape
         if shape.has_guards:
             return folded(counts, shape.bands, shape.field, most)
-        found, n = counts[:most], shape.bits // 2
+        found = counts[:most]
+        n = shape.bits // 2
         while n >= shape.field:
             turned = [(level << n) | (level >> shape.bits - n) for level in found]
-            found, n = added(found, turned, most), n // 2
+            found = added(found, turned, most)
+            n = n // 2
         return found
 
     def in_all_fields(self, columns: Any) -> Any:
         """Copy the columns that ``over_bands`` and ``levels`` find in the lowest field to all."""
         if self.shape.has_guards:
-            bands, field = self.shape.bands, self.shape.field
+            bands = self.shape.bands
+            field = self.shape.field
             return self.machine.repeated(columns & self.shape.row, bands, field)
         return columns  # they were added by rotating the words, so all fields have them
 
@@ -159,7 +163,8 @@ class Units:
         Returns boxes[level - 1][g], the first columns of the boxes of group g that have so many
         cells or more, and columns[level - 1], the columns, in the lowest field as ``over_bands``.
         """
-        shape, machine = self.shape, self.machine
+        shape = self.shape
+        machine = self.machine
         boxes = [machine.words(shape.groups) for _ in range(most)]
         columns = [machine.words(1) for _ in range(most)]
         for g in self.groups():
@@ -185,13 +190,15 @@ class Units:
                 row = cells[j]
                 for _ in range(number - 1):
                     row = self.without_lowest(row)
-                in_rows[j], in_boxes[j] = self.rows_with(row), box
+                in_rows[j] = self.rows_with(row)
+                in_boxes[j] = box
                 in_columns[j] = column
         return in_rows, in_columns, in_boxes
 
     def units_with(self, cells: Any, number: int) -> Any:
         """Return all cells of the units with so many cells."""
-        found, kinds = self.words(), self.by_kind(cells, number)
+        found = self.words()
+        kinds = self.by_kind(cells, number)
         for j, _ in self.plane():
             found[j] = any_of([kind[j] for kind in kinds])
         return found

@@ -29,7 +29,8 @@ def boards_of(table: str) -> list[str]:
 
 
 def test_methods_and_numbers_of_threads(bench: Any, tmp_path: Path) -> None:
-    as_csv, as_json = tmp_path / "a.csv", tmp_path / "a.json"
+    as_csv = tmp_path / "a.csv"
+    as_json = tmp_path / "a.json"
     methods = ("--method", "search,contraction")
     status, out, _ = bench(*SMALL, *methods, "-j", "1,2", "--csv", as_csv, "--json", as_json)
     assert (status, out.count("box2x2-empty")) == (0, 4)
@@ -55,7 +56,8 @@ def test_the_default_boards(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_one_table_compares_the_devices(bench: Any, tmp_path: Path) -> None:
     """Also the GPU, where the speed-ups of a board are doubtful, and what was left out."""
-    path, details = tmp_path / "a.json", tmp_path / "details.json"
+    path = tmp_path / "a.json"
+    details = tmp_path / "details.json"
     seconds = {"one": (2.0, 1.0, 0.25), "two": (4.0, 1.0, 0.125), "three": (None, 5.0, 0.5)}
     rows = []
     for board, times in seconds.items():

@@ -64,7 +64,8 @@ def test_devices_are_compared() -> None:
 
 
 def test_they_are_saved_with_what_they_show(tmp_path: Path) -> None:
-    rows, folder = rows_with(BOARDS, jobs=[1, 2], cutoff=[10.0, 100.0]), tmp_path / "new"
+    rows = rows_with(BOARDS, jobs=[1, 2], cutoff=[10.0, 100.0])
+    folder = tmp_path / "new"
     written = save(figures_of(rows, MACHINE), str(folder), describe=fingerprint)
     assert written == [folder / "cutoff.svg", folder / "cutoff.png"]
     assert all(path.stat().st_size > 1000 for path in written)

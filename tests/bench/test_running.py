@@ -189,7 +189,8 @@ def test_a_run_on_one_thread_that_was_slowed(tmp_path: Path) -> None:
 
 def test_rows_as_lines_csv_and_json(tmp_path: Path) -> None:
     """Also of before there were some columns."""
-    rows, path = rows_with(count=fake(found=10**30), jobs=[1, 4]), tmp_path / "runs.json"
+    rows = rows_with(count=fake(found=10**30), jobs=[1, 4])
+    path = tmp_path / "runs.json"
     assert all(len(line(row)) <= len(head()) for row in rows_with(jobs=[1, 4]))
     read = list(csv.DictReader(io.StringIO(suite.as_csv(rows))))
     assert (len(read), tuple(read[0])) == (6, COLUMNS)

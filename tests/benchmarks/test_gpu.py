@@ -174,7 +174,8 @@ def test_a_wrong_count_ends_it_and_what_was_right_before_is_kept(
 
 def test_every_check_finds_a_gpu_out_that_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def all_done(search: DeviceSearch) -> bool:
-        search._taken, search._busy = search._filled, 0
+        search._taken = search._filled
+        search._busy = 0
         return False
 
     monkeypatch.setattr(DeviceSearch, "launch", all_done)

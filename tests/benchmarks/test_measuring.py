@@ -25,7 +25,8 @@ LIST = "".join(f"{puzzle('3x3', clues, clues)}\n" for clues in (24, 28, 40))
     ],
 )  # fmt: skip
 def test_a_script_measures_and_shows(name: str, arguments: str, row: str, tmp_path: Path) -> None:
-    path, output = tmp_path / "list.txt", tmp_path / "out.json"
+    path = tmp_path / "list.txt"
+    output = tmp_path / "out.json"
     path.write_text(LIST)
     words = [str(path) if word == "LIST" else word for word in arguments.split()]
     main = import_module(name).main

@@ -24,7 +24,9 @@ class Fake(Program):
     """Counts right. Programs are sent to other processes, so they cannot be made in a test."""
 
     def __init__(self, name: str = "fake", wrong: int = 0, absent: str | None = None) -> None:
-        self.name, self.wrong, self.absent = name, wrong, absent
+        self.name = name
+        self.wrong = wrong
+        self.absent = absent
 
     def unusable_because(self) -> str | None:
         return self.absent

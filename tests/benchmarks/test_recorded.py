@@ -141,6 +141,7 @@ class TestFigures:
         row["speed_up"] += 0.01
         copy = tmp_path / "bench.json"
         copy.write_text(json.dumps(run), "utf-8")
-        before, after = shown(RESULTS / "bench.json"), shown(copy)
+        before = shown(RESULTS / "bench.json")
+        after = shown(copy)
         stale = {figure for figure in before if before[figure] != after[figure]}
         assert {"time-over-size", "speed-up"} <= stale

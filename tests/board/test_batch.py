@@ -22,7 +22,8 @@ def test_of_boards_and_back() -> None:
 
 
 def test_places_of_several_inputs():
-    one, two = Origin("one"), Origin("two", ("name",))
+    one = Origin("one")
+    two = Origin("two", ("name",))
     places = Places.joined([
         Places.of(one, [1, 2]),
         Places.of(two, [5, 6], [("ä€",), ("\ud800",)]),

@@ -23,7 +23,9 @@ from gpusudoku.jobs import ordered
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.ordered import AHEAD
 
-MOST, MANY, THREADS = 64, 1 << 14, 3
+MOST = 64
+MANY = 1 << 14
+THREADS = 3
 
 
 class Clock:
@@ -229,7 +231,8 @@ def test_slow_blocks_are_never_side_by_side(
     cores: int, alone: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """But time that is not spent on cores makes no block slow: others may use these."""
-    now, found = 0.0, list[bool]()
+    now = 0.0
+    found = list[bool]()
     clock = SimpleNamespace(perf_counter=lambda: now, process_time=lambda: now * cores)
     monkeypatch.setattr(blocks, "time", clock)
 
@@ -252,7 +255,8 @@ def test_reading_is_slow_only_if_blocks_are_not_as_slow(
     times = {"perf_counter": lambda: slowdown * time.thread_time()}
     times |= {"thread_time": time.thread_time, "monotonic": time.monotonic}
     monkeypatch.setattr(ordered, "time", SimpleNamespace(**times))
-    measured, slowly_read = False, list[bool]()
+    measured = False
+    slowly_read = list[bool]()
 
     def stream() -> Iterator[Batch]:
         for number in range(1000):

@@ -88,7 +88,8 @@ def test_equality_and_hash() -> None:
         restricted = [with_masks({}), with_masks({0: 0b0011}), with_masks({1: 0b0011})]
         return [Board.empty(SMALL), *restricted, with_masks({0: 0b0011}, cells={5: 2})]
 
-    some, again = made(), made()
+    some = made()
+    again = made()
     assert some == again
     assert list(map(hash, some)) == list(map(hash, again))
     assert len({*some, *again}) == len(some)
@@ -105,7 +106,8 @@ def test_pickling(board: Board) -> None:
 
 @given(boards())
 def test_transposed_and_relabelled(board: Board) -> None:
-    n, mirrored = board.n, board.transposed()
+    n = board.n
+    mirrored = board.transposed()
     assert (mirrored.candidates.reshape(n, n) == board.candidates.reshape(n, n).T).all()
     assert mirrored.given_candidates is not None
     assert mirrored.transposed() == board

@@ -99,7 +99,8 @@ def test_every_board_has_its_line_of_a_solution(run, path, more):
     status, out, err = run("solve", path, *more)
     assert status == 0
     assert all(line in (f or [""]) for line, f in zip(lines(out), SOLUTIONS, strict=True))
-    several, none = sum(n > 1 for n in COUNTS), COUNTS.count(0)
+    several = sum(n > 1 for n in COUNTS)
+    none = COUNTS.count(0)
     some = f"{COUNTS.count(1)} unique, {several} several"
     if more:
         some = f"{len(BOARDS) - none} solvable"
@@ -131,7 +132,8 @@ def test_solutions_are_grouped_by_board(run, path, limit):
     rest = lines(run("enumerate", path, "-j", 2, *([] if limit is None else ["--limit", limit]))[1])
     for found in SOLUTIONS:
         number = len(found) if limit is None else min(limit, len(found))
-        block, rest = rest[:number], rest[number:]
+        block = rest[:number]
+        rest = rest[number:]
         assert len(set(block)) == number
         assert set(block) <= set(found)
     assert rest == []
@@ -150,7 +152,8 @@ def test_every_form_reads_back(run, tmp_path, form):
     """Lines are so many that they are written in several pieces."""
     number = 3000 if form == "line" else 100
     texts = [str(BOARDS[0]), "." * 16, *[str(board) for board in BOARDS[:2]]] * number
-    path, out = tmp_path / "boards.txt", tmp_path / "out"
+    path = tmp_path / "boards.txt"
+    out = tmp_path / "out"
     path.write_text("\n".join(texts))
     assert run("convert", path, "--format", form, "-o", out) == (0, "", "")
     one = formats.header(form) + "\n" if formats.header(form) else ""

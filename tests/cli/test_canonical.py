@@ -42,7 +42,8 @@ def led(line, transposed, rows, columns, digits):
 @pytest.fixture
 def boards(file):
     """Make a file of 9x9 boards of three classes, and their lines."""
-    rng, sources = np.random.default_rng(0), [PUZZLE, PUZZLE[:80] + ".", "." * 27 + PUZZLE[27:]]
+    rng = np.random.default_rng(0)
+    sources = [PUZZLE, PUZZLE[:80] + ".", "." * 27 + PUZZLE[27:]]
     lines = [str(twin(board_of(each), rng)) for _ in range(4) for each in sources]
     return file(text(lines), "boards.txt"), lines
 
@@ -192,7 +193,8 @@ def test_equivalent_boards(run, file):
     clue = next(cell for cell, sign in enumerate(other) if sign != ".")
     fewer = other[:clue] + "." + other[clue + 1 :]
     assert run("isomorphic", PUZZLE, fewer)[1] == "no\n"
-    good, bad = file(UNIQUE, "good.txt"), file(BAD, "bad.txt")
+    good = file(UNIQUE, "good.txt")
+    bad = file(BAD, "bad.txt")
     for pair in ([good, bad], [bad, good]):
         status, out, err = run("isomorphic", *pair)
         assert (status, out) == (2, "")

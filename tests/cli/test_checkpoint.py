@@ -17,7 +17,7 @@ from tests.boards import UNIQUE
 from tests.waiting import until
 
 BOARD = "1....2....3....."
-STEPS = f"import {store.__name__} as it; it.FIRST_SECONDS = it.MOST_SECONDS = 0.1\n"
+STEPS = f"import {store.__name__} as it; it.FIRST_SECONDS = it.MAX_SECONDS = 0.1\n"
 """Lets a count be saved often."""
 
 EMPTY = "." * 16
@@ -80,7 +80,8 @@ def test_in_the_folder_and_the_environment_in_which_it_began(
 ):
     monkeypatch.chdir(tmp_path)
     this = checkpointed(["count"])
-    this.command, this.out = ["count", "boards.txt"], "out.txt"
+    this.command = ["count", "boards.txt"]
+    this.out = "out.txt"
     monkeypatch.setenv("GPUSUDOKU_COUNT_LIMIT", "2")
     wanted = this.wanted()[1]
     assert "2+" in wanted
@@ -122,8 +123,9 @@ def test_a_save_that_fails_stops_the_work(checkpointed, monkeypatch, error):
     """The work goes no further than what can be saved; later it goes on."""
     this = checkpointed(["count"])
     monkeypatch.setattr(store, "FIRST_SECONDS", 0.0)
-    monkeypatch.setattr(store, "MOST_SECONDS", 0.0)
-    fsync, saves = os.fsync, []
+    monkeypatch.setattr(store, "MAX_SECONDS", 0.0)
+    fsync = os.fsync
+    saves = []
 
     def failing(descriptor):
         saves.append(descriptor)
@@ -148,8 +150,9 @@ def test_a_sync_that_fails_once(checkpointed, monkeypatch, failing, error, metho
     this = checkpointed(["enumerate", "--method", method], EMPTY)
     wanted = sorted(this.wanted()[1].splitlines())
     monkeypatch.setattr(store, "FIRST_SECONDS", 0.0)
-    monkeypatch.setattr(store, "MOST_SECONDS", 0.0)
-    fsync, synced = os.fsync, []
+    monkeypatch.setattr(store, "MAX_SECONDS", 0.0)
+    fsync = os.fsync
+    synced = []
 
     def once(descriptor):
         synced.append(descriptor)
@@ -169,8 +172,9 @@ def test_the_output_and_its_folder_are_on_the_disk_before_a_save(checkpointed, m
     """A loss of power leaves no checkpoint of lines that no file has; a folder is synced once."""
     this = checkpointed(["count"])
     monkeypatch.setattr(store, "FIRST_SECONDS", 0.0)
-    monkeypatch.setattr(store, "MOST_SECONDS", 0.0)
-    fsync, synced = os.fsync, Counter()
+    monkeypatch.setattr(store, "MAX_SECONDS", 0.0)
+    fsync = os.fsync
+    synced = Counter()
 
     def recording(descriptor):
         synced[os.fstat(descriptor).st_ino] += 1
@@ -296,7 +300,8 @@ def test_a_seed_that_nobody_gave_stays(run, checkpointed, full, monkeypatch):
 def test_a_part_of_a_batch(checkpointed, full, tmp_path, command):
     """The file, and the record beside it, which is written when all is done."""
     this = checkpointed([*command.split(), "--part", "2/2"])
-    plain, record = tmp_path / "plain.txt", tmp_path / "out.txt.part.json"
+    plain = tmp_path / "plain.txt"
+    record = tmp_path / "out.txt.part.json"
     assert this._run(*this.command, "-o", plain, "-q")[0] == 0
     wanted = plain.read_text()
     stop(this, full, len(wanted) * 2 // 3)
@@ -313,7 +318,8 @@ def test_a_part_overwrites_an_old_record_although_it_was_killed(
 ):
     """All boards are done then, and only the record beside the file has yet to be written."""
     this = checkpointed(["count", "--part", "2/2", "--force"])
-    record, keep = tmp_path / "out.txt.part.json", RunStore.keep
+    record = tmp_path / "out.txt.part.json"
+    keep = RunStore.keep
     record.write_text("of an older run")
 
     def interrupted(store, facts):
@@ -345,9 +351,13 @@ def test_an_interrupt_within_a_block(checkpointed, monkeypatch, tmp_path, comman
     """It leaves whole lines, a log of the boards written whole, and no loss when it goes on."""
     boards = f"{UNIQUE}\n" * 60 + "bad\n" * 3 + f"{UNIQUE}\n" * 60
     this = checkpointed([*command.split(), "--keep-going"], boards)
-    plain, log, write, signals = tmp_path / "plain", tmp_path / "log", os.write, []
+    plain = tmp_path / "plain"
+    log = tmp_path / "log"
+    write = os.write
+    signals = []
     this._run(*this.command, "-o", plain, "-q")
-    wanted, logged = plain.read_text(), []
+    wanted = plain.read_text()
+    logged = []
     if is_pipe:
         os.mkfifo(log)
         reader = threading.Thread(target=lambda: logged.extend(log.read_text().splitlines()))

@@ -47,7 +47,8 @@ def test_columns(run):
     asked = ["dataset", "-n", "40", "--seed", "5", "--difficulty", "easy,expert"]
     status, out, err = run(*asked)
     assert (status, err, out.splitlines()[0]) == (0, "", ",".join(COLUMNS))
-    rows, expected = rows_of(out), [*generate(40, seed=5, difficulty="easy,expert")]
+    rows = rows_of(out)
+    expected = [*generate(40, seed=5, difficulty="easy,expert")]
     for row, each in zip(rows, expected, strict=True):
         assert row == {
             "puzzle": str(each.board), "solution": str(gpusudoku.solve(each.board).board),
@@ -111,8 +112,10 @@ def test_splits_are_those_of_the_classes_of_solutions():
     """However a puzzle is rearranged, and whichever clues it has."""
     dataset = PuzzleDataset(PuzzleOptions())
     [block] = Puzzles(1, PuzzleOptions(), 3).blocks()
-    solution, rng = Board(block.solutions[0]), np.random.default_rng(1)
-    splits, forms = set(), set()
+    solution = Board(block.solutions[0])
+    rng = np.random.default_rng(1)
+    splits = set()
+    forms = set()
     for seed in range(20):
         digits = np.array([0, *rng.permutation(9) + 1], np.uint8)
         lines = [(rng.permutation(3)[:, None] * 3 + rng.permuted([[0, 1, 2]] * 3, axis=1)).ravel()
@@ -257,7 +260,8 @@ def test_parquet_goes_on(checkpointed, full, monkeypatch):
 def test_rows_never_replace_another_file(run, tmp_path, options):
     """``--force`` is for the file that ``-o`` names, not for the one of the rows beside it."""
     pytest.importorskip("pyarrow")
-    path, rows = tmp_path / "set.parquet", tmp_path / "set.parquet.csv"
+    path = tmp_path / "set.parquet"
+    rows = tmp_path / "set.parquet.csv"
     for make in (lambda: rows.write_text("mine"), lambda: rows.symlink_to("nothing")):
         make()
         status, out, err = run("dataset", "-n", "2", "-o", path, *options)
@@ -299,7 +303,8 @@ def test_a_file_that_appears_while_a_run_is_stopped(checkpointed, full, monkeypa
 
 def test_a_file_that_appears_before_the_end(run, tmp_path, monkeypatch):
     parquet = pytest.importorskip("pyarrow.parquet")
-    path, write = tmp_path / "set.parquet", parquet.ParquetWriter.write_batch
+    path = tmp_path / "set.parquet"
+    write = parquet.ParquetWriter.write_batch
 
     def interfere(*args):
         path.write_text("mine")
@@ -318,7 +323,8 @@ def test_a_file_that_appears_before_the_end(run, tmp_path, monkeypatch):
 def test_a_symbolic_link_is_written_through(run, tmp_path, form, saved, dangling):
     pytest.importorskip("pyarrow")
     (tmp_path / "folder").mkdir()
-    path, target = tmp_path / f"link.{form}", tmp_path / "folder" / "target"
+    path = tmp_path / f"link.{form}"
+    target = tmp_path / "folder" / "target"
     path.symlink_to(target)
     if not dangling:
         target.write_text("old")
@@ -338,7 +344,8 @@ def test_a_symbolic_link_is_written_through(run, tmp_path, form, saved, dangling
 def test_parquet_of_all_that_there_are(run, tmp_path, saved):
     """Once no more are found; a saved run goes on searching, with the rows beside it."""
     parquet = pytest.importorskip("pyarrow.parquet")
-    path, checkpoint = tmp_path / "set.parquet", ["--checkpoint", tmp_path / "a.run"] * saved
+    path = tmp_path / "set.parquet"
+    checkpoint = ["--checkpoint", tmp_path / "a.run"] * saved
     asked = ["dataset", "-n", "50", "--box", "2x2", "--seed", "1", "--seconds", "0.3"]
     for _ in range(1 + saved):
         status, out, err = run(*asked, "-o", path, *checkpoint, "-q")

@@ -50,7 +50,8 @@ def shell(command, *arguments):
 
 
 def test_a_file_that_cannot_grow_ends_with_a_whole_line(start, empty, tmp_path):
-    path, before = tmp_path / "out", "earlier\n" * 3
+    path = tmp_path / "out"
+    before = "earlier\n" * 3
     path.write_text(before)
     with path.open("a") as stdout:
         process = start("enumerate", empty, stdout=stdout, **limited(1000))

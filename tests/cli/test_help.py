@@ -100,7 +100,8 @@ def test_what_needs_no_arrays_imports_none(asked):
 
 
 def test_the_page_of_boards_has_the_numbers_of_the_program(run):
-    page, found = (ROOT / "boards" / "README.md").read_text(encoding="utf-8"), 0
+    page = (ROOT / "boards" / "README.md").read_text(encoding="utf-8")
+    found = 0
     lines = run("boards", "--long")[1].splitlines()
     assert len(lines) == 1 + len(collection.entries())
     assert len({len(line) for line in lines}) == 1  # all numbers end in line

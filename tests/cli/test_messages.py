@@ -76,7 +76,8 @@ def test_times_in_words(seconds, text):
 def test_a_contraction_is_looked_for(tmp_path, capsys):
     file = tmp_path / "f"
     file.write_text(f"{'.' * 81}\n" * 2)
-    source, options = Source([str(file)], InputOptions()), Options(device="cpu")
+    source = Source([str(file)], InputOptions())
+    options = Options(device="cpu")
     line = CountLine(source, options, CpuEngine(1), stats=False)
     for board, seconds in zip(source.singles(), (9 * 86400.0, float("inf")), strict=True):
         with line.working_on(board):

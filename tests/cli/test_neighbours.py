@@ -65,7 +65,8 @@ def test_an_estimate_comes_first(run, file, way):
 
 
 def test_the_estimate_is_of_the_boards_that_there_are(monkeypatch):
-    board, searched = gpusudoku.parse(SMALL), []
+    board = gpusudoku.parse(SMALL)
+    searched = []
     whole = neighbours._complete
     monkeypatch.setattr(
         "gpusudoku.puzzles.neighbours._complete",
@@ -93,7 +94,9 @@ def test_records_have_the_puzzle_and_the_changes(run, puzzles):
         assert (row["removed"], row["added"]) == (facts["removed"], facts["added"])
         cells = [*boards[index]]
         for place, empty in ((row["removed"], True), (row["added"], False)):
-            r, c, digit = int(place[1]) - 1, int(place[3]) - 1, place[5]
+            r = int(place[1]) - 1
+            c = int(place[3]) - 1
+            digit = place[5]
             assert not empty or cells[9 * r + c] == digit
             cells[9 * r + c] = "." if empty else digit
         assert "".join(cells) == line

@@ -35,7 +35,8 @@ def steady(err):
     ],
 )
 def test_a_file_has_what_stdout_would_have(run, file, tmp_path, command):
-    path, out = file(BATCH), tmp_path / "out.txt"
+    path = file(BATCH)
+    out = tmp_path / "out.txt"
     status, shown, err = run(*command, path)
     status_to_file, rest, err_to_file = run(*command, path, "-o", out)
     assert (status_to_file, rest) == (status, "")
@@ -79,7 +80,8 @@ def without_times(text):
 @pytest.mark.parametrize(("name", "ending"), FORMS)
 def test_the_name_of_a_file_chooses_the_form(run, tmp_path, name, ending):
     form = {"ndjson": "jsonl", "txt": None, "dat": None}.get(ending, ending)
-    out, asked = tmp_path / f"out.{ending}", COMMANDS[name]
+    out = tmp_path / f"out.{ending}"
+    asked = COMMANDS[name]
     expected = run(*asked, *(["--format", form] if form else []))[1]
     assert run(*asked, "-o", out)[:2] == (0, "")
     assert without_times(out.read_text()) == without_times(expected)
@@ -89,7 +91,8 @@ def test_the_name_of_a_file_chooses_the_form(run, tmp_path, name, ending):
 @pytest.mark.parametrize("ending", ["npy", "parquet", "json", "csv.gz", "xlsx", "JSON"])
 def test_a_form_that_is_not_written_is_refused(run, tmp_path, name, ending):
     """Before anything is computed, or a file is overwritten."""
-    part, out = tmp_path / "part.json", tmp_path / f"out.{ending}"
+    part = tmp_path / "part.json"
+    out = tmp_path / f"out.{ending}"
     run("count", "1....2....3.....", "--part", "1/1", "-o", part)
     others = {"rank": ["rank", "1....2....3.....", "1342421324313124"], "merge": ["merge", part]}
     out.write_text("mine")
@@ -105,7 +108,8 @@ def test_a_form_that_is_not_written_is_refused(run, tmp_path, name, ending):
 @pytest.mark.parametrize(("name", "ending"), [each for each in FORMS if each[1] != "dat"])
 def test_a_symbolic_link_is_written_through(run, tmp_path, name, ending, dangling):
     (tmp_path / "folder").mkdir()
-    link, target = tmp_path / f"link.{ending}", tmp_path / "folder" / "target"
+    link = tmp_path / f"link.{ending}"
+    target = tmp_path / "folder" / "target"
     link.symlink_to(target)
     if not dangling:
         target.write_text("old")
@@ -130,7 +134,8 @@ def test_a_symbolic_link_is_written_through_with_a_checkpoint(run, tmp_path, nam
 
 
 def test_an_interrupted_run_continues_through_a_link(checkpointed, full, tmp_path):
-    this, target = checkpointed(["solve"]), tmp_path / "target"
+    this = checkpointed(["solve"])
+    target = tmp_path / "target"
     expected = this.wanted()[1]
     this.out.symlink_to(target)
     full(len(expected) // 2)
@@ -144,7 +149,8 @@ def test_an_interrupted_run_continues_through_a_link(checkpointed, full, tmp_pat
 def test_a_part_does_not_overwrite_a_record_of_the_user(run, file, tmp_path):
     """A resumed part writes its record again, but not over another file."""
     path = file(BATCH)
-    out, saved = tmp_path / "part.txt", tmp_path / "a.run"
+    out = tmp_path / "part.txt"
+    saved = tmp_path / "a.run"
     record = tmp_path / "part.txt.part.json"
     whole = ["count", path, "--part", "1/2", "-o", out, "--checkpoint", saved, "-q"]
     assert run(*whole) == (0, "", "")
@@ -170,14 +176,16 @@ def test_quiet_leaves_out_all_that_is_said_besides(run, file, command):
 @pytest.mark.parametrize("command", ["count", "solve"])
 @pytest.mark.parametrize("stats", [[], ["--stats"]])
 def test_the_log_has_what_json_prints(run, file, tmp_path, command, stats):
-    path, log = file(f"{UNIQUE}\n{NONE}\n"), tmp_path / "log"
+    path = file(f"{UNIQUE}\n{NONE}\n")
+    log = tmp_path / "log"
     plain = run(command, path, "-j", 1)[1]
     for _ in range(2):
         assert run(command, path, "-j", 1, "--log", log, *stats)[1] == plain
     printed = run(command, path, "-j", 1, "--json", *stats)[1].splitlines() * 2
     of_time = {"seconds", "expansion_seconds", "utilisation"}
     for line, other in zip(log.read_text().splitlines(), printed, strict=True):
-        logged, shown = json.loads(line), json.loads(other)
+        logged = json.loads(line)
+        shown = json.loads(other)
         assert logged.keys() == shown.keys()
         assert [logged[k] for k in logged.keys() - of_time] == [
             shown[k] for k in logged.keys() - of_time

@@ -12,7 +12,9 @@ from gpusudoku.runs.identity import Identity
 from gpusudoku.runs.records import LinesFile, record_path, seal_of
 from tests.boards import LINE_4X4, PUZZLE
 
-EMPTY, WRONG, SOME = "." * 16, "11" + "." * 14, "1....2....3....."
+EMPTY = "." * 16
+WRONG = "11" + "." * 14
+SOME = "1....2....3....."
 FULL = "1 2 3 4 3 4 1 2 2 1 4 3 4 3 2 1"
 BATCH = "\n".join([SOME, EMPTY, WRONG, FULL, LINE_4X4, "12" + "." * 14, SOME])
 
@@ -167,9 +169,11 @@ def test_no_record_is_refused(refused, file):
 
 def test_a_record_of_somebody_who_knows_the_seal(shares, run):
     """It is refused, or says the same."""
-    before, right = shares[0].read_text(), run("merge", *shares)[1]
+    before = shares[0].read_text()
+    right = run("merge", *shares)[1]
     whole = json.loads(before)
-    part, place = whole["part"], whole["place"]
+    part = whole["part"]
+    place = whole["place"]
     for facts in (
         *({"partial": odd} for odd in ("x", 6, "1" * (1 << 18), None, [], "6", [["1"]])),
         {"partial": [["1"], ["1", "2"]]},
@@ -195,7 +199,8 @@ def test_a_record_of_somebody_who_knows_the_seal(shares, run):
 
 
 def test_damaged_statistics_are_refused(parts_of, file, refused, tmp_path):
-    found, whole = parts_of("count", file(BATCH), parts=2), {"status": 0, "unreadable": 0}
+    found = parts_of("count", file(BATCH), parts=2)
+    whole = {"status": 0, "unreadable": 0}
     for stats in (
         {"status": 2},
         *(whole | {"status": odd} for odd in ("2", None)),
@@ -220,7 +225,8 @@ def test_another_header_is_refused(parts_of, refused):
 def test_files_may_be_renamed(run, parts_of, tmp_path):
     """A file and its record stay together by their names alone; their order does not matter."""
     paths = parts_of("enumerate", SOME, "--format", "csv", parts=3)
-    whole, renamed = run("merge", *paths)[1], []
+    whole = run("merge", *paths)[1]
+    renamed = []
     for path in paths:
         renamed.insert(0, tmp_path / f"x{path.name}")
         record_path(path).rename(record_path(renamed[0]))

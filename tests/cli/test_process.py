@@ -164,7 +164,8 @@ def test_a_batch_says_how_many_boards_are_done(start):
 
 
 def test_what_nobody_reads_is_neither_logged_nor_told_of(start, file, tmp_path):
-    boards, log = file(f"{SOLVED}\n" * 20000), tmp_path / "log"
+    boards = file(f"{SOLVED}\n" * 20000)
+    log = tmp_path / "log"
     ours, theirs = os.pipe()
     process = start("count", boards, "-j", 1, "--log", log, stdout=theirs)
     until(lambda: not select.select([], [theirs], [], 0)[1])  # the pipe is full

@@ -178,7 +178,8 @@ def test_it_gives_up_and_what_was_found_is_written(run, tmp_path):
     lines = out.splitlines()
     assert len({*lines}) == len(lines) == 120
     # A saved run has found them, too, and goes on where it was.
-    out_file, run_file = tmp_path / "out.txt", tmp_path / "a.run"
+    out_file = tmp_path / "out.txt"
+    run_file = tmp_path / "a.run"
     status, _, err = run(*asked, "-o", out_file, "--checkpoint", run_file, "-q")
     assert (status, out_file.read_text()) == (5, out)
     status, _, err = run("resume", run_file)
@@ -274,7 +275,8 @@ def test_clues_that_are_kept(run, file, grids, puzzles):
 
 
 def test_all_of_a_board_and_of_a_batch(run, file):
-    one, both = file(f"{UNIQUE}\n", "one.txt"), file(f"{UNIQUE}\n{FULL}\n", "two.txt")
+    one = file(f"{UNIQUE}\n", "one.txt")
+    both = file(f"{UNIQUE}\n{FULL}\n", "two.txt")
     expected = [
         [str(each) for each in gpusudoku.minimal_puzzles(board)] for board in (UNIQUE, FULL)
     ]

@@ -140,7 +140,8 @@ def test_bad_boards_have_their_place_among_many(run, file):
 def test_a_full_disk_leaves_the_same_boards_in_output_and_log(
     run, file, tmp_path, monkeypatch, note, room
 ):
-    write, left = os.write, [room]
+    write = os.write
+    left = [room]
 
     def limited(descriptor, data):
         is_output = out.exists() and os.path.samestat(os.fstat(descriptor), out.stat())
@@ -154,11 +155,14 @@ def test_a_full_disk_leaves_the_same_boards_in_output_and_log(
         return sent
 
     boards = [json.dumps({"board": UNIQUE[number % 2 :], "note": note}) for number in range(9)]
-    path, out, log = file("\n".join(boards)), tmp_path / "out.csv", tmp_path / "log"
+    path = file("\n".join(boards))
+    out = tmp_path / "out.csv"
+    log = tmp_path / "log"
     monkeypatch.setattr(os, "write", limited)
     arguments = ["--format", "csv", "--keep-going", "-o", out, "--log", log]
     status = run("count", path, *arguments)[0]
-    rows, objects = table(out.read_text()), records(log.read_text())
+    rows = table(out.read_text())
+    objects = records(log.read_text())
     assert [row["line"] for row in rows] == [str(each["line"]) for each in objects]
     assert [row["error"] for row in rows] == [each.get("error", "") for each in objects]
     assert (status, len(rows)) == (2, 9) if room > 1000 else (status == 1 and len(rows) < 9)
@@ -166,7 +170,9 @@ def test_a_full_disk_leaves_the_same_boards_in_output_and_log(
 
 def test_the_options_alone_choose_the_columns(run, file, tmp_path):
     """Of the whole, of a run that can be gone on with, and of parts."""
-    path, out, run_file = file(f"{UNIQUE}\n{UNIQUE}\n"), tmp_path / "out.csv", tmp_path / "a.run"
+    path = file(f"{UNIQUE}\n{UNIQUE}\n")
+    out = tmp_path / "out.csv"
+    run_file = tmp_path / "a.run"
     command = ["count", path, "--format", "csv", "--keep-going"]
     header = ",".join([*COLUMNS, "error"])
     assert run(*command, "--only", "unique")[1].partition("\n")[0] == ",".join(COLUMNS)

@@ -179,7 +179,8 @@ class TestFigure:
         figure = tmp_path / "shares.svg"
         status, out, err = run("shares", text, "--plot", figure)
         board = parse(text)
-        shares, drawn = counted(board), re.findall(r"<!-- (.*?) -->", figure.read_text())
+        shares = counted(board)
+        drawn = re.findall(r"<!-- (.*?) -->", figure.read_text())
         count = shares[0].sum()
         is_open = (board.cells == 0) & ~((shares == count).any(axis=1) & (count > 0))
         title = f"{count} solutions" if count else "no solution"

@@ -33,7 +33,8 @@ class TestFinished:
         return lambda: [run(*asked), run("resume", path), run("resume", path, "-j", "1")]
 
     def test_the_answer_stays(self, again, path, output):
-        before, written = output.read_bytes(), output.stat().st_mtime_ns
+        before = output.read_bytes()
+        written = output.stat().st_mtime_ns
         for answer in again():
             assert answer == (0, "", f"gpusudoku: {path}: finished before\n")
         assert (output.read_bytes(), output.stat().st_mtime_ns) == (before, written)

@@ -36,7 +36,8 @@ class Looks(CancelToken):
 
     def __init__(self, most: int = 1 << 60) -> None:
         super().__init__()
-        self.number, self._most = 0, most
+        self.number = 0
+        self._most = most
 
     @property
     def cancelled(self) -> bool:
@@ -64,7 +65,8 @@ def test_a_join_in_pieces_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         return total, order.count, grids.tolist()
 
     monkeypatch.setattr(job, "POLL_SECONDS", 100)  # else it looks while it waits
-    whole, looks = made(), stops_anywhere(made)
+    whole = made()
+    looks = stops_anywhere(made)
     for module, name, size in (
         (maps, "CALL_ROWS", 5), (graph, "CALL_PATHS", 3), (graph, "BLOCK_SETS", 3),
         (graph, "CALL_EDGES", 2), (boxes, "CALL_BITS", 1), (general_order, "PLACES", 4),
@@ -116,7 +118,8 @@ def test_numbers_are_located_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("count", [10**3, 10**25])
 def test_numbers_are_drawn_in_pieces(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     uniform = Uniform(7, count)
-    whole, distinct = uniform.numbers(3, 200), np.concatenate([*uniform.distinct(500)])
+    whole = uniform.numbers(3, 200)
+    distinct = np.concatenate([*uniform.distinct(500)])
     monkeypatch.setattr(sampling, "PIECE", 11)
     assert (uniform.numbers(3, 200) == whole).all()
     assert (np.concatenate([*uniform.distinct(500)]) == distinct).all()
@@ -125,7 +128,8 @@ def test_numbers_are_drawn_in_pieces(count: int, monkeypatch: pytest.MonkeyPatch
 
 def test_means_over_orbits_are_exact_or_an_error() -> None:
     shares = np.array([3, 0, 6, 7, 1 << 70], object)
-    cycle, swap = np.array([1, 2, 0, 3, 4]), np.array([0, 1, 2, 4, 3])
+    cycle = np.array([1, 2, 0, 3, 4])
+    swap = np.array([0, 1, 2, 4, 3])
     assert average(shares, []) is shares
     assert average(shares, [cycle]).tolist() == [3, 3, 3, 7, 1 << 70]
     with pytest.raises(MismatchError, match="no whole numbers"):

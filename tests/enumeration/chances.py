@@ -20,7 +20,8 @@ def assert_expected(found: Any, expected: Any) -> None:
 
     Its cubic root is all but normal (Wilson and Hilferty, 1931).
     """
-    found, expected = np.asarray(found, float), np.asarray(expected, float)
+    found = np.asarray(found, float)
+    expected = np.asarray(expected, float)
     freedom = len(found) - 1
     statistic = float(((found - expected) ** 2 / expected).sum())
     width = 2 / (9 * freedom)

@@ -42,7 +42,8 @@ def test_no_count_is_needed_to_go_through() -> None:
 
 
 def test_what_was_interrupted_is_done_again() -> None:
-    orders, count = solution_set_of(BOARD), len(listed(BOARD))
+    orders = solution_set_of(BOARD)
+    count = len(listed(BOARD))
     assert orders.count == count
     token = CancelToken()
     token.cancel()
@@ -62,7 +63,8 @@ def test_a_count_that_does_not_add_up(whole: int) -> None:
 
 def test_a_count_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpusudoku.enumeration.lexicographic.PREFIX_COUNT_SECONDS", 1e-9)
-    board, engine = Board.empty(Geometry(2, 3)), CpuEngine(1)
+    board = Board.empty(Geometry(2, 3))
+    engine = CpuEngine(1)
     order = LexicographicIndex(board, Options(), engine, engine, lambda: 28_200_960)
     with pytest.raises(TooExpensive, match=r"one of these should take about .* s$") as error:
         order.at(np.arange(3))
@@ -97,7 +99,8 @@ def test_what_takes_too_long_together_is_found_one_by_one(
 def test_more_boards_than_two_bytes_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     number = (1 << 16) + 2
     boards = Batch.of([BOARD]).chosen(np.zeros(number, np.int64))
-    rows, roots = listed(BOARD)[:3], np.array([number - 1, 0, 5])
+    rows = listed(BOARD)[:3]
+    roots = np.array([number - 1, 0, 5])
     found = rows[[2, 0, 1]], roots, None
     monkeypatch.setattr(in_memory, "find_solutions", lambda *_, **__: found)
     found, counts = in_memory.find_sorted(boards, Options(), CpuEngine(1), 9)

@@ -40,7 +40,8 @@ BOARDS = {
     "no solution": spoilt(puzzle("2x2", 9, 1), 2),
     "a contradiction": Board([1, 1, *[0] * 14]),
 }
-SIX, NINE = BOARDS["2x3"], puzzle("3x3", 29, 3)
+SIX = BOARDS["2x3"]
+NINE = puzzle("3x3", 29, 3)
 
 
 def keys(rows: NDArray[np.uint8]) -> list[bytes]:
@@ -60,7 +61,8 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 def check_ascending(board: Board, jobs: int = 1) -> None:
     """Compare every number, rank and run of the ascending order with the list."""
     rows = listed(board)
-    count, order = len(rows), solution_set_of(board, jobs).ascending
+    count = len(rows)
+    order = solution_set_of(board, jobs).ascending
     mixed = np.random.default_rng(0).permutation(count)
     assert (order.at(mixed) == rows[mixed]).all()
     assert (order.at(mixed.astype(object)[:9]) == rows[mixed[:9]]).all()
@@ -78,7 +80,8 @@ def check_ascending(board: Board, jobs: int = 1) -> None:
 
 def check_contraction_order(board: Board) -> None:
     """Compare the contraction order with the list; on any threads, whole and in parts."""
-    rows, order = listed(board), solution_set_of(board, 2).contraction_order
+    rows = listed(board)
+    order = solution_set_of(board, 2).contraction_order
     count = len(rows)
     assert order.count == count
     found = np.concatenate([rows[:0], *order.rows(0)])
@@ -113,7 +116,8 @@ def test_nine_by_nine() -> None:
 def test_lists_of_the_usual_length() -> None:
     """InMemoryIndex solutions are in ascending order in both."""
     for board in (SIX, NINE):
-        rows, order = listed(board), solution_set_of(board).contraction_order
+        rows = listed(board)
+        order = solution_set_of(board).contraction_order
         assert isinstance(order, InMemoryIndex)
         assert (np.concatenate(list(order.rows(0))) == rows).all()
         order.at(np.arange(3))[:] = 0  # what is given can be changed
@@ -146,7 +150,8 @@ def test_what_was_forgotten_is_found_out_again(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("gpusudoku.enumeration.lexicographic.KEPT_NODES", 1)
     monkeypatch.setattr("gpusudoku.enumeration.lexicographic.KEPT_LEAVES", 1)
     board = BOARDS["2x2"]
-    rows, order = listed(board), solution_set_of(board).ascending
+    rows = listed(board)
+    order = solution_set_of(board).ascending
     for number in np.random.default_rng(1).permutation(len(rows)).tolist():
         assert (order.at(np.array([number])) == rows[number]).all()
         assert order.rank(rows[-1 - number]) == len(rows) - 1 - number

@@ -30,7 +30,8 @@ def philox(key: int, counter: int) -> list[int]:
     keys = [key & WORD, key >> 64]
     words = [counter >> 64 * place & WORD for place in range(4)]
     for _ in range(10):
-        first, second = 0xD2E7470EE14C6C93 * words[0], 0xCA5A826395121157 * words[2]
+        first = 0xD2E7470EE14C6C93 * words[0]
+        second = 0xCA5A826395121157 * words[2]
         words = [
             second >> 64 ^ words[1] ^ keys[0],
             second & WORD,
@@ -95,7 +96,8 @@ def test_numbers_may_be_drawn_in_any_order_and_have_attempts(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for seed in (0, 2**128 - 1):
-        uniform, order = Uniform(seed, count), np.random.default_rng(2).permutation(40)
+        uniform = Uniform(seed, count)
+        order = np.random.default_rng(2).permutation(40)
         attempts = order % 3
         pairs = zip(order.tolist(), attempts.tolist(), strict=True)
         expected = [number(seed, count, *pair) for pair in pairs]
@@ -113,7 +115,8 @@ def test_numbers_may_be_drawn_in_any_order_and_have_attempts(
 
 
 def test_other_uses_have_words_that_no_number_has() -> None:
-    numbers, attempts = np.array([5, 2**63 - 1, 5]), np.array([0, 7, 1])
+    numbers = np.array([5, 2**63 - 1, 5])
+    attempts = np.array([0, 7, 1])
     expected = [
         philox(9, (1 << 255) + (attempt << 128) + index)[0]
         for index, attempt in zip(numbers.tolist(), attempts.tolist(), strict=True)

@@ -21,7 +21,8 @@ from gpusudoku.results import ResultBlock
 from tests.boards import puzzle, spoilt
 from tests.enumeration.short import listed, shares_of, short_lists, short_parts, solution_set_of
 
-SIX, NINE = puzzle("2x3", 9, 0), puzzle("3x3", 29, 3)
+SIX = puzzle("2x3", 9, 0)
+NINE = puzzle("3x3", 29, 3)
 
 
 def assert_shares(found: Any, board: Board) -> None:

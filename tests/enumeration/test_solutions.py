@@ -69,7 +69,8 @@ class TestAsAList:
         ends = st.sampled_from([None, 0, 3, 7, 40, NUMBER - 3, NUMBER, 10**30, -5, -170, -(10**30)])
         steps = st.sampled_from([None, 1, 2, 7, 100, 10**30, -1, -3])
         cut = slice(data.draw(ends), data.draw(ends), data.draw(steps))
-        part, wanted = whole[cut], SOLUTIONS[cut]
+        part = whole[cut]
+        wanted = SOLUTIONS[cut]
         assert grids(part) == wanted
         assert (part.count, len(part), bool(part)) == (len(wanted), len(wanted), bool(wanted))
         assert np.asarray(part).tolist() == [list(cells) for cells in wanted]
@@ -81,7 +82,8 @@ class TestAsAList:
             part[len(wanted)]
 
     def test_ranks(self, whole: Solutions) -> None:
-        part, inside = whole[100:5:-3], range(NUMBER)[100:5:-3]
+        part = whole[100:5:-3]
+        inside = range(NUMBER)[100:5:-3]
         for number in range(0, NUMBER, 7):
             grid = Board(SOLUTIONS[number], BOARD.geometry)
             assert whole.rank(grid) == whole.rank(SOLUTIONS[number]) == number
@@ -150,7 +152,8 @@ def test_what_is_no_solution() -> None:
     some = solutions(BOARD, device="cpu")
     every = solutions("." * 16, device="cpu")
     limited = solutions(Board([0] * 16, candidates=[1, *[15] * 15]), device="cpu")
-    one, grid = list(SOLUTIONS[4]), list(next(naive.solutions(every.board)))
+    one = list(SOLUTIONS[4])
+    grid = list(next(naive.solutions(every.board)))
     assert grid in limited
     for found, cells, message in (
         (some, [0, *one[1:]], "r1c1 is empty"),

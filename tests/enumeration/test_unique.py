@@ -37,7 +37,8 @@ def by_hand(board: Board) -> tuple[list[list[int]], list[list[int]]]:
 
 def assert_unique(board: Board, **options: str) -> None:
     found = gpusudoku.solutions(board, device="cpu", **options)
-    singles, pairs = found.unique_placements(), found.unique_pairs()
+    singles = found.unique_placements()
+    pairs = found.unique_pairs()
     assert (singles.dtype, pairs.dtype) == (np.int64, np.int64)
     assert (singles.shape[1], pairs.shape[1]) == (2, 4)
     assert (singles.tolist(), pairs.tolist()) == by_hand(board)
@@ -85,7 +86,8 @@ def test_thousands_of_solutions() -> None:
     board = puzzle("3x3", 25, 2)
     found = gpusudoku.solutions(board, device="cpu")
     assert found.count > 1000
-    singles, pairs = found.unique_placements().tolist(), found.unique_pairs().tolist()
+    singles = found.unique_placements().tolist()
+    pairs = found.unique_pairs().tolist()
     assert singles
     assert pairs
     for placements in [*singles, *pairs]:

@@ -48,7 +48,8 @@ class Trickle(io.RawIOBase):
     """A stream that gives a few bytes at a time."""
 
     def __init__(self, data: bytes, size: int) -> None:
-        self.stream, self.size = io.BytesIO(data), size
+        self.stream = io.BytesIO(data)
+        self.size = size
 
     def readable(self) -> bool:
         return True
@@ -107,7 +108,8 @@ def check(data: bytes, way: Way, size: int) -> None:
 def check_entries(found: list[Any], data: bytes, geometry: Geometry | None) -> None:
     """Expect one at least; every board has its place, every error is a line with its own."""
     assert found
-    last, lines = 0, len(data.splitlines()) + 1
+    last = 0
+    lines = len(data.splitlines()) + 1
     for each in found:
         if isinstance(each, str):
             check_message(each)

@@ -41,7 +41,8 @@ def test_a_character_for_every_candidate(text: str, expected: int) -> None:
 def test_random_candidates(shape: str) -> None:
     """In one line among others, and in braces; masks that the clues exclude anyway are dropped."""
     geometry = Geometry.parse(shape)
-    n, full = geometry.n, solution(geometry)
+    n = geometry.n
+    full = solution(geometry)
     rng = np.random.default_rng(geometry.cells)
     masks = rng.integers(1, 1 << n, geometry.cells).astype(np.uint64)
     masks[:n] |= np.uint64(3)
@@ -61,7 +62,8 @@ def test_random_candidates(shape: str) -> None:
 
 def test_a_larger_board_of_the_same_length() -> None:
     """If its clues agree it is the larger one; the shape of the boxes decides in any case."""
-    eight, four = Geometry(2, 4), Geometry(2, 2)
+    eight = Geometry(2, 4)
+    four = Geometry(2, 2)
     text = "1..." + "." * 60
     assert parse(text).geometry == eight
     assert parse(text, four).geometry == four

@@ -17,7 +17,7 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
 from gpusudoku.formats import parse
-from gpusudoku.formats.coerce import MOST_ITEMS, batches_of, board_of
+from gpusudoku.formats.coerce import MAX_ITEMS, batches_of, board_of
 from tests.boards import LINE_4X4, PUZZLE, puzzle
 from tests.columns import Column, NAType, Scalar, Table
 from tests.formats.forms import FORMS, REFUSED
@@ -85,7 +85,8 @@ def test_forms_of_one_board() -> None:
 def test_forms_of_one_board_of_any_shape() -> None:
     for shape in ("1x4", "2x3", "3x3", "4x4", "6x6"):
         geometry = Geometry.parse(shape)
-        board, n = Board(np.arange(geometry.cells) % (geometry.n + 1), geometry), geometry.n
+        board = Board(np.arange(geometry.cells) % (geometry.n + 1), geometry)
+        n = geometry.n
         symbols = [str(digit) if digit else "." for digit in board.cells.tolist()]
         for form in (board, str(board), board.grid, board.cells.tolist(), symbols,
                       [symbols[i : i + n] for i in range(0, n * n, n)]):  # fmt: skip
@@ -174,7 +175,8 @@ class OnGpu:
 class Frame:
     """A table with a column of puzzles among others."""
 
-    columns, shape = ("id", "puzzle"), (2, 2)
+    columns = ("id", "puzzle")
+    shape = (2, 2)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
@@ -324,7 +326,8 @@ def test_errors_come_in_their_places(place: int) -> None:
 
 @pytest.mark.parametrize("place", [0, 1, 30])
 def test_errors_in_arrays_come_in_their_places(place: int) -> None:
-    rows, empty = np.zeros((40, 16), int), Board.empty(Geometry(2, 2))
+    rows = np.zeros((40, 16), int)
+    empty = Board.empty(Geometry(2, 2))
     rows[place, 3] = 5
     expected: list[Board | str] = [empty] * 40
     expected[place] = f"board {place}: r1c4 holds 5: digits run from 1 to 4"
@@ -355,5 +358,5 @@ def test_streams_are_read_as_needed_and_in_bounded_batches() -> None:
     assert len(next(batches)) == 16
     assert length_hint(stream) == 10**5 - 16
     sizes = [len(batch) for batch in batches]  # type: ignore[arg-type]
-    assert max(sizes) <= MOST_ITEMS
+    assert max(sizes) <= MAX_ITEMS
     assert sum(sizes) == 10**5 - 16

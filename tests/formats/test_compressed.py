@@ -64,9 +64,11 @@ def test_parts(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["bzip2", "xz"])
 def test_nothing_comes_of_a_damaged_block(kind: str, tmp_path: Path) -> None:
     """Its check stands behind it, but no board is given before."""
-    grid, chance = np.array([*LINE.replace(".", "0")]), np.random.default_rng(7)
+    grid = np.array([*LINE.replace(".", "0")])
+    chance = np.random.default_rng(7)
     texts = [LINE, *("".join(chance.permutation(grid)).replace("0", ".") for _ in range(2000))]
-    path, data = tmp_path / "f", KINDS[kind]("".join(f"{text}\n" for text in texts).encode())
+    path = tmp_path / "f"
+    data = KINDS[kind]("".join(f"{text}\n" for text in texts).encode())
     for place in range(30, len(data) - 40, len(data) // 8):
         path.write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
         [error] = read_batches(str(path))

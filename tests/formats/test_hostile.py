@@ -64,7 +64,8 @@ def damaged(draw: st.DrawFn, data: bytes) -> bytes:
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(data)))
         end = min(len(data), start + draw(st.integers(0, 30)))
-        piece, rest = data[start:end], data[end:]
+        piece = data[start:end]
+        rest = data[end:]
         new = draw(st.sampled_from([*PIECES, piece * 2, piece[::-1]]) | st.binary(max_size=4))
         data = data[:start] + new + draw(st.sampled_from([rest, rest, rest, rest, b""]))
     return data

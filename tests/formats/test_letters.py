@@ -146,7 +146,8 @@ def test_every_board_of_a_batch_has_its_own(run, file, n, form, command):
     options = ["-j", 1] if command != "sample" else ["--seed", 1]
     found = run(command, file("\n".join(texts)), "--format", form, *options)[1]
     if form == "csv":
-        puzzles, answers = column(found, "puzzle"), column(found, "solution")
+        puzzles = column(found, "puzzle")
+        answers = column(found, "solution")
         assert list(dict.fromkeys(puzzles)) == texts
     else:
         answers = [
@@ -354,7 +355,9 @@ def test_boards_in_python_have_digits():
 def test_a_run_goes_on_in_its_alphabet(run, file, tmp_path):
     line = canonical_line(9, holes=20)
     text = in_alphabet(line, "ADEGIMNRT")
-    path, saved, out = file(text), tmp_path / "run", tmp_path / "solutions"
+    path = file(text)
+    saved = tmp_path / "run"
+    out = tmp_path / "solutions"
     arguments = ["--checkpoint", saved, "-o", out]
     assert run("enumerate", path, *arguments)[0] == 0
     found = out.read_text()

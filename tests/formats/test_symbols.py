@@ -108,7 +108,8 @@ def test_full_hexadecimal() -> None:
     board = solution(Geometry(4, 4))
     text = write(board, "hex")
     assert read(text)[0].board == board
-    first, rest = text[:16], text[16:]
+    first = text[:16]
+    rest = text[16:]
     with_empty = read(first.replace("0", "1") + rest)[0].board
     assert with_empty.empty_cells == 15
     assert with_empty.cells.max() == 15
@@ -123,7 +124,8 @@ def test_full_hexadecimal() -> None:
 )
 def test_lines_that_read_two_ways(separator: str, n: int) -> None:
     """As many lines as cells on each: digits or the given box decide."""
-    small, large = Geometry.of_size(n), Geometry.of_size(n * n)
+    small = Geometry.of_size(n)
+    large = Geometry.of_size(n * n)
     width = large.n
     row = separator.join("1" + "." * (width - 1))
     text = "\n".join([row] * width)

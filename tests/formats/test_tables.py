@@ -19,7 +19,8 @@ from tests.formats.samples import BOARD, LINE, ROWS, SYMBOLS, changed, no_box, r
 def columns_of(path: Path, text: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the names of the other columns, and what is in them."""
     path.write_text(text)
-    names, others = (), []
+    names = ()
+    others = []
     for batch in read_batches(str(path)):
         assert isinstance(batch, Batch)
         assert batch.places is not None

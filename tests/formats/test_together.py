@@ -82,7 +82,8 @@ def test_files_with_damages(kind: str) -> None:
     check()
 
 
-FIRST, REST = NINE[0], NINE[0][1:]
+FIRST = NINE[0]
+REST = NINE[0][1:]
 
 
 @pytest.mark.parametrize("odd", [

@@ -133,7 +133,8 @@ def test_many_boards_are_written_as_each_is(form, shape):
     several = [puzzle(shape, clues, clues) for clues in (15, 9, 16, 12)]
     full = Board(full_grid(Geometry.parse(shape), 1), Geometry.parse(shape))
     for some in (several, [*several, full], [full, *several]):
-        expected, error = [], None
+        expected = []
+        error = None
         for board in some:
             try:
                 expected.append(f"{write(board, form)}\n".encode())

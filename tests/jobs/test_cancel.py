@@ -31,7 +31,8 @@ def stopped_by(token: CancelToken) -> Job:
 
 def test_a_running_job_is_stopped_from_another_thread() -> None:
     token = CancelToken()
-    job, workers = stopped_by(token), [UntilStopped(), UntilStopped()]
+    job = stopped_by(token)
+    workers = [UntilStopped(), UntilStopped()]
     before = threading.active_count()
     thread = in_a_thread(lambda: (until(lambda: job.counts == [6]), token.cancel()))
     with pytest.raises(Cancelled) as caught:
@@ -45,7 +46,8 @@ def test_a_running_job_is_stopped_from_another_thread() -> None:
 
 def test_a_worker_that_waits_for_a_task_is_woken() -> None:
     """By a token, while another worker keeps the only task."""
-    token, waiting = CancelToken(), threading.Event()
+    token = CancelToken()
+    waiting = threading.Event()
 
     def hold(job: Job, payload: int) -> None:
         if payload:
@@ -93,7 +95,8 @@ def test_a_token_keeps_no_job_alive() -> None:
 
 def test_a_token_may_be_cancelled_while_a_job_is_attached() -> None:
     """As by a signal that arrives in the middle of that."""
-    token, stopped = CancelToken(), threading.Event()
+    token = CancelToken()
+    stopped = threading.Event()
 
     class Attached:
         def __hash__(self) -> int:
@@ -109,7 +112,9 @@ def test_a_token_may_be_cancelled_while_a_job_is_attached() -> None:
 
 
 def test_tokens_are_those_of_all_blocks_around() -> None:
-    outer, inner, elsewhere = CancelToken(), CancelToken(), []
+    outer = CancelToken()
+    inner = CancelToken()
+    elsewhere = []
     with outer, cancelling(inner, None):
         assert tokens() == (outer, inner)
         in_a_thread(lambda: elsewhere.append(tokens())).join()
@@ -124,7 +129,8 @@ def test_tokens_are_those_of_all_blocks_around() -> None:
 
 
 def test_workers_are_stopped_within_a_task() -> None:
-    token, begun = CancelToken(), threading.Event()
+    token = CancelToken()
+    begun = threading.Event()
 
     def work(job: Job, payload: int) -> None:
         begun.set()

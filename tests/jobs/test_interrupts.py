@@ -154,7 +154,8 @@ def test_work_gives_what_it_gives() -> None:
 
 
 def test_an_interrupt_ends_the_waiting_but_not_the_work() -> None:
-    go_on, done = threading.Event(), threading.Event()
+    go_on = threading.Event()
+    done = threading.Event()
 
     def work() -> None:
         os.kill(os.getpid(), signal.SIGINT)

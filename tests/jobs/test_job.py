@@ -18,7 +18,8 @@ from tests.waiting import until
 
 @pytest.mark.parametrize("number", [1, 5])
 def test_all_tasks_are_done_once(number: int) -> None:
-    job, taken = Job(1), []
+    job = Job(1)
+    taken = []
     workers = [each(lambda job, payload: taken.append(payload)) for _ in range(number)]
     job.run(tasks(*range(1000)), workers)
     assert sorted(taken) == list(range(1000))
@@ -110,7 +111,8 @@ def test_the_first_error_in_a_worker_is_raised_once_all_have_ended(error: type) 
             job.report([(0, 1)])
         raise error(f"from {payload}")
 
-    job, before = Job(1), threading.active_count()
+    job = Job(1)
+    before = threading.active_count()
     with pytest.raises(error, match="from 0"):
         job.run(tasks(1, 0), [each(fail)] * 3)
     assert job.counts == [1]
@@ -157,7 +159,8 @@ def test_progress_is_told_while_the_job_runs() -> None:
 
 
 def test_one_worker_does_all_in_the_thread_that_calls() -> None:
-    job, threads = Job(1), []
+    job = Job(1)
+    threads = []
     job.run_here(tasks(1, 2), each(lambda *_: threads.append(threading.current_thread())))
     assert threads == [threading.current_thread()] * 2
     assert (job.busy, job.stopped) == ([1.0], True)
@@ -168,7 +171,8 @@ def test_an_interrupt_there_is_raised_as_it_is() -> None:
         job.report([(0, 7)])
         raise KeyboardInterrupt
 
-    job, token = Job(1), CancelToken()
+    job = Job(1)
+    token = CancelToken()
     with pytest.raises(KeyboardInterrupt):
         job.run_here(tasks(1), interrupted)
     assert job.counts == [7]

@@ -34,7 +34,8 @@ def test_order_is_kept(threads: int, number: int) -> None:
 @pytest.mark.parametrize("threads", THREADS)
 def test_as_many_threads_work_as_were_asked_for(threads: int) -> None:
     """At the same time, and the one that iterates among them."""
-    meeting, workers = threading.Barrier(threads), set()
+    meeting = threading.Barrier(threads)
+    workers = set()
 
     def work(item: int) -> None:
         workers.add(threading.current_thread())
@@ -51,7 +52,8 @@ def test_as_many_threads_work_as_were_asked_for(threads: int) -> None:
 @pytest.mark.parametrize("threads", THREADS)
 def test_nothing_is_read_too_early(threads: int) -> None:
     """But as much as all threads need."""
-    read, all_read = 0, threading.Event()
+    read = 0
+    all_read = threading.Event()
 
     def endless() -> Iterator[int]:
         nonlocal read
@@ -74,7 +76,8 @@ def test_nothing_is_read_too_early(threads: int) -> None:
 @pytest.mark.parametrize("threads", [1, *THREADS])
 def test_what_is_not_worth_handing_over_is_done_by_the_reader(threads: int) -> None:
     """At once, whatever others work on."""
-    ended, main = threading.Event(), threading.get_ident()
+    ended = threading.Event()
+    main = threading.get_ident()
 
     def work(item: int) -> int:
         if item == 0 and threads > 1:
@@ -113,7 +116,8 @@ def test_what_nobody_is_to_work_on_is_given_before_more_is_read(threads: int) ->
 
 
 def test_an_error_of_an_item_or_of_reading_comes_in_its_turn() -> None:
-    failed, found = threading.Event(), []
+    failed = threading.Event()
+    found = []
 
     def work(item: int) -> int:
         if item == 3:
@@ -152,7 +156,8 @@ def test_what_takes_too_long_is_put_down(threads: int) -> None:
 
 def under_way(work: Callable[[int], object]) -> Generator[Done[int, object], None, None]:
     """Make an iterator that has given item 0, while another thread works on item 1."""
-    begun, main = [threading.Event(), threading.Event()], threading.current_thread()
+    begun = [threading.Event(), threading.Event()]
+    main = threading.current_thread()
 
     def items() -> Iterator[int]:
         for item in count():
@@ -175,7 +180,9 @@ def under_way(work: Callable[[int], object]) -> Generator[Done[int, object], Non
 @pytest.mark.parametrize("how", ["closed", "cancelled"])
 def test_closing_and_tokens_stop_what_is_under_way(how: str) -> None:
     """A token even while nobody takes anything."""
-    before, token, stopped = set(threading.enumerate()), CancelToken(), threading.Event()
+    before = set(threading.enumerate())
+    token = CancelToken()
+    stopped = threading.Event()
 
     def work(item: int) -> None:
         until(any_cancelled)
@@ -195,7 +202,8 @@ def test_closing_and_tokens_stop_what_is_under_way(how: str) -> None:
 @pytest.mark.parametrize("error", [KeyboardInterrupt, Interrupted("interrupted")])
 def test_an_interrupt_does_not_wait_for_its_turn(error: BaseException) -> None:
     """It is met where the thread that iterates works on a later item."""
-    main, begun = threading.current_thread(), threading.Event()
+    main = threading.current_thread()
+    begun = threading.Event()
 
     def items() -> Iterator[int]:
         yield 0

@@ -57,7 +57,8 @@ def test_an_error_or_an_interrupt_stops_all(error: type, threads: int) -> None:
 
 @pytest.mark.parametrize("number", [0, 1, 2, 50])
 def test_calls_are_made_on_threads_until_they_are_cancelled(number: int) -> None:
-    token, made = CancelToken(), []
+    token = CancelToken()
+    made = []
     calls = [lambda place=place: made.append(place) or place for place in range(number)]
     assert called(calls, 3) == sorted(made) == [*range(number)]
     token.cancel()

@@ -35,7 +35,8 @@ def test_a_thread_is_started_for_a_task_that_nobody_takes() -> None:
 def limit(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Let no more than ``number`` further threads live at a time."""
     limit = SimpleNamespace(number=0, refused=threading.Event())
-    started, start = list[threading.Thread](), threading.Thread.start
+    started = list[threading.Thread]()
+    start = threading.Thread.start
 
     def start_some(thread: threading.Thread) -> None:
         if sum(each.is_alive() for each in started) >= limit.number:
@@ -49,7 +50,8 @@ def limit(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 def test_a_job_goes_on_with_those_there_are(limit: SimpleNamespace) -> None:
-    limit.number, taken = 2, {}
+    limit.number = 2
+    taken = {}
 
     def work(job: Job, payload: int) -> None:
         limit.refused.wait()
@@ -90,7 +92,8 @@ def test_others_do_the_task_of_who_resigns(number: int) -> None:
 
 def test_nobody_is_left_who_could_do_it() -> None:
     """What there is to do is not forgotten: that is an error."""
-    before, job = threading.active_count(), Job(1)
+    before = threading.active_count()
+    job = Job(1)
     with pytest.raises(RuntimeError, match="broken"):
         job.run(tasks(1, 2, 3), [resigns, resigns])
     assert threading.active_count() <= before
@@ -99,7 +102,8 @@ def test_nobody_is_left_who_could_do_it() -> None:
 
 def test_who_waits_for_the_last_is_woken() -> None:
     """As another one could share; that one resigns without a task."""
-    job, each_has_one = Job(1), threading.Barrier(2)
+    job = Job(1)
+    each_has_one = threading.Barrier(2)
 
     def wait_or_resign(job: Job) -> float:
         task = job.take()

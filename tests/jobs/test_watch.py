@@ -23,7 +23,8 @@ from gpusudoku.jobs.watch import (
     watching,
 )
 
-SEARCH, SUM = SimpleNamespace(subject="the search"), SimpleNamespace(subject="the sum")
+SEARCH = SimpleNamespace(subject="the search")
+SUM = SimpleNamespace(subject="the sum")
 
 
 def work(job: Job) -> float:

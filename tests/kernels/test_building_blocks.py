@@ -102,7 +102,8 @@ def _write(group):
 
 
 def test_compiled_code_and_python_write_the_same_memory_of_a_group() -> None:
-    compiled, plain = numbers(), numbers()
+    compiled = numbers()
+    plain = numbers()
     assert _write(compiled) == _write.python(plain) == 2
     for group in compiled, plain:
         assert group.few.tolist() == [1, 2, 3]

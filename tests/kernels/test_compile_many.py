@@ -79,7 +79,8 @@ KILLED = "import os, sys; sys.stdin.read(1); os.kill(os.getpid(), 9)"
 def test_what_no_other_process_compiles_is_compiled_here(
     store: Store, here: list[str | None], trouble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin, killed = subprocess.Popen, [sys.executable, "-c", KILLED]
+    begin = subprocess.Popen
+    killed = [sys.executable, "-c", KILLED]
     if trouble == "no store":
         monkeypatch.setattr(kernel_store, "user_store", lambda: None)
     elif trouble == "is killed":
@@ -131,7 +132,8 @@ def of(subject: str, factor: int, seconds: float) -> Kernel:
 def test_the_time_of_a_command_is_said_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is that of this machine, and of all that may be needed."""
     monkeypatch.setattr(kernel, "pace", lambda price: 2.0)
-    search, total = of("the search", 2, 3), of("the sum", 3, 10)
+    search = of("the search", 2, 3)
+    total = of("the sum", 3, 10)
     said = Said()
     with watching(said):
         compile_many.ready([search], 1, later=[search, total])

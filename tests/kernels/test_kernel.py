@@ -31,7 +31,8 @@ from tests.kernels.examples import times
 
 
 def test_compiled_once_and_kept(store: Store, announced: list[list[Kernel]]) -> None:
-    first, second = times(2), times(2)
+    first = times(2)
+    second = times(2)
     assert not first.kept
     assert first(21) == 42
     assert first.kept
@@ -88,7 +89,8 @@ def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(
         def say(self, text: str, seconds: float = 0.0) -> None:
             said.append(text)
 
-    watch, full = Said(), Store(tmp_path / "kept", b"state")
+    watch = Said()
+    full = Store(tmp_path / "kept", b"state")
     monkeypatch.setattr(full, "write", no_space)
     for nowhere in None, Store(tmp_path / "file" / "kept", b"state"), full, full:
         monkeypatch.setattr(kernel_store, "user_store", lambda: nowhere)  # noqa: B023
@@ -99,7 +101,8 @@ def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(
 
 
 def test_threads_that_want_it_compile_it_once(store: Store, announced: list[list[Kernel]]) -> None:
-    function, makes = times(2), []
+    function = times(2)
+    makes = []
     write = store.write
     store.write = lambda *given: makes.append(given) or write(*given)  # type: ignore[method-assign]
     threads = [Thread(target=function.compile) for _ in range(4)]
@@ -158,7 +161,8 @@ print(pickle.dumps(compile_cpu.compiled(function, (int64,), int64)).hex())
 
 def test_code_of_two_processes_is_kept_apart_in_a_third() -> None:
     """Symbols of the same name, from templates for other constants, must not meet."""
-    root, loaded = Path(__file__).resolve().parents[2], {}
+    root = Path(__file__).resolve().parents[2]
+    loaded = {}
     for factor in 3, 5:
         command = [sys.executable, "-c", COMPILES, str(factor)]
         made = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=root, env=os.environ)

@@ -93,7 +93,8 @@ def test_a_folder_that_others_can_write_to_is_not_used(filled: Store, mode: int)
 @posix
 def test_what_belongs_to_others_is_not_used(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither a folder nor a file, unless they are root's."""
-    owner, user = filled.folder.stat().st_uid, 4711
+    owner = filled.folder.stat().st_uid
+    user = 4711
     monkeypatch.setattr(os, "geteuid", lambda: user)
     if owner == 0:
         assert filled.read("name") == CONTENT
@@ -157,7 +158,8 @@ while True:
 
 def test_killed_at_any_moment_while_others_read(tmp_path: Path) -> None:
     """Two processes write the same file without a pause; each time it is read, it is whole."""
-    filled, whole = Store(tmp_path / "folder", b"state"), bytes(range(256)) * 4000
+    filled = Store(tmp_path / "folder", b"state")
+    whole = bytes(range(256)) * 4000
     filled.write("name", whole)
     command = [sys.executable, "-c", WRITES, str(filled.folder)]
     writers = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]

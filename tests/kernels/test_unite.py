@@ -27,7 +27,8 @@ compiled_at_once = njit(at_once)
 def test_bytes_that_are_united(
     symbols: list[int], more: list[int], place: int, other: int, byte: int
 ) -> None:
-    data, others = np.array(symbols, np.uint8), np.array(more, np.uint8)
+    data = np.array(symbols, np.uint8)
+    others = np.array(more, np.uint8)
     plain, compiled = np.full((2, 2, 48), 7, np.uint8)
     given = data, place, others, other, np.uint8(byte)
     at_once(*given, plain)

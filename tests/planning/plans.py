@@ -23,7 +23,8 @@ from gpusudoku.search.frontier import Frontier
 from tests import naive
 from tests.boards import full_grid, puzzle
 
-NINE, GENERAL = puzzle("3x3", 26, 3), puzzle("2x3", 8, 1)
+NINE = puzzle("3x3", 26, 3)
+GENERAL = puzzle("2x3", 8, 1)
 LARGE = puzzle("2x5", 30, 1)
 """One whose sum is long enough to be cut, of any shape: 25 million solutions."""
 FULL = Board(full_grid(Geometry(2, 3), 1), Geometry(2, 3))

@@ -83,6 +83,7 @@ def test_the_look_for_a_contraction_is_alike_every_time(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("threads", [1, 16])
 def test_every_machine_chooses_the_same(threads: int) -> None:
     for board in (BOARD, puzzle("3x3", 30, 2), GENERAL):
-        there, here = choose(board, Options(), engine=CpuEngine(threads)), choose(board, Options())
+        there = choose(board, Options(), engine=CpuEngine(threads))
+        here = choose(board, Options())
         assert (there.method, there.estimates) == (here.method, here.estimates)
         assert there.tasks() == here.tasks()

@@ -39,7 +39,8 @@ def test_as_one_by_one(limit: int | None, jobs: int) -> None:
 
 @pytest.mark.parametrize("method", ["auto", "contraction"])
 def test_few_solutions_and_many_in_turn(method: str) -> None:
-    few, many = puzzle("3x3", 33, 1), puzzle("3x3", 26, 3)
+    few = puzzle("3x3", 33, 1)
+    many = puzzle("3x3", 26, 3)
     counts = [naive.count(few), count(many, device="cpu").count]
     assert counts[0] < 64 <= counts[1]
     boards = [few, many, many, few, few, few, many]

@@ -90,7 +90,8 @@ def test_a_deadline_does_not_count_the_time_of_compiling(monkeypatch: pytest.Mon
 
 @every_plan
 def test_a_deadline_that_has_passed(make: Callable[[], Plan]) -> None:
-    plan, deadline = make(), Deadline(inf)
+    plan = make()
+    deadline = Deadline(inf)
     deadline.cancel()
     if plan.method == "search":
         outcome = plan.run(CpuEngine(2), deadline=deadline)
@@ -102,7 +103,8 @@ def test_a_deadline_that_has_passed(make: Callable[[], Plan]) -> None:
 
 
 def test_a_token_stops_a_long_run_from_another_thread() -> None:
-    token, counted = CancelToken(), threading.Event()
+    token = CancelToken()
+    counted = threading.Event()
 
     def progress(state: Progress) -> None:
         if state.count:
@@ -112,7 +114,8 @@ def test_a_token_stops_a_long_run_from_another_thread() -> None:
         assert counted.wait(100)
         token.cancel()
 
-    before, thread = threading.active_count(), threading.Thread(target=cancel)
+    before = threading.active_count()
+    thread = threading.Thread(target=cancel)
     thread.start()
     with pytest.raises(Interrupted) as caught, token, reporting(progress):
         search(EMPTY).run(CpuEngine(2))
@@ -124,7 +127,8 @@ def test_a_token_stops_a_long_run_from_another_thread() -> None:
 @every_plan
 def test_a_plan_that_was_cancelled_before_stops_at_once(make: Callable[[], Plan]) -> None:
     """It can be run again: what was made of it before is whole, or made anew."""
-    plan, token = make(), CancelToken()
+    plan = make()
+    token = CancelToken()
     token.cancel()
     with pytest.raises(Interrupted) as caught, token:
         plan.run(CpuEngine(2))

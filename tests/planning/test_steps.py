@@ -39,7 +39,8 @@ pytestmark = pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("name", PLANS)
 def test_the_counts_of_parts_add_up(name: str, parts: int) -> None:
     """For each part the plan is made anew, as another machine would."""
-    make, engine = PLANS[name], CpuEngine(2)
+    make = PLANS[name]
+    engine = CpuEngine(2)
     plan = make()
     portions = [plan.part(number, parts) for number in range(1, parts + 1)]
     tasks = [task for portion in portions for task in portion.unfinished]
@@ -57,7 +58,8 @@ def test_the_guesses_of_parts_add_up() -> None:
     """Every board of a search is made once, wherever the tree is cut."""
     whole = search(NINE, strategy="first").run(CpuEngine(1)).stats
     for parts in (1, 3):
-        plan, tally = search(NINE, strategy="first"), WorkCounters()
+        plan = search(NINE, strategy="first")
+        tally = WorkCounters()
         for number in range(1, parts + 1):
             tally.add(plan.step(CpuEngine(2), plan.part(number, parts)).tally)
         assert plan.stats(tally, 1.0).boards_explored == whole.boards_explored
@@ -68,7 +70,8 @@ def test_tasks_depend_on_no_threads(make: Callable[[], Plan]) -> None:
     """Their number, and the count of each; whether the plan was run before or not."""
     found = []
     for threads in (1, 3):
-        engine, plan = CpuEngine(threads), make()
+        engine = CpuEngine(threads)
+        plan = make()
         if threads == 3:
             plan.run(engine)
         number = plan.tasks()
@@ -90,11 +93,13 @@ def by_task(steps: Iterable[StepResult]) -> dict[int, int]:
 
 def steps_of(make: Callable[[], Plan], seconds: float) -> Iterator[StepResult]:
     """Take all steps of a plan, which is made anew before each, on other numbers of threads."""
-    portion, threads = make().part(1, 1), 1
+    portion = make().part(1, 1)
+    threads = 1
     while portion:
         step = make().step(CpuEngine(threads), portion, seconds=seconds)
         yield step
-        portion, threads = step.left, threads % 3 + 1
+        portion = step.left
+        threads = threads % 3 + 1
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -116,7 +121,9 @@ def test_a_cancelled_step_says_what_was_found_and_is_left(
     make: Callable[[Board], Plan], board: Board
 ) -> None:
     """However often it is cancelled, at any time."""
-    plan, found, cancelled = make(board), 0, 0
+    plan = make(board)
+    found = 0
+    cancelled = 0
     portion = plan.part(1, 1)
     while portion:
         cancel = CancelToken()
@@ -125,7 +132,8 @@ def test_a_cancelled_step_says_what_was_found_and_is_left(
         with cancel:
             step = plan.step(CpuEngine(2), portion)
         timer.cancel()
-        portion, found = step.left, found + step.count
+        portion = step.left
+        found = found + step.count
         cancelled += step.interrupted is not None
     assert found == total(board)
     assert cancelled > 0
@@ -133,8 +141,10 @@ def test_a_cancelled_step_says_what_was_found_and_is_left(
 
 def test_a_step_lists_what_it_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "POLL_SECONDS", 0.001)
-    plan, rows = search(GENERAL), list[tuple[int, ...]]()
-    portion, listed = plan.part(1, 1), 0
+    plan = search(GENERAL)
+    rows = list[tuple[int, ...]]()
+    portion = plan.part(1, 1)
+    listed = 0
 
     def take(block: Any, _: Any) -> None:
         rows.extend(map(tuple, block.tolist()))
@@ -154,7 +164,8 @@ def test_portions_of_another_plan_are_refused(make: Callable[[], Plan]) -> None:
     step = plan.step(CpuEngine(2), Portion.of([]))
     assert (step.count, step.found, bool(step.left)) == (0, (), False)
     number = plan.tasks()
-    boards, task_of = np.zeros((1, 7), np.uint64), np.zeros(1, np.int64)
+    boards = np.zeros((1, 7), np.uint64)
+    task_of = np.zeros(1, np.int64)
     for portion in (
         Portion.of([range(0, number + 1)]),
         Portion.of([range(-1, 1)]),

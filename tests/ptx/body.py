@@ -38,7 +38,9 @@ class Body:
     instruction: Instruction
 
     def __init__(self, layout: Layout, function: Function, checked: bool) -> None:
-        self.layout, self.function, self.checked = layout, function, checked
+        self.layout = layout
+        self.function = function
+        self.checked = checked
         self.steps: list[Step] = []
         self._names = 0
 
@@ -114,7 +116,8 @@ class Body:
 
     def fault_unless(self, holds: str, site: int, address: str = "0") -> None:
         """End the thread, and the launch, unless something holds."""
-        good, bad = self.name("good"), self.name("bad")
+        good = self.name("good")
+        bad = self.name("bad")
         self.line(f"br i1 {holds}, label %{good}, label %{bad}")
         self.label(bad)
         self.line(f"call void @fault(ptr %context, i64 {site}, i64 {address})")

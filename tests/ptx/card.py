@@ -32,7 +32,9 @@ class Dispatcher:
     """
 
     def __init__(self, kernel: Kernel, signature: tuple[Any, ...], card: Card) -> None:
-        self._kernel, self._signature, self._card = kernel, signature, card
+        self._kernel = kernel
+        self._signature = signature
+        self._card = card
 
     def __getitem__(self, configuration: tuple[int, int]) -> Callable[..., None]:
         def launched(*arguments: Any) -> None:
@@ -54,7 +56,10 @@ class Card:
     def __init__(
         self, capability: tuple[int, int], seed: int = 0, workers: int = 1, checked: bool = True
     ) -> None:
-        self.capability, self.seed, self.workers, self.checked = capability, seed, workers, checked
+        self.capability = capability
+        self.seed = seed
+        self.workers = workers
+        self.checked = checked
         self.launches: list[Launched] = []
         self.sums: set[bool] = set()
         """The widths of sums that were launched."""

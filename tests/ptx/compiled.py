@@ -68,7 +68,8 @@ Case = tuple[int, ...]
 """Box rows, box columns, techniques, strategy, and the compute capability, as in ``test_ptx``;
 1 if wide, and the capability, is the sum of the contraction."""
 
-DEFAULT, ALL = (3, 1), (31, 1)
+DEFAULT = (3, 1)
+ALL = (31, 1)
 """Techniques and strategy, as in ``SearchSettings``."""
 
 CAPABILITIES = [(7, 5), (9, 0), (10, 0), (12, 0)]

@@ -106,8 +106,10 @@ def live_after(steps: list[Step], labels: dict[str, int], number: dict[str, int]
     def bits(names: set[str]) -> int:
         return sum(1 << number[name] for name in names)
 
-    reads, writes = [bits(step.reads) for step in steps], [bits(step.writes) for step in steps]
-    before, after = [0] * (len(steps) + 1), [0] * len(steps)
+    reads = [bits(step.reads) for step in steps]
+    writes = [bits(step.writes) for step in steps]
+    before = [0] * (len(steps) + 1)
+    after = [0] * len(steps)
     changed = True
     while changed:
         changed = False
@@ -158,7 +160,8 @@ def used_registers(body: Body) -> list[str]:
 
 def begun(body: Body, stops: list[int]) -> list[str]:
     """Load the context, and let a thread begin with garbage in all its memory."""
-    function, lines = body.function, loaded_context()
+    function = body.function
+    lines = loaded_context()
     lines.append("  %frame.address = ptrtoint ptr %frame to i64")
     lines.append("  %lane = and i64 %context.tid, 31")
     for name in ("sites", "params", "votes"):
@@ -185,7 +188,8 @@ def begun(body: Body, stops: list[int]) -> list[str]:
 
 def offsets(parameters: list[Variable]) -> list[tuple[Variable, int]]:
     """Where the parameters of a kernel lie in the memory that a launch fills."""
-    found, end = [], 0
+    found = []
+    end = 0
     for each in parameters:
         end += -end % each.align
         found.append((each, end))

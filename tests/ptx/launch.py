@@ -23,7 +23,8 @@ from tests.ptx.runtime import runtime
 
 POISON = 0xA5A5A5A5A5A5A5A5
 """What memory and registers hold before they are written; a seed changes it."""
-MOST_BLOCKS, MOST_THREADS = 2**31 - 1, 1024
+MAX_BLOCKS = 2**31 - 1
+MAX_THREADS = 1024
 """Blocks of a grid and threads of a block, at most."""
 
 
@@ -49,7 +50,9 @@ class Fault(Exception):  # noqa: N818
     def __init__(
         self, site: Site, address: int, block: int, thread: int, regions: Sequence[Region]
     ) -> None:
-        self.site, self.block, self.thread = site, block, thread
+        self.site = site
+        self.block = block
+        self.thread = thread
         where = f"block {block}, thread {thread}, line {site.line} ({site.text})"
         super().__init__(f"{reason(site, address, regions)}: {where}, in {site.function}")
 
@@ -80,7 +83,8 @@ def load(ptx: str, checked: bool = True) -> dict[str, Kernel]:
         If something in the module is not known; the message names the line and the opcode.
     """
     module = parse(ptx)
-    layout, functions = Layout(module), module.functions
+    layout = Layout(module)
+    functions = module.functions
     texts = [write_function(layout, function, checked) for function in functions.values()]
     code = Code("\n".join([runtime(layout), *texts]))
     return {name: Kernel(function, layout, code) for name, function in functions.items()}
@@ -97,7 +101,9 @@ class Kernel:
     """A kernel, ready to be launched."""
 
     def __init__(self, function: Function, layout: Layout, code: Code) -> None:
-        self.function, self.layout, self.code = function, layout, code
+        self.function = function
+        self.layout = layout
+        self.code = code
         self.address = code.address(function.name)
 
     def launch(self, grid: int, block: int, arguments: Sequence[Any], **options: int) -> None:
@@ -124,7 +130,7 @@ class Kernel:
         Workers are threads of the CPU, each with its share of the blocks. Raises Fault if a thread
         does what it may not, and ValueError if no card could run a grid or a block of that size.
         """
-        if not (0 < grid <= MOST_BLOCKS and 0 < block <= MOST_THREADS):
+        if not (0 < grid <= MAX_BLOCKS and 0 < block <= MAX_THREADS):
             raise ValueError(f"no card runs {grid} blocks of {block} threads")
         run = [
             Worker(self, grid, block, parameters, regions, seed) for _ in range(min(workers, grid))
@@ -151,7 +157,8 @@ class Worker:
         seed: int,
     ) -> None:
         layout = kernel.layout
-        self._kernel, self._regions = kernel, regions
+        self._kernel = kernel
+        self._regions = regions
         self._poison = (POISON + seed * 0x0B0B0B0B0B0B0B0B) % 2**64
         frame = layout.spaces["local"].size + layout.kept
         frame += -frame % 256
@@ -177,7 +184,8 @@ class Worker:
         self._context = np.array([words.get(name, 0) for name in CONTEXT], np.uint64)
 
     def __call__(self, blocks: Sequence[int]) -> None:
-        kernel, context = self._kernel, self._context
+        kernel = self._kernel
+        context = self._context
         for block in blocks:
             context[WORD["ctaid"]] = block
             self._shared[:] = self._poison % 256

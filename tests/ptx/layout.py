@@ -81,7 +81,8 @@ class Layout:
 
     def find(self, function: str, name: str) -> Place | None:
         """The place of a variable, of the function or the module; None if unknown."""
-        local, shared = self.spaces["local"].places, self.spaces["shared"].places
+        local = self.spaces["local"].places
+        shared = self.spaces["shared"].places
         return local.get((function, name)) or shared.get(("", name))
 
     def add(self, site: Site) -> int:

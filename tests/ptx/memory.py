@@ -20,7 +20,8 @@ def access(body: Body, it: Instruction) -> None:
     found = OPCODE.fullmatch(it.opcode)
     if found is None:
         raise it.error(f"unknown opcode {it.opcode}")
-    space, count = found["space"] or found["at"] or "", int(found["count"] or 1)
+    space = found["space"] or found["at"] or ""
+    count = int(found["count"] or 1)
     kind = TYPES[found["type"] or found["sum"] or found["union"]]
     if found["at"]:
         operation = "add" if found["sum"] else "or"
@@ -103,7 +104,8 @@ def check(body: Body, space: str, width: int, address: str) -> None:
     start = body.op(f"load i64, ptr {slot}")
     rest = body.op(f"load i64, ptr {body.op(f'getelementptr i64, ptr {slot}, i64 1')}")
     same = body.op(f"icmp ule i64 {body.op(f'sub i64 {address}, {start}')}, {rest}")
-    quick, slow = body.name("quick"), body.name("slow")
+    quick = body.name("quick")
+    slow = body.name("slow")
     body.line(f"br i1 {body.op(f'and i1 {aligned}, {same}')}, label %{quick}, label %{slow}")
     body.label(slow)
     found = body.op(f"call i1 @find(ptr %context, i64 {site}, i64 {address}, i64 {width})")

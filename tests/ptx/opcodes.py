@@ -141,7 +141,8 @@ enter("rem", INTEGERS, "n=nn", division("rem"), lambda t, a, b: a - b * quotient
 
 def shift(body: Body, kind: Type, how: str, value: str, by: str) -> str:
     """Shift as a card does, by the width or more, too: shl, lshr or ashr."""
-    bits, t = kind.bits, kind.llvm
+    bits = kind.bits
+    t = kind.llvm
     fits = body.op(f"icmp ult i32 {by}, {bits}")
     most = bits - 1 if how == "ashr" else 0
     safe = body.resize(body.op(f"select i1 {fits}, i32 {by}, i32 {most}"), 32, bits)
@@ -163,7 +164,8 @@ enter("shr", f"{INTEGERS} {BITS}", "n=nw", right, lambda t, a, by: a >> min(by, 
 
 def insert(body: Body, kind: Type, value: str, into: str, at: str, length: str) -> str:
     """Put some of the lower bits of a value into another; only low bytes of numbers count."""
-    t, at = kind.llvm, body.op(f"and i32 {at}, 255")
+    t = kind.llvm
+    at = body.op(f"and i32 {at}, 255")
     length = body.op(f"and i32 {length}, 255")
     mask = body.op(f"xor {t} {left(body, kind, '-1', length)}, -1")
     there = left(body, kind, mask, at)
@@ -173,7 +175,8 @@ def insert(body: Body, kind: Type, value: str, into: str, at: str, length: str) 
 
 
 def inserted(kind: Type, a: int, b: int, c: int, d: int) -> int:
-    position, length = c & 255, d & 255
+    position = c & 255
+    length = d & 255
     bits = [b >> i & 1 for i in range(kind.bits)]
     for i in range(min(length, kind.bits - position)):
         bits[position + i] = a >> i & 1
@@ -216,7 +219,8 @@ def compute(body: Body, it: Instruction) -> None:
     name, _, last = it.opcode.rpartition(".")
     if name not in OPCODES or last not in OPCODES[name].types:
         raise it.error(f"unknown opcode {it.opcode}")
-    opcode, kind = OPCODES[name], TYPES[last]
+    opcode = OPCODES[name]
+    kind = TYPES[last]
     bits, *widths = opcode.widths(kind)
     if len(it.operands) != 1 + len(widths):
         raise it.error("unexpected operands")
@@ -233,7 +237,8 @@ def compute(body: Body, it: Instruction) -> None:
 
 def joined(body: Body, kind: Type, vector: Vector) -> Any:
     """Put a value together from registers, of which the first has the lowest bits."""
-    bits, value = kind.bits // len(vector.items), "0"
+    bits = kind.bits // len(vector.items)
+    value = "0"
     for i, item in enumerate(vector.items):
         part = body.resize(body.read(item, bits), bits, kind.bits)
         part = body.op(f"shl {kind.llvm} {part}, {i * bits}")

@@ -134,7 +134,8 @@ def parse(ptx: str) -> Module:
     PtxError
         If anything in it is not known; the message names the line.
     """
-    module, function = Module(), Function("")
+    module = Module()
+    function = Function("")
     for number, line in enumerate(ptx.splitlines(), 1):
         text = line.split("//")[0].strip()
         try:
@@ -164,7 +165,8 @@ def parse(ptx: str) -> Module:
 
 def add_registers(function: Function, match: re.Match[str]) -> None:
     """Declare registers: where two blocks have some of one name, they share it."""
-    bits, name = TYPES[match[1]].bits, match[2]
+    bits = TYPES[match[1]].bits
+    name = match[2]
     for each in [f"{name}{i}" for i in range(int(match[3]))] if match[3] else [name]:
         if function.registers.setdefault(each, bits) != bits:
             raise ValueError("declared with another width before")

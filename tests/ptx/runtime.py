@@ -192,7 +192,8 @@ def window(layout: Layout, space: str) -> str:
     """Make ``in_local`` or ``in_shared``: whether an access is inside one of the variables."""
     places = layout.spaces[space].places.values()
     how = "alwaysinline" if len(places) < 5 else ""
-    lines, found = [f"define internal i1 @in_{space}(i64 %address, i64 %width) {how} {{"], "false"
+    lines = [f"define internal i1 @in_{space}(i64 %address, i64 %width) {how} {{"]
+    found = "false"
     for i, place in enumerate(places):
         lines += [
             f"  %wide{i} = icmp uge i64 {place.variable.size}, %width",

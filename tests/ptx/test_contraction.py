@@ -66,7 +66,8 @@ def test_boards_of_the_collection(name: str, capability: tuple[int, int], insert
 @pytest.mark.parametrize("kind", ["narrow", "wide", "too wide"])
 def test_entries_of_any_width(kind: str, capability: tuple[int, int], insert: Insert) -> None:
     """Multiplicities too large for 16 bits, and sums too large for 32."""
-    card, times = insert(*capability, threads=64), 1000 if kind == "too wide" else 1
+    card = insert(*capability, threads=64)
+    times = 1000 if kind == "too wide" else 1
     board = puzzle("3x3", 22, 1)
     nine = multiplied(Nine(candidates_of(board), wide=kind == "wide"), times)
     assert summed(nine, CudaEngine())[0] == times**2 * on_cpu(board)

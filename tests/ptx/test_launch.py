@@ -66,7 +66,8 @@ def test_barriers(checked: bool, seed: int) -> None:
         before=".shared .align 4 .b8 ring[400];",
         checked=checked,
     )
-    found, kept = np.zeros(100, np.uint32), np.zeros(100, np.uint32)
+    found = np.zeros(100, np.uint32)
+    kept = np.zeros(100, np.uint32)
     run(built, found, kept, block=100, seed=seed)
     assert found.tolist() == [(i + 5) % 100 * 7 + 5 for i in range(100)]
     assert kept.tolist() == [i * 1000003 for i in range(100)]
@@ -132,7 +133,8 @@ def test_a_vote(way: str, gone: int, seed: int) -> None:
         "selp.u32 %r3, 1, 0, %p3;" if way == "any.pred" else "",
         "st.global.u32 [%b], %r3;",
     )
-    threads, rng = 5 * 32 + 13, np.random.default_rng(1)
+    threads = 5 * 32 + 13
+    rng = np.random.default_rng(1)
     says = rng.integers(0, 2, threads).astype(np.uint32)
     says[32:64], says[64:96] = 0, 1
     found = np.full(threads, 99, np.uint32)
@@ -161,7 +163,8 @@ def test_a_barrier_of_a_warp(seed: int) -> None:
         "ld.global.u32 %r3, [%a];",
         "st.global.u32 [%b], %r3;",
     )
-    found, written = np.full(96, 99, np.uint32), np.full(96, 98, np.uint32)
+    found = np.full(96, 99, np.uint32)
+    written = np.full(96, 98, np.uint32)
     run(built, written, found, block=96, seed=seed)
     assert found.tolist() == (np.arange(96) ^ 31).tolist()
 

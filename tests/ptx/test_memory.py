@@ -46,7 +46,8 @@ def kernel_of(name: str, space: str, what: str) -> str:
     It copies ``a[:4]`` to the place and loads from there to ``b[:4]``; then it stores ``a[4:]``
     there and copies the place to ``b[4:]``.
     """
-    count, at = elements(what)[0], named("", space, "b64")
+    count = elements(what)[0]
+    at = named("", space, "b64")
     code = [LOCAL, PLACES[space]]
     for i in range(4):
         code += [f"ld.global.b64 %d8, [%a+{8 * i}];", f"st.{at} [%d0+{8 * i}], %d8;"]
@@ -74,7 +75,9 @@ def test_load_and_store(space: str, kernels: dict[str, Kernel]) -> None:
         words = memory(64).view(np.uint64)
         words[:] = np.random.default_rng(number).integers(0, 2**64, 8, np.uint64)
         words |= np.uint64(0x8080808080808080)  # signs are there to be extended
-        before, new, found = words[:4].tobytes(), words[4:].tolist(), memory(160).view(np.uint64)
+        before = words[:4].tobytes()
+        new = words[4:].tolist()
+        found = memory(160).view(np.uint64)
         run(kernels[f"kernel_{number}"], words, found)
         loaded = [before[i * size : i * size + size] for i in range(count)]
         wanted = [int.from_bytes(x, "little", signed=signed) % 2**64 for x in loaded]
@@ -85,8 +88,10 @@ def test_load_and_store(space: str, kernels: dict[str, Kernel]) -> None:
 
 @pytest.mark.parametrize("opcode", ATOMS)
 def test_atomic_operation(opcode: str) -> None:
-    shared, bits = ".shared." in opcode, int(opcode[-2:])
-    space, letter = "shared" if shared else "global", "d" if bits == 64 else "r"
+    shared = ".shared." in opcode
+    bits = int(opcode[-2:])
+    space = "shared" if shared else "global"
+    letter = "d" if bits == 64 else "r"
     built = kernel(
         PLACES["shared"] if shared else "mov.u64 %d0, %a;",
         f"ld.global.b{bits} %{letter}1, [%a];",
@@ -139,7 +144,8 @@ def test_fault(name: str) -> None:
     array = memory(64)[:32].view(np.uint64)
     with pytest.raises(Fault, match=reason) as caught:
         run(built, array, np.zeros(1), block=4)
-    fault, step = caught.value, code.split("\n")[-1]
+    fault = caught.value
+    step = code.split("\n")[-1]
     assert (fault.thread, fault.block, fault.site.space, fault.site.text) == (2, 0, space, step)
     assert f"block 0, thread 2, line {fault.site.line} ({step}), in test" in str(fault)
 

@@ -82,7 +82,8 @@ def operands(name: str, kind: Type) -> NDArray[np.uint64]:
 def test_opcode(name: str, kernels: dict[str, Kernel]) -> None:
     opcode = OPCODES[name]
     for kind in opcode.types:
-        values, (_, *widths) = operands(name, TYPES[kind]), opcode.widths(TYPES[kind])
+        values = operands(name, TYPES[kind])
+        (_, *widths) = opcode.widths(TYPES[kind])
         for constant in {None, constant_for(name, kind)}:
             found = np.zeros(ROWS, np.uint64)
             run(kernels[label(name, kind, constant)], values, found, block=ROWS)

@@ -64,7 +64,8 @@ def test_rounds_one_by_one(
 def in_tree(board: Board, levels: int) -> set[bytes]:
     """All boards that the CPU's expansion makes, level by level, simplified."""
     settings = SearchSettings()
-    level, found = Frontier.of([board]), set[bytes]()
+    level = Frontier.of([board])
+    found = set[bytes]()
     for _ in range(levels):
         found |= {row.tobytes() for row in level.simplified(settings).boards}
         _, level = level.split(settings)
@@ -77,7 +78,9 @@ def test_expansion_on_the_card(
 ) -> None:
     """The card's frontier is of the CPU's tree, and none of it is missing or there twice."""
     insert(*capability, blocks=4, threads=32)
-    board, settings, job = collection.load("2c"), SearchSettings(), Job(1, dtype=np.uint64)
+    board = collection.load("2c")
+    settings = SearchSettings()
+    job = Job(1, dtype=np.uint64)
     search = DeviceSearch(Gpu(0), Frontier.of([board]), settings, job)
     sizes = [search.boards]
     while search.boards < search.threads:
@@ -148,7 +151,8 @@ def test_boards_of_2x3(
 def test_boards_of_4x4(insert: Insert, monkeypatch: pytest.MonkeyPatch) -> None:
     insert(9, 0)
     short_launches(monkeypatch)
-    many, few = collection.load("16x16-many"), puzzle("4x4", 158, 1)
+    many = collection.load("16x16-many")
+    few = puzzle("4x4", 158, 1)
     assert counted(many, cutoff=ALONE, limit=200) == 200
     assert counted(few, cutoff=ALONE) == naive.count(few)
 

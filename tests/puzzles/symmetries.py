@@ -39,14 +39,16 @@ def line_orders(groups: int, size: int) -> Iterator[tuple[int, ...]]:
 
 def arrangements(geometry: Geometry) -> Iterator[Arrangement]:
     """List all arrangements of a board of this shape."""
-    height, width = geometry.box_rows, geometry.box_columns
+    height = geometry.box_rows
+    width = geometry.box_columns
     turns = (False, True) if height == width else (False,)
     return product(turns, line_orders(width, height), line_orders(height, width))
 
 
 def group_order(geometry: Geometry) -> int:
     """Count all pairs of an arrangement and a relabelling."""
-    height, width = geometry.box_rows, geometry.box_columns
+    height = geometry.box_rows
+    width = geometry.box_columns
     lines = factorial(width) * factorial(height) ** width
     lines *= factorial(height) * factorial(width) ** height
     return lines * factorial(geometry.n) * (2 if height == width else 1)
@@ -83,7 +85,8 @@ def _row_steps(geometry: Geometry) -> list[tuple[NDArray[np.int8], NDArray[np.in
     The orders of a length have numbers. The second array has, for each order that is one row
     shorter, the numbers of those that begin with it.
     """
-    orders, steps = [*line_orders(geometry.box_columns, geometry.box_rows)], []
+    orders = [*line_orders(geometry.box_columns, geometry.box_rows)]
+    steps = []
     shorter: list[tuple[int, ...]] = [()]
     for length in range(1, geometry.n + 1):
         longer = sorted({order[:length] for order in orders})
@@ -101,7 +104,8 @@ def _column_orders(geometry: Geometry) -> NDArray[np.int8]:
 
 def least(board: Board) -> Least:
     """Find the least equivalent board: cell by cell, drop the arrangements that are above it."""
-    geometry, n = board.geometry, board.n
+    geometry = board.geometry
+    n = board.n
     grid = board.cells.reshape(n, n)
     transposable = geometry.box_rows == geometry.box_columns
     grids = np.array([grid, grid.T] if transposable else [grid])
@@ -110,19 +114,25 @@ def least(board: Board) -> Least:
     turn, column = (each.ravel() for each in np.indices((len(grids), len(columns)), np.int16))
     order = np.zeros(len(turn), np.int16)
     # The numbers of its digits, 0 for one that has not appeared. As many have in all arrangements.
-    numbers, appeared = np.zeros((len(turn), n + 1), np.int8), 0
+    numbers = np.zeros((len(turn), n + 1), np.int8)
+    appeared = 0
     cells: list[int] = []
     for row, longer in _row_steps(geometry):
         parent = np.repeat(np.arange(len(order)), longer.shape[1])
         order = longer[order].ravel()
-        turn, column, numbers = turn[parent], column[parent], numbers[parent]
+        turn = turn[parent]
+        column = column[parent]
+        numbers = numbers[parent]
         for i in range(n):
             digit = grids[turn, row[order], columns[column, i]]
             number = numbers[np.arange(len(digit)), digit]
             number[(number == 0) & (digit > 0)] = appeared + 1
             first = int(number.min())
             kept = number == first
-            turn, column, order, numbers = turn[kept], column[kept], order[kept], numbers[kept]
+            turn = turn[kept]
+            column = column[kept]
+            order = order[kept]
+            numbers = numbers[kept]
             numbers[np.arange(len(order)), digit[kept]] = first
             appeared = max(appeared, first)
             cells.append(first)
@@ -131,7 +141,8 @@ def least(board: Board) -> Least:
 
 def twin(board: Board, rng: np.random.Generator) -> Board:
     """Return an equivalent board by a random transformation."""
-    height, width = board.geometry.box_rows, board.geometry.box_columns
+    height = board.geometry.box_rows
+    width = board.geometry.box_columns
 
     def shuffled(groups: int, size: int) -> NDArray[np.int64]:
         return np.concatenate([g * size + rng.permutation(size) for g in rng.permutation(groups)])

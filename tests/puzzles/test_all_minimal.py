@@ -108,7 +108,9 @@ def test_a_larger_puzzle_against_all_subsets_of_its_clues(
 
 def by_removing(board: Board, keep: list[int]) -> set[tuple[int, ...]]:
     """The minimal puzzles below a board: clues are removed in all ways that leave one solution."""
-    todo, seen, found = [board], {board}, set()
+    todo = [board]
+    seen = {board}
+    found = set()
     while todo:
         here = todo.pop()
         below = [without(here, cell) for cell in clues_of(here) if cell not in keep]
@@ -204,7 +206,8 @@ def test_errors() -> None:
 
 @pytest.mark.usefixtures("uncompiled")
 def test_a_token_stops_it_at_any_moment() -> None:
-    board, cancelled = puzzle("2x2", 4, 0), 0
+    board = puzzle("2x2", 4, 0)
+    cancelled = 0
     expected = listed(board, jobs=1)
     for token in moments():
         try:

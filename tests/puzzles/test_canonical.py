@@ -34,7 +34,7 @@ from tests.puzzles.symmetries import (
 )
 
 NINE = Geometry(3, 3)
-MOST_SYMMETRIC = "123456789456789123789123456231564897564897231897231564312645978645978312978312645"
+MAX_SYMMETRIC = "123456789456789123789123456231564897564897231897231564312645978645978312978312645"
 """The 9x9 grid with the most symmetries: 648."""
 SEVENTEEN = (
     ".................1.....2.3......3.2...1.4......5....6..3......4.7..8...962...7...",
@@ -83,7 +83,8 @@ def forms_of(boards: Sequence[Board]) -> list[gpusudoku.Canonical]:
 
 def leads(way: gpusudoku.Transformation, board: Board, goal: Board) -> bool:
     """Say whether a transformation keeps bands, stacks and digits apart, and has this result."""
-    height, width = board.geometry.box_rows, board.geometry.box_columns
+    height = board.geometry.box_rows
+    width = board.geometry.box_columns
     for lines, size in (way.rows, height), (way.columns, width):
         assert sorted(lines) == [*range(board.n)]
         for first in range(0, board.n, size):
@@ -140,7 +141,7 @@ def family(name: str, number: int) -> list[Board]:
     if name == "none":
         return [scattered(NINE, int(rng.integers(1, 61)), rng) for _ in range(number)]
     if name == "symmetric":
-        grid = board_of(MOST_SYMMETRIC)
+        grid = board_of(MAX_SYMMETRIC)
         return [some_of(grid, int(rng.integers(1, 82)), rng) for _ in range(number)]
     if name == "ragged":
         return [twin(board, rng) for board in islice(cycle(ragged()), number)]
@@ -175,8 +176,10 @@ def test_the_oracle_drops_nothing() -> None:
 
 @pytest.mark.parametrize("shape", SMALL)
 def test_small_boards(shape: str) -> None:
-    geometry, rng = Geometry.parse(shape), np.random.default_rng(2)
-    cells, times = geometry.cells, {4: 20, 6: 3}.get(geometry.n, 5)
+    geometry = Geometry.parse(shape)
+    rng = np.random.default_rng(2)
+    cells = geometry.cells
+    times = {4: 20, 6: 3}.get(geometry.n, 5)
     boards = [scattered(geometry, clues, rng) for clues in range(cells + 1) for _ in range(times)]
     boards += [Board(full_grid(geometry, seed), geometry) for seed in range(times)]
     held_against(boards)
@@ -194,7 +197,8 @@ def test_all_grids_of_2x2_boxes() -> None:
 @pytest.mark.parametrize("clues", range(4))
 def test_all_boards_of_few_clues(clues: int) -> None:
     """Every class has as many boards as the order of the group over the number of symmetries."""
-    geometry, boards = Geometry(2, 2), []
+    geometry = Geometry(2, 2)
+    boards = []
     for cells in combinations(range(16), clues):
         for digits in product(range(1, 5), repeat=clues):
             if all(
@@ -230,14 +234,16 @@ def test_all_grids_of_2x3_boxes(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", ["1x5", "5x1"])
 def test_latin_squares_of_five_rows(shape: str) -> None:
-    geometry, rng = Geometry.parse(shape), np.random.default_rng(5)
+    geometry = Geometry.parse(shape)
+    rng = np.random.default_rng(5)
     boards = [scattered(geometry, clues, rng) for clues in range(26)]
     held_against([*boards, Board(full_grid(geometry, 0), geometry)])
 
 
 @pytest.mark.parametrize("shape", ["1x7", "2x4", "4x2", "2x5", "3x4", "4x4"])
 def test_larger_boards_agree_with_twins(shape: str) -> None:
-    geometry, rng = Geometry.parse(shape), np.random.default_rng(6)
+    geometry = Geometry.parse(shape)
+    rng = np.random.default_rng(6)
     grids = [Board(full_grid(geometry, seed), geometry) for seed in range(3)]
     boards = [some_of(grid, geometry.cells * share // 5, rng) for grid in grids for share in (2, 3)]
     boards += [scattered(geometry, geometry.cells // 2, rng) for _ in range(6)]
@@ -272,7 +278,8 @@ def test_many_9x9_boards(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["2x3", "3x2"])
 def test_many_6x6_boards(shape: str) -> None:
-    geometry, rng = Geometry.parse(shape), np.random.default_rng(10)
+    geometry = Geometry.parse(shape)
+    rng = np.random.default_rng(10)
     held_against([scattered(geometry, i % 37, rng) for i in range(1500)])
 
 
@@ -280,7 +287,8 @@ def test_few_clues_of_9x9_boards() -> None:
     """Of one clue, and of none, all is known."""
     order = group_order(NINE)
     assert order == 2 * 6**8 * 362880
-    empty, rng = canonical(Board.empty(NINE)), np.random.default_rng(11)
+    empty = canonical(Board.empty(NINE))
+    rng = np.random.default_rng(11)
     assert (empty.board, empty.automorphisms) == (Board.empty(NINE), order)
     for _ in range(5):
         found = canonical(scattered(NINE, 1, rng))
@@ -296,19 +304,19 @@ def test_boards_of_one_cell_have_two_automorphisms(board: str) -> None:
 
 def test_known_9x9_forms() -> None:
     rng = np.random.default_rng(12)
-    for text, automorphisms in (MOST_SYMMETRIC, 648), *((text, 1) for text in SEVENTEEN):
+    for text, automorphisms in (MAX_SYMMETRIC, 648), *((text, 1) for text in SEVENTEEN):
         for _ in range(5):
             found = canonical(twin(board_of(text), rng))
             assert (str(found.board), found.automorphisms) == (text, automorphisms)
     # Two digits of a puzzle are nowhere: their names can be exchanged.
-    without = [digit if digit < 8 else 0 for digit in board_of(MOST_SYMMETRIC).cells.tolist()]
+    without = [digit if digit < 8 else 0 for digit in board_of(MAX_SYMMETRIC).cells.tolist()]
     assert canonical(Board(without)).automorphisms % 2 == 0
 
 
 @pytest.mark.slow
 def test_symmetries_of_a_grid_are_648_of_all_arrangements() -> None:
     """Each arrangement is tried: 3,359,232 of them."""
-    grid = board_of(MOST_SYMMETRIC).grid.astype(np.int64)
+    grid = board_of(MAX_SYMMETRIC).grid.astype(np.int64)
     orders = np.array([*{rows for _, rows, _ in arrangements(NINE)}])
     found = 0
     for given in grid, grid.T:
@@ -323,7 +331,8 @@ def test_symmetries_of_a_grid_are_648_of_all_arrangements() -> None:
 
 def test_equivalent_boards_are_told_from_others() -> None:
     """Pairs of few clues, of which brute force says whether they are equivalent."""
-    rng, agreed = np.random.default_rng(13), Counter[bool]()
+    rng = np.random.default_rng(13)
+    agreed = Counter[bool]()
     for shape in ("2x2", "2x3", "1x4"):
         geometry = Geometry.parse(shape)
         boards = [scattered(geometry, 3, rng) for _ in range(24)]

@@ -44,8 +44,10 @@ def guesses_of(cells: list[set[int]], geometry: Geometry) -> int:
     # boards, where row k of every band comes before row k + 1 of any.
     order = sorted(range(geometry.cells), key=lambda cell: cell // geometry.n % geometry.box_rows)
     cell = min(order, key=lambda cell: sizes[cell])
-    lowest, halves = min(cells[cell]), [list(cells), list(cells)]
-    halves[0][cell], halves[1][cell] = {lowest}, cells[cell] - {lowest}
+    lowest = min(cells[cell])
+    halves = [list(cells), list(cells)]
+    halves[0][cell] = {lowest}
+    halves[1][cell] = cells[cell] - {lowest}
     return 1 + sum(guesses_of(half, geometry) for half in halves)
 
 

@@ -51,7 +51,8 @@ def test_every_puzzle_is_unique_and_minimal() -> None:
     assert is_minimal([each.board for each in puzzles])
     for number, each in enumerate(puzzles):
         assert (each.number, each.seed) == (number, 1)
-        board, solution = each.board.cells, each.solution.cells
+        board = each.board.cells
+        solution = each.solution.cells
         assert (board == solution)[board > 0].all()
     assert len({each.board for each in puzzles}) == 300
     solved = gpusudoku.solve_many([each.board for each in puzzles], device="cpu")
@@ -232,7 +233,8 @@ def test_puzzles_of_a_seed_do_not_change() -> None:
 
 
 def test_a_new_seed_every_time_is_told() -> None:
-    one, other = generate(2), generate(2)
+    one = generate(2)
+    other = generate(2)
     assert one.seed != other.seed
     found = [*one]
     assert {each.seed for each in found} == {one.seed}

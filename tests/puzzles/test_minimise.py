@@ -195,7 +195,8 @@ CALLS: dict[str, Callable[..., Any]] = {
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_a_token_stops_it_at_any_moment(call: Callable[..., Any]) -> None:
-    cancelled, expected = 0, call()
+    cancelled = 0
+    expected = call()
     for token in moments():
         try:
             assert call(cancel=token) == expected

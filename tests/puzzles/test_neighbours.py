@@ -32,9 +32,11 @@ def puzzle(shape: str, more: int, seed: int) -> Board:
 
 def changed(board: Board, remove: int, add: int) -> list[Board]:
     """All boards that lack some clues and have some others, with one solution or not."""
-    given, found = board.given_candidates, []
+    given = board.given_candidates
+    found = []
     for gone in combinations(np.flatnonzero(board.cells).tolist(), remove):
-        left, masks = board.cells.copy(), None
+        left = board.cells.copy()
+        masks = None
         left[[*gone]] = 0
         if given is not None:
             masks = np.where(board.cells > 0, board.geometry.all_digits, given)
@@ -96,7 +98,8 @@ def test_a_nine_by_nine_puzzle_that_exchanges_a_clue(board: str) -> None:
 
 @pytest.mark.parametrize(("remove", "add"), [(1, 2), (2, 1), (2, 0), (0, 2)])
 def test_some_of_a_nine_by_nine_puzzle(remove: int, add: int) -> None:
-    board, rng = puzzle("3x3", 1, 5), np.random.default_rng(1)
+    board = puzzle("3x3", 1, 5)
+    rng = np.random.default_rng(1)
     found = {*neighbours(board, remove, add)}
     some = list(islice(found, 300))
     assert {*counts(some)} <= {1}
@@ -144,7 +147,8 @@ def test_minimal_ones_are_those_without_redundant_clues() -> None:
 
 
 def test_given_candidates_stay() -> None:
-    rng, solution = np.random.default_rng(3), full_grid(Geometry(2, 2), 3).ravel()
+    rng = np.random.default_rng(3)
+    solution = full_grid(Geometry(2, 2), 3).ravel()
     board = puzzle("2x2", 2, 3)
     masks = rng.integers(0, 16, 16, np.uint64) | np.uint64(1) << (solution - 1).astype(np.uint64)
     given = Board(board.cells, candidates=masks)
@@ -204,7 +208,8 @@ def test_errors() -> None:
 
 @pytest.mark.usefixtures("uncompiled")
 def test_a_token_stops_it_at_any_moment() -> None:
-    board, cancelled = puzzle("2x2", 0, 0), 0
+    board = puzzle("2x2", 0, 0)
+    cancelled = 0
     expected = [*neighbours(board, jobs=1)]
     for token in moments():
         try:

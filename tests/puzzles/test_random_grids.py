@@ -59,8 +59,10 @@ def test_grids_of_any_shape_are_full_and_valid(shape: str) -> None:
 def test_a_grid_depends_on_nothing_but_its_number_and_attempt(
     shape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source, rng = Grids(Geometry.parse(shape), 2**128 - 1), np.random.default_rng(3)
-    numbers, attempts = np.repeat(np.arange(300), 2), np.tile([0, 3], 300)
+    source = Grids(Geometry.parse(shape), 2**128 - 1)
+    rng = np.random.default_rng(3)
+    numbers = np.repeat(np.arange(300), 2)
+    attempts = np.tile([0, 3], 300)
     numbers[-2:] = 2**62
     whole = source.at(numbers, attempts)
     assert (source.at(numbers[::2], attempts[::2]) == whole[::2]).all()
@@ -135,7 +137,8 @@ def test_a_seed_out_of_range_is_an_error_for_every_shape() -> None:
 
 @pytest.mark.parametrize("shape", ["2x2", "4x4"])
 def test_a_token_stops_it(shape: str) -> None:
-    source, token = Grids(Geometry.parse(shape), 1), CancelToken()
+    source = Grids(Geometry.parse(shape), 1)
+    token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled), token:
         source.at(np.arange(10**4), np.zeros(10**4, np.int64))

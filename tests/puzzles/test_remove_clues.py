@@ -48,7 +48,8 @@ def reduced_slowly(
     least: int = 0,
 ) -> NDArray[np.uint8]:
     """Remove one unit after the other of every puzzle, where one solution is left by a count."""
-    geometry, cells = puzzles.geometry, puzzles.cells.copy()
+    geometry = puzzles.geometry
+    cells = puzzles.cells.copy()
     units = np.arange(geometry.cells)[:, None] if units is None else units
     orders = [order_of(seed, len(units)) for seed in seeds.tolist()]
     masks = puzzles.candidates
@@ -71,7 +72,8 @@ def reduced_slowly(
 def some_units(geometry: Geometry, seed: int) -> NDArray[np.int64]:
     """Units of one to three cells; some cells are in none, and stay."""
     rng = np.random.default_rng(seed)
-    cells, units = rng.permutation(geometry.cells)[:-3], []
+    cells = rng.permutation(geometry.cells)[:-3]
+    units = []
     while len(cells):
         size = rng.integers(1, 4)
         units.append(np.resize(np.append(cells[:size], [-1] * 3), 3))
@@ -93,7 +95,8 @@ def test_single_cells_against_the_oracle(shape: str) -> None:
 @pytest.mark.parametrize("shape", ["2x2", "2x3", "3x3"])
 def test_units_of_several_cells_against_the_oracle(shape: str) -> None:
     batch = grids(shape, 40)
-    seeds, geometry = order_seeds(batch.cells, 1 << 127), batch.geometry
+    seeds = order_seeds(batch.cells, 1 << 127)
+    geometry = batch.geometry
     for units in (
         symmetric_units(geometry, "rotational"),
         symmetric_units(geometry, "all"),
@@ -116,15 +119,18 @@ def test_with_a_least_number_of_clues(shape: str, least: int) -> None:
 
 def test_puzzles_that_have_empty_cells_and_given_candidates() -> None:
     """A cell whose clue is removed may have any digit; the other empty cells what they had."""
-    batch, rng = grids("2x3", 60), np.random.default_rng(1)
-    solutions, cells = batch.cells, batch.cells.copy()
+    batch = grids("2x3", 60)
+    rng = np.random.default_rng(1)
+    solutions = batch.cells
+    cells = batch.cells.copy()
     masks = rng.integers(0, 64, cells.shape, np.uint64) | gpusudoku.board.board.digit_masks(
         solutions
     )
     cells[rng.random(cells.shape) < 0.4] = 0
     puzzles = Batch(batch.geometry, cells, masks)
     unique = gpusudoku.count_many(list(puzzles), limit=2, engine=CpuEngine(1)).numbers() == 1
-    puzzles, solutions = puzzles.chosen(unique), solutions[unique]
+    puzzles = puzzles.chosen(unique)
+    solutions = solutions[unique]
     assert len(puzzles) > 20
     seeds = order_seeds(puzzles.cells, 6)
     found = reduced(puzzles, solutions, seeds)
@@ -214,7 +220,8 @@ def test_a_unit_is_removed_as_often_as_another() -> None:
 
 
 def test_a_token_stops_it() -> None:
-    batch, token = grids("5x5", 1), CancelToken()
+    batch = grids("5x5", 1)
+    token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled), token:
         reduced(batch, batch.cells, order_seeds(batch.cells, 1))

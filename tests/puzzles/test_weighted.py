@@ -23,7 +23,8 @@ A_GRID, ERROR = 4.70e15, 0.06e15
 
 def batches(number: int, **wishes: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return, for each of some batches, weights by the number of clues, and the same by cells."""
-    by_clues, by_cells = [], []
+    by_clues = []
+    by_cells = []
     for block in generate(10**9, unbiased=True, **wishes).blocks():
         clues = block.puzzles > 0
         by_clues.append(np.bincount(clues.sum(axis=1), block.weights, minlength=40))
@@ -71,7 +72,8 @@ def test_every_puzzle_is_minimal_and_no_two_are_equal() -> None:
     assert min(each.weight for each in puzzles) > 0
     for number, each in enumerate(puzzles):
         assert (each.number, each.seed) == (number, 3)
-        board, solution = each.board.cells, each.solution.cells
+        board = each.board.cells
+        solution = each.solution.cells
         assert (board == solution)[board > 0].all()
     assert {each.weight for each in generate(5, seed=3)} == {1.0}
 

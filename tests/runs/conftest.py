@@ -20,7 +20,7 @@ def path(tmp_path):
 def often(monkeypatch):
     """Let counts be saved every thousandth of a second."""
     monkeypatch.setattr(store, "FIRST_SECONDS", 0.001)
-    monkeypatch.setattr(store, "MOST_SECONDS", 0.001)
+    monkeypatch.setattr(store, "MAX_SECONDS", 0.001)
 
 
 @pytest.fixture

@@ -83,19 +83,23 @@ class Killing:
         from gpusudoku.runs import store, tasks
         from tests.planning.plans import in_parts
 
-        store.FIRST_SECONDS, store.MOST_SECONDS = EVERY_SECONDS, EVERY_SECONDS
+        store.FIRST_SECONDS = EVERY_SECONDS
+        store.MAX_SECONDS = EVERY_SECONDS
         if self.in_parts:
             parts.PART_MAPS, parts.TASK_LISTINGS = 10, 1
             made = cache(in_parts)  # by the first run, of which all others are forks
             tasks.choose = lambda board, *_, **__: made(board)
-        first, others = self.commands[0], cycle(self.commands[1:])
+        first = self.commands[0]
+        others = cycle(self.commands[1:])
         if status := status_of(first):  # nobody kills this one; here, so that all is in memory
             sys.exit(f"{first} ended with {status}")
         if self.in_parts and not made.cache_info().currsize:
             sys.exit("nothing was counted in parts")
-        wanted, command = self._content(), first
+        wanted = self._content()
+        command = first
         self._remove()
-        chance, tally = random.Random(self.kills), Counter[str]()
+        chance = random.Random(self.kills)
+        tally = Counter[str]()
         while not tally["done"] or self._kills_more(tally):
             status = self._forked(command, chance if self._kills_more(tally) else None)
             if status in ENDED:
@@ -138,7 +142,9 @@ class Killing:
 
     def _survives(self, child: int, chance: random.Random, state: object) -> bool:
         """Wait until a child has saved a few times and for a while; False if it ends before."""
-        saves, seconds, end = chance.randrange(SAVES), chance.uniform(0, self.seconds), None
+        saves = chance.randrange(SAVES)
+        seconds = chance.uniform(0, self.seconds)
+        end = None
         while end is None or time.monotonic() < end:
             if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
                 return False
@@ -172,6 +178,7 @@ class Killing:
 
 
 if __name__ == "__main__":
-    asked, tally = json.load(sys.stdin), os.dup(1)
+    asked = json.load(sys.stdin)
+    tally = os.dup(1)
     os.dup2(2, 1)
     os.write(tally, json.dumps(Killing(**asked)._kill()).encode())

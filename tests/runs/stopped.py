@@ -9,7 +9,8 @@ from gpusudoku import Cancelled, CancelToken
 from gpusudoku.runs.store import RunStore
 from tests.boards import puzzle
 
-BOARD, TOTAL = puzzle("3x3", 22, 1), 245_769
+BOARD = puzzle("3x3", 22, 1)
+TOTAL = 245_769
 """A board that a search counts in a tenth of a second, and what its contraction gives."""
 SEARCH = {"method": "search", "device": "cpu"}
 

@@ -52,7 +52,8 @@ def there(boards, client, **options):
 
 @pytest.mark.parametrize("method", ["search", "contraction"])
 def test_a_count_is_made_by_all(client, method, monkeypatch):
-    reports, steps = [], Steps(monkeypatch, lambda number: None)
+    reports = []
+    steps = Steps(monkeypatch, lambda number: None)
     result = gpusudoku.count(
         BOARD, cluster=client, method=method, device="cpu", progress=reports.append
     )
@@ -89,7 +90,8 @@ def test_an_error_of_a_worker_ends_the_count(client, path, monkeypatch):
 @pytest.mark.parametrize("error", [None, OSError("no connection")])
 def test_the_scheduler_is_lost(client, path, monkeypatch, error):
     """Its client says so, or sending fails."""
-    submit, sent = client.submit, []
+    submit = client.submit
+    sent = []
 
     def fail(*arguments, **settings):
         sent.append(None)
@@ -129,7 +131,8 @@ OTHERS = {
 
 @pytest.mark.parametrize("why", OTHERS)
 def test_a_worker_of_another_version_is_refused_and_gets_no_work_later(client, why, monkeypatch):
-    run, odd = client.run, [*client.scheduler_info()["workers"]][:1]
+    run = client.run
+    odd = [*client.scheduler_info()["workers"]][:1]
 
     def answer(function, *arguments, **settings):
         found = run(function, *arguments, **settings)
@@ -140,7 +143,8 @@ def test_a_worker_of_another_version_is_refused_and_gets_no_work_later(client, w
     monkeypatch.setattr(client, "run", answer)
     with pytest.raises(ClusterError, match=f"^worker {odd[0]} {why}"):
         gpusudoku.count(BOARD, cluster=client, **SEARCH)
-    first, odd[:] = odd[0], []
+    first = odd[0]
+    odd[:] = []
     info = client.scheduler_info
     looks = []
 
@@ -195,7 +199,8 @@ def test_a_batch_with_bad_boards(client):
     found = list(gpusudoku.count_many(given, on_error="record", **options))
     assert [at for at, each in enumerate(found) if isinstance(each, BadBoard)] == [30, 131]
     assert found[-1] == 6
-    results, numbers = gpusudoku.count_many(given, **options), []
+    results = gpusudoku.count_many(given, **options)
+    numbers = []
     with pytest.raises(InputError, match=r"^board 30: "):
         numbers.extend(results)
     assert texts(numbers) == here(SOME[:30])
@@ -218,7 +223,8 @@ def test_boards_that_take_a_worker_long_are_answered_by_all(client, monkeypatch,
 
 
 def test_a_batch_stops_when_it_is_closed_or_cancelled(client, monkeypatch):
-    steps, token = Steps(monkeypatch, lambda number: None), CancelToken()
+    steps = Steps(monkeypatch, lambda number: None)
+    token = CancelToken()
     results = gpusudoku.count_many(MANY, cluster=client, device="cpu", cancel=token)
     next(results)
     token.cancel()

@@ -132,7 +132,8 @@ def test_a_batch_goes_on_with_or_without_a_cluster(run, address, tmp_path, full,
 
 @pytest.mark.usefixtures("loud")
 def test_what_is_no_count_does_not_go_on_there(run, address, file):
-    out, run_file = file.with_name("out.txt"), file.with_name("a.run")
+    out = file.with_name("out.txt")
+    run_file = file.with_name("a.run")
     assert run("enumerate", file, "-o", out, "--checkpoint", run_file)[0] == 0
     why = f"gpusudoku: {run_file}: holds enumerate, and only count and solve run on a cluster\n"
     assert run("resume", run_file, "--cluster", address) == (2, "", why)
@@ -159,7 +160,8 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_count_costs_time_only(proces
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_time_only(processes):
-    boards, victim = BOARDS * 20, pids(processes)[0]
+    boards = BOARDS * 20
+    victim = pids(processes)[0]
     found = gpusudoku.count_many(boards, cluster=processes, device="cpu")
     first = next(found)
     os.kill(victim, signal.SIGKILL)

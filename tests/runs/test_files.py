@@ -99,7 +99,9 @@ def facts(unfinished, run):
 
 def test_one_bit_changed_anywhere(unfinished, facts):
     """It is refused, or it did not matter."""
-    whole, good, chance = unfinished.read_bytes(), facts(), random.Random(1)
+    whole = unfinished.read_bytes()
+    good = facts()
+    chance = random.Random(1)
     refusals = 0
     for turn in range(200):
         at = chance.randrange(len(whole))

@@ -26,7 +26,8 @@ PARTS = f"{','.join(map(str, puzzle('2x4', 22, 1).cells))} --box 2x4"
 
 def check_count(tmp_path, count, kills, *, seconds, saved, in_parts=False):
     """Begin with the command, go on with it or with ``resume``: ``Killing`` compares the output."""
-    output, checkpoint = str(tmp_path / "count.txt"), str(tmp_path / "run.sqlite")
+    output = str(tmp_path / "count.txt")
+    checkpoint = str(tmp_path / "run.sqlite")
     board, *options = count.split()
     given = [board.replace(",", " "), *options, "--checkpoint", checkpoint, "-o", output]
     first = ["count", *given]
@@ -59,9 +60,11 @@ def test_a_count_on_a_cluster_whose_workers_are_killed_as_well(tmp_path):
     pytest.importorskip("distributed", reason="Dask distributed is not installed")
     from tests.runs.clusters import cluster_of
 
-    output, checkpoint = str(tmp_path / "count.txt"), str(tmp_path / "run.sqlite")
+    output = str(tmp_path / "count.txt")
+    checkpoint = str(tmp_path / "run.sqlite")
     first = ["count", *SEARCH.split(), "--checkpoint", checkpoint, "-o", output]
-    killed, over = [], threading.Event()
+    killed = []
+    over = threading.Event()
 
     def kill():
         while not over.wait(3):  # soon after each other they could be four of the same work
@@ -111,7 +114,8 @@ def test_listings_and_batches(tmp_path, name):
     }
     for each, boards in files.items():
         (tmp_path / each).write_text("".join(f"{board}\n" for board in boards))
-    out, run_file = str(tmp_path / "out.txt"), str(tmp_path / "a.run")
+    out = str(tmp_path / "out.txt")
+    run_file = str(tmp_path / "a.run")
     own = [str(tmp_path / each) if each in files else each for each in arguments.split()]
     first = [*own, "-o", out, "--checkpoint", run_file, "-q"]
     commands = [first, [*first, "-j", "1"], [*first, "-j", "2"], ["resume", run_file]]

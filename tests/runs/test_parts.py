@@ -114,9 +114,11 @@ def test_what_is_no_list_of_parts_is_refused(given):
 
 def test_what_is_not_all_of_one_run_is_refused():
     one, two, three = partials(SOME, 3)
-    many, [_, other, _] = partials(SOME, 30), partials("2" + SOME[1:], 3)
+    many = partials(SOME, 30)
+    [_, other, _] = partials("2" + SOME[1:], 3)
     first = count_part(SOME, 2, 3, device="cpu", strategy="first")
-    twice, missing = (*two.tasks, one.tasks[0]), one.tasks[0].start
+    twice = (*two.tasks, one.tasks[0])
+    missing = one.tasks[0].start
     for words, parts in {
         "^no parts, expected all of a run$": [],
         "^part 2 of 3 is missing$": [one, three],

@@ -43,7 +43,8 @@ def test_a_count_is_that_without_a_file_and_stays_there(path, method):
     result = gpusudoku.count(BOARD, checkpoint=path, method=method, device="cpu")
     assert (result.count, result.exact, result.method) == (TOTAL, True, method)
     assert result == gpusudoku.count(BOARD, method=method, device="cpu")
-    before, planned = path.read_bytes(), []
+    before = path.read_bytes()
+    planned = []
     again = gpusudoku.count(BOARD, checkpoint=str(path), method=method, planned=planned.append)
     assert (again.count, again.exact) == (TOTAL, True)
     assert gpusudoku.resume(path).count == TOTAL
@@ -61,7 +62,9 @@ def test_boards_without_much_to_do(path, board):
 @pytest.mark.usefixtures("often")
 def test_a_search_goes_on_wherever_it_stops(path):
     """With other threads each time: it never has less than before, and in the end all."""
-    found, seconds, threads = [0], [0.0], cycle((2, 1, 3))
+    found = [0]
+    seconds = [0.0]
+    threads = cycle((2, 1, 3))
     while True:
         token = CancelToken()
 
@@ -94,7 +97,8 @@ def test_a_contraction_goes_on(path, board):
     expected = gpusudoku.count(board, **SEARCH).count
     options = {"method": "contraction", "device": "cpu", "jobs": 1}
     for progresses in (0, 1, 2, 4):
-        token, left = CancelToken(), iter(range(progresses))
+        token = CancelToken()
+        left = iter(range(progresses))
 
         def stop(_, token=token, left=left):
             if next(left, None) is None:
@@ -149,7 +153,8 @@ def test_the_gpus_that_a_count_had_are_forgotten_on_another_device(path, without
 
 
 def test_another_count_is_refused_and_the_file_stays(unfinished):
-    before, another = unfinished.read_bytes(), f"^{unfinished}: holds another run: "
+    before = unfinished.read_bytes()
+    another = f"^{unfinished}: holds another run: "
     for words, options in {
         f"{another}another board": {"board": BOARD.cells * 0},
         f"{another}box 3x3, not 2x3": {"board": puzzle("2x3", 8, 1)},
@@ -178,7 +183,8 @@ def test_another_version_is_refused(unfinished):
 
 
 def test_what_cannot_be_resumed(tmp_path, run):
-    command, part = tmp_path / "command.run", tmp_path / "part.run"
+    command = tmp_path / "command.run"
+    part = tmp_path / "part.run"
     assert run("enumerate", LINE_4X4, "-q", "-o", tmp_path / "x", "--checkpoint", command)[0] == 0
     assert run("count", LINE_4X4, "--part", "1/2", "--checkpoint", part)[0] == 0
     for file, words in {

@@ -23,7 +23,8 @@ def follow(board: Board) -> set[str]:
     explained = explain(board)
     if explained.contradictory:
         return set()
-    cells, names = given_clues(board), [*TECHNIQUES]
+    cells = given_clues(board)
+    names = [*TECHNIQUES]
     placed = set(np.flatnonzero(board.cells).tolist())
     for step in explained.steps:
         singles = {cell for cell, some in enumerate(cells) if len(some) == 1} - placed

@@ -128,7 +128,8 @@ class Running:
 def events_of(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
     """Give the events of a stream, as they come."""
     while name := response.readline():
-        data, empty = response.readline(), response.readline()
+        data = response.readline()
+        empty = response.readline()
         assert name.startswith(b"event: ")
         assert data.startswith(b"data: ")
         assert empty == b"\n"

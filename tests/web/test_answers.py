@@ -185,7 +185,8 @@ def test_about(server):
     assert (facts["version"], facts["device"]) == (gpusudoku.__version__, "cpu")
     assert facts["threads"] >= 1
     boards = {each["name"]: each for each in facts["boards"]}
-    entry, board = collection.entry("2f"), str(collection.load("2f"))
+    entry = collection.entry("2f")
+    board = str(collection.load("2f"))
     shown = {"note": entry.note, "count": str(entry.count), "board": board, "box": "3x3"}
     assert boards["2f"] == {"name": "2f", **shown}
     assert "box2x5-empty" not in boards  # nothing here can count it

@@ -28,7 +28,8 @@ class TestBodies:
         }
         for size in 1 << 20, 20 << 20:
             for chunked in False, True:
-                connection, body = server.connect(), b" " * size
+                connection = server.connect()
+                body = b" " * size
                 body = iter([body]) if chunked else body
                 connection.request("POST", "/count", body, encode_chunked=chunked)
                 with connection.getresponse() as response:

@@ -149,7 +149,8 @@ def _prune_summed(sides: Sides) -> bool:
         ]
         keep: Bools = np.all(fits, axis=0)
         if not keep.all():
-            sides.summed[j], changed = line.restrict(keep), True
+            sides.summed[j] = line.restrict(keep)
+            changed = True
             for k, boxes in enumerate(sides.pairs):
                 check_cancelled()
                 boxes[j] = boxes[j][line.occurring(k, keep)]
@@ -193,7 +194,8 @@ class JoinScratch(NamedTuple):
     @classmethod
     def of(cls, index: Index) -> JoinScratch:
         """Make it; level 0 has all entries of the crossing lines."""
-        levels, lines = len(index.begin) - 1, len(index.words)
+        levels = len(index.begin) - 1
+        lines = len(index.words)
         shape = levels, lines, int(index.words.max())
         state = Levels(
             words=np.empty(shape, np.uint64),
@@ -216,7 +218,9 @@ class JoinScratch(NamedTuple):
 def make_index(sides: Sides) -> Index:
     """Lay out the lists. Those of the summed lines are sorted, and a level each, in this order."""
     words = np.array([-(-len(line) // 64) for line in sides.crossing])
-    sets, set_of, size = [], [], 0
+    sets = []
+    set_of = []
+    size = 0
     for level, line in enumerate(sides.summed):
         starts = []
         for boxes, other, width in zip(sides.pairs, sides.crossing, words, strict=True):

@@ -32,24 +32,24 @@ from gpusudoku.jobs.forks import cached_property
 from gpusudoku.kernels.contraction.general.arrays import Descent, Packing, PathGraph
 from gpusudoku.kernels.contraction.general.lists import list_paths
 
-MOST_MAPS = 1 << 22
+MAX_MAPS = 1 << 22
 """Maps of a stack or band that are listed, at most, by default."""
 WORDS_PER_MAP = 8
 """Words of states that a layer may give rise to for every map that may be listed, before equal
 states are merged. A list that is too long is not worth a long search."""
-LEAST_WORDS = 1 << 19
+MIN_WORDS = 1 << 19
 """Words of states that a layer may always give rise to."""
-MOST_WORDS = 1 << 25
+MAX_WORDS = 1 << 25
 """Words of states that a layer may give rise to at most."""
-MOST_EDGES = 1 << 22
+MAX_EDGES = 1 << 22
 """Edges of a graph, at most."""
 BLOCK_WORDS = 1 << 18
 """Words of states that are made at a time."""
 BLOCK_SETS = 1 << 14
 """Words of a band whose sets of digits are made at a time."""
-MOST_CELLS = 1 << 22
+MAX_CELLS = 1 << 22
 """Boxes times columns times permutations of a digit, at most."""
-MOST_PERMUTATIONS = 1 << 17
+MAX_PERMUTATIONS = 1 << 17
 """Permutations of a digit, at most."""
 LAYER_SECONDS = 3e-4
 """The time of a layer, however small."""
@@ -75,7 +75,8 @@ class ColumnCounters:
 
     def __init__(self, columns: int, rows: int) -> None:
         self.fields = columns * columns
-        self._columns, self._rows = columns, rows
+        self._columns = columns
+        self._rows = rows
         width = rows.bit_length() + 1
         per_word = 64 // width
         self._word, place = np.divmod(np.arange(self.fields), per_word)
@@ -105,7 +106,8 @@ class ColumnCounters:
 
     def begun(self, states: Words) -> Bools:
         """Tell which columns of the first band have a digit: bool (states, columns)."""
-        word, shift = self._word[: self._columns], self._shift[: self._columns]
+        word = self._word[: self._columns]
+        shift = self._shift[: self._columns]
         fields: Words = states[:, word] >> shift & self._mask
         begun: Bools = fields != self._start
         return begun
@@ -134,14 +136,15 @@ class Graph:
     def __init__(
         self, allowed: Bools, name: str, most_maps: int, effort: Effort = UNBOUNDED
     ) -> None:
-        self._name, self._effort = name, effort
+        self._name = name
+        self._effort = effort
         self.n, self.columns = allowed.shape[:2]
         self.rows = self.n // self.columns
         bits = (self.columns - 1).bit_length() or 1
         self._packing = Packing(bits, 64 // bits, -(-self.n // (64 // bits)))
         # With one row in a box nothing is listed, however many maps there are; see ``list_maps``.
-        most_words = MOST_WORDS if self.rows == 1 else WORDS_PER_MAP * most_maps
-        self._most_words = min(MOST_WORDS, max(LEAST_WORDS, most_words))
+        most_words = MAX_WORDS if self.rows == 1 else WORDS_PER_MAP * most_maps
+        self._most_words = min(MAX_WORDS, max(MIN_WORDS, most_words))
         columns = [allowed[:, :, c].tobytes() for c in range(self.columns)]
         self.alike = [
             [c for c in range(self.columns) if columns[c] == one] for one in dict.fromkeys(columns)
@@ -175,7 +178,7 @@ class Graph:
         """Find all ways to place a digit, in each band another column: int64 (ways, bands)."""
         found = np.zeros((1, 0), np.int64)
         for band in range(self.columns):
-            if len(found) > MOST_PERMUTATIONS // (self.columns - band):
+            if len(found) > MAX_PERMUTATIONS // (self.columns - band):
                 raise self._too_expensive(
                     f"has {len(found):,} ways to place a digit in {band} of {self.columns} boxes"
                 )
@@ -183,7 +186,7 @@ class Graph:
             free[np.arange(len(found))[:, None], found] = False
             which, column = np.nonzero(free)
             found = np.column_stack([found[which], column])
-        if len(found) > MOST_PERMUTATIONS:
+        if len(found) > MAX_PERMUTATIONS:
             raise self._too_expensive(f"has {len(found):,} ways to place a digit")
         return found
 
@@ -192,7 +195,7 @@ class Graph:
         counters = ColumnCounters(self.columns, self.rows)
         states = counters.empty
         for layer, ways in enumerate(self.ways):
-            most_ways = MOST_CELLS // self.columns**2
+            most_ways = MAX_CELLS // self.columns**2
             if states.size * len(ways) > self._most_words or len(ways) > most_ways:
                 raise self._too_many(len(states), layer)
             self._effort.spend(1, LAYER_SECONDS)
@@ -206,7 +209,7 @@ class Graph:
             self.sizes.append(len(states))
             if len(states) == 0:
                 break
-            if sum(len(target) for _, _, target in self.edges) > MOST_EDGES:
+            if sum(len(target) for _, _, target in self.edges) > MAX_EDGES:
                 raise self._too_many(len(states), layer + 1)
 
     def _too_many(self, states: int, digits: int) -> TooExpensive:
@@ -220,9 +223,12 @@ class Graph:
         """Find all edges out of a layer: nodes they leave, ways they take, states they reach."""
         taken = np.zeros((len(ways), counters.fields), np.int64)
         taken[np.arange(len(ways))[:, None], np.arange(self.columns) * self.columns + ways] = 1
-        steps, begins = counters.pack(taken), self._before[ways[:, 0]]
+        steps = counters.pack(taken)
+        begins = self._before[ways[:, 0]]
         enough = counters.enough(to_come)
-        nodes, choices, reached = [], [], []
+        nodes = []
+        choices = []
+        reached = []
         block = 1 + BLOCK_WORDS // (1 + steps.size)
         for start in range(0, len(states), block):
             check_cancelled()
@@ -247,7 +253,9 @@ class Graph:
             check_cancelled()
             node, choice, target = self.edges[layer]
             alive = ways[target] != 0
-            node, choice, target = node[alive], choice[alive], target[alive]
+            node = node[alive]
+            choice = choice[alive]
+            target = target[alive]
             self.edges[layer] = node, choice, target
             ways = paths_from(node, target, ways, self.sizes[layer])
         return int(ways[0])
@@ -278,7 +286,8 @@ class Graph:
         if self.rows == 1:  # all columns are single digits: there is one partition
             singles = np.uint64(1) << np.arange(self.n, dtype=np.uint64)
             size = min(self.maps, 1)
-            entries, multiplicity = np.zeros((size, side), np.int64), np.ones(size, np.int64)
+            entries = np.zeros((size, side), np.int64)
+            multiplicity = np.ones(size, np.int64)
             whole = self.maps * self.symmetry
             return Maps((singles[None],) * side, entries, multiplicity, whole, np.arange(size))
         self._effort.spend(self.maps * side, MAP_SECONDS)
@@ -294,7 +303,8 @@ class Graph:
 
     def _paths(self) -> Words:
         """List all paths as packed columns, layer by layer: uint64 (maps, bands, words)."""
-        layers, packing = range(self.n), self._packing
+        layers = range(self.n)
+        packing = self._packing
         width = self.columns * packing.words
         nodes = np.cumsum([0, *self.sizes])
         begins = np.cumsum([0, *map(len, self.ways)])
@@ -313,7 +323,8 @@ class Graph:
             node=np.zeros(self.n + 1, np.int64),
             edge=np.zeros(self.n + 1, np.int64),
         )
-        out, depth = np.empty((self.maps, width), np.uint64), 0
+        out = np.empty((self.maps, width), np.uint64)
+        depth = 0
         for start in range(0, self.maps, CALL_PATHS):
             check_cancelled()
             depth = list_paths(graph, packing, depth, descent, out[start : start + CALL_PATHS])
@@ -321,7 +332,8 @@ class Graph:
 
     def _grouped(self, words: Words) -> tuple[tuple[Words, ...], Ints, Ints]:
         """Find the partitions and the entries of ``Maps``, and the entry of every map."""
-        tables, numbers = [], np.empty(words.shape[:2], np.uint64)
+        tables = []
+        numbers = np.empty(words.shape[:2], np.uint64)
         for band in range(self.columns):
             ids, leaders = group_rows(words[:, band])
             sets = self._sets(words[leaders, band])
@@ -338,7 +350,8 @@ class Graph:
         for layer, digit in enumerate(self.order):
             check_cancelled()
             word, place = divmod(layer, packing.per_word)
-            shift, mask = np.uint64(place * packing.bits), np.uint64((1 << packing.bits) - 1)
+            shift = np.uint64(place * packing.bits)
+            mask = np.uint64((1 << packing.bits) - 1)
             columns[:, digit] = words[:, word] >> shift & mask
         return columns
 

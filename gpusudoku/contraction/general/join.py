@@ -29,7 +29,7 @@ from gpusudoku.contraction.general.boxes import (
     scratch_bytes,
     without_seen,
 )
-from gpusudoku.contraction.general.graph import MOST_MAPS
+from gpusudoku.contraction.general.graph import MAX_MAPS
 from gpusudoku.contraction.general.maps import Ints, Words
 from gpusudoku.contraction.general.symmetries import (
     free_swaps,
@@ -53,17 +53,17 @@ INDEX_SECONDS = 2e-9
 """The time of a step of indexing the lists, see ``index_steps``."""
 TASK_STEPS = 1 << 26
 """A task is not longer than about this, for progress."""
-LEAST_STEPS = 1 << 20
+MIN_STEPS = 1 << 20
 """Nothing shorter is cut into tasks."""
-MOST_TASKS = 1 << 16
+MAX_TASKS = 1 << 16
 """A sum has about this many tasks at most, however long they get."""
 TASKS = 128
 """A sum has at least this many tasks if they are not too short."""
 KERNELS = group, list_paths, orthogonal, scatter, probe, join
 
-MOST_PAIRS = 1 << 20
+MAX_PAIRS = 1 << 20
 """Pairs of entries among which orbits are sought, at most."""
-LEAST_SAVING = 4
+MIN_SAVING = 4
 """Branches of one pair each do not share the work for their first entries. So there have to be
 fewer orbits than pairs by this factor."""
 WALKS = 32
@@ -105,7 +105,9 @@ class Orientation:
     def __init__(self, sides: Sides, swaps: list[tuple[int, int]]) -> None:
         # Short lists come first: there are few branches near the root.
         order = sorted(range(len(sides.summed)), key=lambda j: len(sides.summed[j]))
-        self.order, self.bands, self.swaps = order, sides.bands, swaps
+        self.order = order
+        self.bands = sides.bands
+        self.swaps = swaps
         self.summed = [sides.summed[j].arrange(range(len(sides.crossing))) for j in order]
         # Sorted like this, the maps that fit an entry of the first list lie in few words.
         self.crossing = [line.arrange(order) for line in sides.crossing]
@@ -130,10 +132,10 @@ class Orientation:
         if self.swaps:
             first = self._images(0)
             firsts, weights = np.unique(least_of_orbits(first), return_counts=True)
-            if len(sizes) > 1 and sizes[0] * sizes[1] <= MOST_PAIRS:
+            if len(sizes) > 1 and sizes[0] * sizes[1] <= MAX_PAIRS:
                 labels = least_of_orbits(moves_of_pairs(first, self._images(1)))
                 pairs, pair_weights = np.unique(labels, return_counts=True)
-                if LEAST_SAVING * len(pairs) <= len(firsts) * sizes[1]:
+                if MIN_SAVING * len(pairs) <= len(firsts) * sizes[1]:
                     self._by_pairs = True
                     one, other = np.divmod(pairs, sizes[1])
                     return Branches(one, begin + other, begin + other + 1, pair_weights)
@@ -162,7 +164,8 @@ class Orientation:
         ranges = end - begin
         cuts = min(int(self._branch_steps // steps) + 1, int(ranges.max()))
         ends = begin[:, None] + ranges[:, None] * np.arange(cuts + 1) // cuts
-        firsts, weights = np.repeat(first, cuts), np.repeat(weight, cuts)
+        firsts = np.repeat(first, cuts)
+        weights = np.repeat(weight, cuts)
         return Branches(firsts, ends[:, :-1].ravel(), ends[:, 1:].ravel(), weights), cuts
 
     def tasks(self, steps: int) -> list[Branches]:
@@ -216,7 +219,7 @@ class Join:
         candidates: NDArray[np.uint64],
         geometry: Geometry,
         *,
-        most_maps: int = MOST_MAPS,
+        most_maps: int = MAX_MAPS,
         memory: int = MEMORY,
         symmetric: bool = True,
         wide: bool = False,
@@ -258,7 +261,7 @@ class Join:
         """The branches of each task."""
         if self.orientation is None:
             return []
-        steps = max(LEAST_STEPS, min(TASK_STEPS, self.steps // TASKS), self.steps // MOST_TASKS)
+        steps = max(MIN_STEPS, min(TASK_STEPS, self.steps // TASKS), self.steps // MAX_TASKS)
         return self.orientation.tasks(steps)
 
     @property

@@ -39,10 +39,12 @@ def group_rows(rows: Words) -> tuple[Ints, Ints]:
 
     Returns the number of every row, int64 (rows), and its first row, int64 (groups).
     """
-    ids, leaders = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    ids = np.empty(len(rows), np.int64)
+    leaders = np.empty(len(rows), np.int64)
     # Where no row falls it takes no memory, nor the time to clear that.
     table = np.zeros(2 << len(rows).bit_length(), np.int64)
-    rows, groups = np.ascontiguousarray(rows), 0
+    rows = np.ascontiguousarray(rows)
+    groups = 0
     for start in range(0, len(rows), CALL_ROWS):
         check_cancelled()
         end = min(start + CALL_ROWS, len(rows))
@@ -70,7 +72,8 @@ def lexicographic_order(entries: Ints) -> Ints:
     """Return the lexicographic order of rows, int64 (rows, columns) from 0 on; it is stable."""
     order = np.arange(len(entries))
     for column in reversed(range(entries.shape[1])):
-        digits, most = entries[:, column], int(entries[:, column].max(initial=0))
+        digits = entries[:, column]
+        most = int(entries[:, column].max(initial=0))
         for shift in range(0, most.bit_length(), 16):
             check_cancelled()
             # Of two bytes it is a radix sort.
@@ -83,7 +86,9 @@ def allowed_columns(candidates: Words, geometry: Geometry) -> Bools:
 
     ``candidates`` is uint64 (n * n), bit d - 1 for digit d.
     """
-    height, width, n = geometry.box_rows, geometry.box_columns, geometry.n
+    height = geometry.box_rows
+    width = geometry.box_columns
+    n = geometry.n
     boxes = candidates.reshape(width, height, height, width)  # band, row, stack, column
     columns = np.bitwise_or.reduce(boxes, axis=1)
     digits = np.arange(n, dtype=np.uint64)[:, None, None, None]
@@ -123,7 +128,8 @@ class Maps:
 
     def restrict(self, chosen: Bools) -> Maps:
         """Return the list of the chosen entries alone, its partitions renumbered."""
-        multiplicity, origin = self.multiplicity[chosen], self.origin[chosen]
+        multiplicity = self.multiplicity[chosen]
+        origin = self.origin[chosen]
         entries = np.empty((len(multiplicity), len(self.partitions)), np.int64)
         tables = []
         for band, table in enumerate(self.partitions):

@@ -97,7 +97,8 @@ class JoinOrder:
             self._sum_pieces()
 
     def _sum_pieces(self) -> None:
-        way, factor = self._way, self._join.factor
+        way = self._way
+        factor = self._join.factor
         self._pieces, self._cuts = way.cut(PIECE_STEPS)
         sums = self._sums()
         ends = [*accumulate(sums, initial=0)]
@@ -140,7 +141,8 @@ class JoinOrder:
         starts = range(0, max(1, len(numbers)), PLACES)
         located = (self._locate(numbers[start : start + PLACES]) for start in starts)
         at = _TermPlaces(*map(np.concatenate, zip(*located, strict=True)))
-        order, factor = np.lexsort((*at.words.T, at.piece)), self._join.factor
+        order = np.lexsort((*at.words.T, at.piece))
+        factor = self._join.factor
         grids = np.empty((len(order), self._join.geometry.cells), np.uint8)
 
         def run(part: range, scratch: JoinScratch, stop: Ints) -> None:
@@ -165,7 +167,8 @@ class JoinOrder:
         check_cancelled()
         given = numbers.astype(self._dtype)
         branch = np.searchsorted(self._starts, given, side="right") - 1
-        solutions, factor = self._solutions[branch], self._join.factor
+        solutions = self._solutions[branch]
+        factor = self._join.factor
         number = given - self._starts[branch]
         # Places in the whole sum, as if there were no orbits; what is left over are the factors'.
         place = number % solutions // factor + self._ends[branch * self._cuts]
@@ -183,7 +186,8 @@ class JoinOrder:
         way = self._way
         chosen, first = np.unique(piece, return_index=True)
         branches = Branches(*(field[chosen] for field in self._pieces))
-        levels, lines = len(way.summed), len(way.crossing)
+        levels = len(way.summed)
+        lines = len(way.crossing)
         found = Found(
             entries=np.empty((len(piece), levels), np.int64),
             totals=np.empty((len(piece), lines), np.int64),
@@ -202,7 +206,8 @@ class JoinOrder:
     ) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.uint8]]] | None:
         """Write the words of the lines for numbers in terms, ``left``; None if it was stopped."""
         way = self._way
-        levels, lines = len(way.summed), len(way.crossing)
+        levels = len(way.summed)
+        lines = len(way.crossing)
         names: list[Any] = [None] * (levels + lines)
         for line in reversed(range(lines)):
             maps = way.crossing[line]
@@ -211,8 +216,10 @@ class JoinOrder:
             place = np.empty((len(number), 2), np.int64)
             place[:, 1] = number // maps.factor
             size = int(way.index.words[line])
-            words, before = np.empty(size, np.uint64), np.empty(size + 1, np.int64)
-            entries, multiplicity = found.entries, maps.multiplicity
+            words = np.empty(size, np.uint64)
+            before = np.empty(size + 1, np.int64)
+            entries = found.entries
+            multiplicity = maps.multiplicity
             find_crossing(way.index, entries, line, multiplicity, words, before, place, stop)
             if stop[0]:
                 return None
@@ -243,7 +250,8 @@ class JoinOrder:
 
     @cached_property
     def _known(self) -> _GridTables:
-        join, way = self._join, self._way
+        join = self._join
+        way = self._way
         summed, crossing = line_words(join)
         symmetries = [symmetry_of(swap, join.allowed, join.geometry) for swap in way.swaps]
         if not symmetries:

@@ -33,14 +33,14 @@ PART_BYTES = 128 << 20
 """Bytes that the contraction of a part may take."""
 WALKERS = 8
 """Parts that the estimate follows at a time."""
-MOST_SECONDS = 1e5
+MAX_SECONDS = 1e5
 """A sum that would take longer than this on one core, about a day, is refused."""
 LISTING_SECONDS = 0.02
 """The time to list the maps of a part, or to find that they are too many, up to LISTING_DIGITS
 digits. With more digits it grows as their cube."""
 LISTING_DIGITS = 25
 """See LISTING_SECONDS."""
-MOST_TASKS = 256
+MAX_TASKS = 256
 """A board is divided until there are this many parts, or a few more: a task each."""
 TASK_LISTINGS = 8
 """A task takes at least this many times as long as listing the maps of a part, on the average.
@@ -95,7 +95,7 @@ class Parts:
     Every board is simplified once, as it becomes a part. A task is a part, which is contracted if
     that is cheap, and divided further if it is not. ``seconds`` and ``listing_seconds`` are those
     of a ``Contraction``. TooExpensive is raised if the sum would take more than ``worth`` seconds
-    on one core, or MOST_SECONDS, or the estimate more than the effort. Its text begins with that of
+    on one core, or MAX_SECONDS, or the estimate more than the effort. Its text begins with that of
     ``whole``, the error of the contraction of the whole board.
     """
 
@@ -113,7 +113,7 @@ class Parts:
         self._listing = LISTING_SECONDS * max(1.0, board.n / LISTING_DIGITS) ** 3
         self._least = TASK_LISTINGS * self._listing
         self._parts = simplify([board])
-        self.seconds = self._estimate(whole, min(worth, MOST_SECONDS), effort)
+        self.seconds = self._estimate(whole, min(worth, MAX_SECONDS), effort)
         self.listing_seconds = time.perf_counter() - start
 
     def _estimate(self, whole: TooExpensive, most: float, effort: Effort) -> float:
@@ -121,7 +121,10 @@ class Parts:
         # Tasks depend on the estimate, so it must not depend on the version of a library. Python
         # promises that of this method.
         random = Random(SEED).random
-        todo, weight, seconds, cheap = self._parts, 1.0, 0.0, False
+        todo = self._parts
+        weight = 1.0
+        seconds = 0.0
+        cheap = False
         while todo:
             expensive = []
             for part in todo:
@@ -152,7 +155,8 @@ class Parts:
     @cached_property
     def tasks(self) -> list[BoardPart]:
         """The numbered parts: the board, divided breadth first until there are enough."""
-        parts, enough = self._parts, min(MOST_TASKS, int(self.seconds / self._least))
+        parts = self._parts
+        enough = min(MAX_TASKS, int(self.seconds / self._least))
         while len(parts) < enough and not all(part.solved for part in parts):
             parts = divide(parts)
         return parts

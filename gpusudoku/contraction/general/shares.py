@@ -72,10 +72,12 @@ def _namings(join: Join) -> tuple[Namings, list[list[Box]], int]:
     way = join.orientation
     assert way is not None
     summed, crossing = line_words(join)
-    levels, lines = range(len(way.summed)), range(len(way.crossing))
+    levels = range(len(way.summed))
+    lines = range(len(way.crossing))
     numbers: dict[tuple[int, int], tuple[Ints, Ints]] = {}
     boxes: list[list[Box]] = [[] for _ in lines]
-    sizes, left = np.empty((len(lines), len(levels), 2), np.int64), MEMORY - SLICE_BYTES
+    sizes = np.empty((len(lines), len(levels), 2), np.int64)
+    left = MEMORY - SLICE_BYTES
     for line, level in product(lines, levels):
         ours, our_shares, first = _named(
             way.summed[level].entries[:, line], summed[level].kinds(line)
@@ -153,10 +155,13 @@ def _modulo(
     join: Join, modulus: int, namings: Namings, boxes: list[list[Box]], threads: int
 ) -> Words:
     """Sum the shares of leaders of orbits, times the orbits' sizes: uint64 (cells * n)."""
-    way, geometry = join.orientation, join.geometry
+    way = join.orientation
+    geometry = join.geometry
     assert way is not None
     environments = _environments(way, modulus % WORD, namings, threads)
-    height, width, n = geometry.box_rows, geometry.box_columns, geometry.n
+    height = geometry.box_rows
+    width = geometry.box_columns
+    n = geometry.n
     shares = np.zeros((width, height, height, width, n), np.uint64)  # band, row, stack, column
     factors = [maps.factor for maps in way.summed], [maps.factor for maps in way.crossing]
     start = 0
@@ -196,7 +201,8 @@ def _environments(way: Orientation, modulus: int, namings: Namings, threads: int
 def _backward(way: Orientation, namings: Namings) -> Backward:
     """Make the memory in which a thread works."""
     lines = len(way.crossing)
-    ours, theirs = int(namings.places.max()), 64 * int(namings.width[:, -1].max())
+    ours = int(namings.places.max())
+    theirs = 64 * int(namings.width[:, -1].max())
     return Backward(
         environments=np.zeros(int(np.bitwise_count(namings.bits).sum()), np.uint64),
         above=np.zeros((len(way.summed), int(namings.first[-1])), np.uint64),
@@ -212,16 +218,19 @@ def _backward(way: Orientation, namings: Namings) -> Backward:
 
 def _box_shares(box: Box, environments: Words, modulus: int) -> Words:
     """Sum the shares of a box: uint64 (columns of the summed line, of the crossing line, n)."""
-    ours, theirs = _words(box.summed, modulus), _words(box.crossing, modulus)
+    ours = _words(box.summed, modulus)
+    theirs = _words(box.crossing, modulus)
     shares = np.zeros((ours.shape[2], theirs.shape[2], ours.shape[1]), np.uint64)
     # All pairs of a row are looked at together; each word of its bits stands for 64 at most.
     row_bytes = 64 * box.bits.shape[1] * 32 * shares.shape[0] * shares.shape[1]
-    size, end = max(1, SLICE_BYTES // row_bytes), 0
+    size = max(1, SLICE_BYTES // row_bytes)
+    end = 0
     for first in range(0, len(ours), size):
         bits = box.bits[first : first + size].astype("<u8", copy=False).view(np.uint8)
         row, other = np.nonzero(np.unpackbits(bits, axis=1, bitorder="little"))
         starts = np.searchsorted(row, np.arange(len(bits)))
-        start, end = end, end + len(row)
+        start = end
+        end = end + len(row)
         for digit in range(ours.shape[1]):
             check_cancelled()
             each = _reduced(environments[start:end, None] * theirs[other, digit], modulus)

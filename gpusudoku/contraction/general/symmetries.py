@@ -37,7 +37,8 @@ def average(shares: NDArray[np.object_], images: Sequence[NDArray[np.intp]]) -> 
     if not images:
         return shares
     least = least_of_orbits(images)
-    sums, sizes = np.zeros(len(shares), object), np.bincount(least, minlength=len(shares))
+    sums = np.zeros(len(shares), object)
+    sizes = np.bincount(least, minlength=len(shares))
     np.add.at(sums, least, shares)
     return divide(sums[least], sizes[least].astype(object))
 
@@ -141,7 +142,9 @@ def symmetry_of(
     swap: tuple[int, int], allowed: tuple[Bools, Bools], geometry: Geometry
 ) -> Symmetry:
     """Return the symmetry of one of the ``free_swaps``; ``allowed`` is from ``allowed_lines``."""
-    height, width, n = geometry.box_rows, geometry.box_columns, geometry.n
+    height = geometry.box_rows
+    width = geometry.box_columns
+    n = geometry.n
     digits = np.arange(n)
     digits[list(swap)] = swap[::-1]
     stacks, bands = (
@@ -167,7 +170,8 @@ def _names(line: Bools, digits: Ints) -> Ints:
 def find_orbits(leaders: Ints, moves: list[Ints], things: int) -> OrbitForest:
     """Find the orbit of every leader, breadth first, from the images of things under each move."""
     before, move, leader = (np.full(things, -1) for _ in range(3))
-    before[leaders], leader[leaders] = leaders, np.arange(len(leaders))
+    before[leaders] = leaders
+    leader[leaders] = np.arange(len(leaders))
     reached = leaders
     while len(reached):
         new = []
@@ -175,8 +179,10 @@ def find_orbits(leaders: Ints, moves: list[Ints], things: int) -> OrbitForest:
             check_cancelled()
             fresh, place = np.unique(images[reached], return_index=True)
             unknown = before[fresh] < 0
-            fresh, place = fresh[unknown], place[unknown]
-            before[fresh], move[fresh] = reached[place], number
+            fresh = fresh[unknown]
+            place = place[unknown]
+            before[fresh] = reached[place]
+            move[fresh] = number
             leader[fresh] = leader[before[fresh]]
             new.append(fresh)
         reached = np.concatenate(new) if new else leaders[:0]
@@ -190,13 +196,15 @@ def move_grids(
     grids: NDArray[np.uint8], things: Ints, orbits: OrbitForest, symmetries: list[Symmetry]
 ) -> None:
     """Take solutions of leaders, in place, to ``things`` of their orbits; digits are from 0 on."""
-    ways, at = [], things
+    ways = []
+    at = things
     while (orbits.move[at] >= 0).any():
         ways.append(orbits.move[at])
         at = orbits.before[at]
     for way in reversed(ways):
         for number in np.unique(way[way >= 0]).tolist():
-            rows, symmetry = np.flatnonzero(way == number), symmetries[number]
+            rows = np.flatnonzero(way == number)
+            symmetry = symmetries[number]
             grids[rows[:, None], symmetry.cells] = symmetry.digits[grids[rows]]
 
 

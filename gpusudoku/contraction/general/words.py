@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.graph import MOST_MAPS, Graph, paths_from
+from gpusudoku.contraction.general.graph import MAX_MAPS, Graph, paths_from
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.contraction.general.maps import Bools, Ints, Maps, group_rows
 from gpusudoku.jobs.cancel import check_cancelled
@@ -53,7 +53,7 @@ def line_words(join: Join) -> tuple[list[LineWords], list[LineWords]]:
     def words_of(allowed: Bools, maps: Maps) -> LineWords:
         key = allowed.tobytes()
         if key not in graphs:
-            graphs[key] = Graph(allowed, "a line", MOST_MAPS)
+            graphs[key] = Graph(allowed, "a line", MAX_MAPS)
         return PathWords(graphs[key]) if graphs[key].rows == 1 else ListedWords(graphs[key], maps)
 
     first = [words_of(summed[line], maps) for line, maps in zip(way.order, way.summed, strict=True)]
@@ -90,7 +90,8 @@ class ListedWords:
             class_of[members] = number
         # The numbers of paths of an entry with each digit in each class but the last, in fields of
         # words; a field holds all paths of an entry.
-        classes, bits = len(graph.alike), int(self._paths.max()).bit_length()
+        classes = len(graph.alike)
+        bits = int(self._paths.max()).bit_length()
         fields = graph.n * (classes - 1)
         per_word = 64 // bits
         known = np.zeros((len(self._paths), 1 + -(-fields // per_word)), np.uint64)
@@ -131,13 +132,15 @@ class PathWords:
             self._after.insert(0, paths_from(node, target, self._after[0], size))
 
     def names(self, entries: Ints, numbers: NDArray[Any]) -> Named:
-        graph, symmetry = self._graph, self._graph.symmetry
+        graph = self._graph
+        symmetry = self._graph.symmetry
         columns = np.empty((len(numbers), graph.columns, graph.n), np.int64)
         first = [np.searchsorted(edges[0], np.arange(len(ways) + 1)).tolist()
                  for edges, ways in zip(graph.edges, self._after, strict=False)]  # fmt: skip
         ends: dict[tuple[int, int], list[int]] = {}
         for row, number in enumerate(numbers.tolist()):
-            node, left = 0, number // symmetry
+            node = 0
+            left = number // symmetry
             for layer, digit in enumerate(graph.order):
                 begin, end = first[layer][node : node + 2]
                 _, choice, target = graph.edges[layer]

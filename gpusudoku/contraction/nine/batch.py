@@ -36,7 +36,8 @@ def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int],
     some = [candidates[start : start + size] for start in range(0, len(live), size)]
     ready(stages().of_many_boards())
     rows = [row for found in spread(_count_cheap, some, scratch) for row in found.tolist()]
-    counts, left = [0] * len(boards), []
+    counts = [0] * len(boards)
+    left = []
     for root, row in zip(live.roots.tolist(), rows, strict=True):
         if row[STATUS] == LEFT:
             left.append(root)

@@ -37,12 +37,14 @@ CALL_NUMBERS = 512
 KEPT_PAIRS = 8
 """The sums of pairs are kept if there are no more of them: the empty board has five. A pair takes
 some 5 MB of memory, and a fiftieth of a second to be summed."""
-KEPT_SECONDS, KEPT_NUMBERS = 4e-6, 1 << 14
+KEPT_SECONDS = 4e-6
+KEPT_NUMBERS = 1 << 14
 """The time that a number takes then, and the numbers that are worth a call: more at once are
 cheaper, as they share what the caches hold."""
 BLOCK = 1 << 15
 """Solutions in a block: 2.7 MB of text. Larger ones do not stay in a cache until they are read."""
-FIRST_PLACES, MOST_PLACES = 16, 1 << 10
+FIRST_PLACES = 16
+MAX_PLACES = 1 << 10
 """Blocks located at once, at first and at most: those of one pair take about as long as one."""
 
 
@@ -140,7 +142,8 @@ class NineOrder:
                 )
         given = numbers.astype(self._dtype, copy=False)
         orbit = np.searchsorted(self._starts, given, side="right") - 1
-        before, solutions = given - self._starts[orbit], self._solutions[orbit]
+        before = given - self._starts[orbit]
+        solutions = self._solutions[orbit]
         member = (before // solutions).astype(np.int64)
         return PairPlaces(orbit, self._first[orbit] + member, (before % solutions).astype(np.int64))
 
@@ -193,7 +196,8 @@ class NineOrder:
         """
         factor = self.nine.factor
         chosen, start = np.unique(orbits, return_index=True)
-        ends, parts = np.append(start, len(orbits)), numbers // factor
+        ends = np.append(start, len(orbits))
+        parts = numbers // factor
         cells = np.zeros((len(orbits), 4), np.int64)
         if self.nine.pairs > KEPT_PAIRS:
             with self._slabs() as slabs:
@@ -201,7 +205,8 @@ class NineOrder:
         else:
             for orbit, first, last in zip(chosen.tolist(), ends[:-1], ends[1:], strict=True):
                 slabs = self._sums(orbit, stop)
-                within, some = np.array([0, last - first]), parts[first:last]
+                within = np.array([0, last - first])
+                some = parts[first:last]
                 self._find([orbit], within, some, stop, slabs, cells[first:last], summed=True)
         cells[:, REMAINDER] = cells[:, REMAINDER] * factor + numbers % factor
         return cells
@@ -212,7 +217,8 @@ class NineOrder:
         Threads that want them at the same time all make them: it is done soon.
         """
         if orbit not in self._summed:
-            slabs, nothing = self.nine.scratch(), np.zeros(2, np.int64)
+            slabs = self.nine.scratch()
+            nothing = np.zeros(2, np.int64)
             self._find([orbit], nothing, nothing[:0], stop, slabs, np.empty((0, 4), np.int64))
             if stop[0]:
                 return slabs
@@ -308,11 +314,12 @@ class Products:
         def find(place: PairPlaces, _: None, stop: NDArray[np.int64]) -> NDArray[np.int64]:
             return self._order.cells(place.orbit, place.number, stop)
 
-        starts, many = iter(numbers[::BLOCK]), FIRST_PLACES
+        starts = iter(numbers[::BLOCK])
+        many = FIRST_PLACES
         while some := [*islice(starts, many)]:
             place = self._order.locate(some)
             [cells] = spread(find, [place], [None])
             cursors = np.column_stack([cells, place.orbit, place.position])
             for start, cursor in zip(some, cursors, strict=True):
                 yield cursor, min(BLOCK, numbers.stop - start)
-            many = min(2 * many, MOST_PLACES)
+            many = min(2 * many, MAX_PLACES)

@@ -47,9 +47,9 @@ INDICES = np.arange(SHARES).reshape(3, 3, 3, 3, 9)
 """The shares by band, row in it, stack, column in it, and digit."""
 CHEAP_SECONDS = 0.005
 """A board of a lower estimate is not worth cutting up; its memory, some 10 MB, is kept."""
-MOST_KEPT = 8
+MAX_KEPT = 8
 """Memories that are kept for other boards, at most."""
-MOST_PENDING = 1 << 62
+MAX_PENDING = 1 << 62
 """Solutions that an environment holds, at most."""
 TASKS_PER_WORKER = 8
 """Times that every worker comes for more in a turn, unless the board is CHEAP."""
@@ -87,7 +87,7 @@ class ShareMemory:
         return self._sweepers[worker, wide]
 
 
-_kept: deque[ShareMemory] = deque(maxlen=MOST_KEPT)
+_kept: deque[ShareMemory] = deque(maxlen=MAX_KEPT)
 
 
 def take_memory() -> ShareMemory:
@@ -114,7 +114,9 @@ class Sweeper:
     def begin(self, memory: ShareMemory, most_pending: int) -> None:
         """Clear the environments for the turn of the board in a memory."""
         # Not the memory itself, which has this sweeper: the circle would delay its release.
-        self._workspace, self._naming, self._turn = memory.workspace, memory.naming, memory.turn
+        self._workspace = memory.workspace
+        self._naming = memory.naming
+        self._turn = memory.turn
         size = int(self._turn.pivot.size[1])
         if len(self._buffer) < size:
             self._buffer = np.zeros(size, np.int64)
@@ -124,7 +126,8 @@ class Sweeper:
 
     def sweep(self, pairs: range, stop: NDArray[np.int64]) -> Iterator[BoxShares]:
         """Add some pairs to the environments; give shares as soon as these are full."""
-        call, state = share_stages(), self.ledger.state
+        call = share_stages()
+        state = self.ledger.state
         sweep = call.sweep_wide if self._wide else call.sweep_narrow
         tensors = self._workspace.tensors
         state[FIRST], state[LAST], state[USED] = pairs.start, pairs.stop, 0
@@ -138,13 +141,15 @@ class Sweeper:
         """Give the shares that the environments hold, as indices and integers; clear these."""
         if self.ledger.state[PENDING] == 0:
             return
-        turn, work = self._turn, self._workspace
+        turn = self._turn
+        work = self._workspace
         factor = prod(work.lists.divisor.tolist())
         known = tables(), work.numbering, self._naming, turn.roles, turn.pivot
         for summed in range(3):
             check_cancelled()
             share_stages().collect(summed, *known, self._environment, self._found)
-            pivot, line = int(turn.roles.crossing[P]), int(turn.roles.summed[summed])
+            pivot = int(turn.roles.crossing[P])
+            line = int(turn.roles.summed[summed])
             yield in_box(pivot, line, exact(self._found, factor))
         self._environment[:] = 0
         self.ledger.state[PENDING] = 0
@@ -196,11 +201,12 @@ def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.obj
         board = NineShares(boards[index], memory=memory)
         if board.seconds > EXPENSIVE_SECONDS:
             return False
-        sums, sweeper = np.zeros(SHARES, object), memory.sweeper(0, wide=False)
+        sums = np.zeros(SHARES, object)
+        sweeper = memory.sweeper(0, wide=False)
         for pairs in board.turns(1):
             if board.wide:
                 return False
-            sweeper.begin(memory, MOST_PENDING)
+            sweeper.begin(memory, MAX_PENDING)
             for places, some in chain(sweeper.sweep(range(pairs), stop), sweeper.flush()):
                 sums[places] += some
         shares[index] = board.finished(sums)
@@ -228,16 +234,19 @@ class NineShares:
         *,
         symmetric: bool = True,
         wide: bool = False,
-        most_pending: int = MOST_PENDING,
+        most_pending: int = MAX_PENDING,
         memory: ShareMemory | None = None,
     ) -> None:
         ready([*stages().of_one_board(), stages().list_words, *share_stages().of_one_board()])
-        self.memory, self.most_pending = memory or ShareMemory(), most_pending
+        self.memory = memory or ShareMemory()
+        self.most_pending = most_pending
         work = self.memory.workspace
         self.nine = Nine(candidates, symmetric=symmetric, workspace=work)
         self.wide = wide
         """True if the current turn needs wide slabs."""
-        self._symmetric, self._always_wide, self._found = symmetric, wide, 0
+        self._symmetric = symmetric
+        self._always_wide = wide
+        self._found = 0
         self._pivots: range = range(0)
         self.seconds = 0.0
         """Estimated time on one core: see ``Contraction``."""
@@ -264,7 +273,8 @@ class NineShares:
 
     def _sweep(self, number: int, job: Job) -> float:
         """Sweep ranges of pairs as one of the threads that share a turn; see ``Worker``."""
-        sums, sweeper = np.zeros(SHARES, object), self.memory.sweeper(number, self.wide)
+        sums = np.zeros(SHARES, object)
+        sweeper = self.memory.sweeper(number, self.wide)
         sweeper.begin(self.memory, self.most_pending)
         tasks = iter(job.take, None)
         swept = (box for task in tasks for box in sweeper.sweep(task.payload, job.flag))
@@ -279,8 +289,12 @@ class NineShares:
             return
         memory = self.memory
         memory.seconds = max(memory.seconds, self.seconds)
-        work, words, naming, turn = memory.workspace, memory.words, memory.naming, memory.turn
-        call, lists = share_stages(), work.lists
+        work = memory.workspace
+        words = memory.words
+        naming = memory.naming
+        turn = memory.turn
+        call = share_stages()
+        lists = work.lists
         stages().list_words(tables(), work.scratch, lists, words)
         call.name_entries(lists, work.numbering, words, naming)
         if self._symmetric:

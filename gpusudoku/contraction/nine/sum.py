@@ -142,7 +142,8 @@ class Nine:
         self.pairs = 0
         """Pairs to be summed, once prepared; 0 if there is no solution."""
         self.wide = wide
-        self._symmetric, self._prepared = symmetric, False
+        self._symmetric = symmetric
+        self._prepared = False
         work = self.workspace
         allow_permutations = stages().allow_permutations.for_boards(1)
         allow_permutations(candidates, tables(), work.lists)
@@ -166,7 +167,8 @@ class Nine:
         """Make the tensors and the pairs; after an interrupt, anew."""
         if not self.solvable or self._prepared:
             return
-        work, roles = self.workspace, self.workspace.roles
+        work = self.workspace
+        roles = self.workspace.roles
         arrange = partial(
             stages().arrange, self._symmetric, tables(), work.lists, work.numbering, roles,
             work.operands, work.symmetries, work.orbits,
@@ -179,7 +181,8 @@ class Nine:
 
     def make_tensors(self, threads: int, others: Sequence[Callable[[], int]] = ()) -> list[int]:
         """Write each different tensor once; return the results of others, called meanwhile."""
-        waiting, results = [*others], list[int]()
+        waiting = [*others]
+        results = list[int]()
         for role in range(3):
             if self.workspace.roles.tensor[role] != role:
                 continue
@@ -192,8 +195,10 @@ class Nine:
 
     def _steps(self, role: int, calls: int) -> Iterator[list[Callable[[], int]]]:
         """Make the calls that write the tensor of one crossing role, in two steps."""
-        work, roles = self.workspace, self.workspace.roles
-        depth, row = int(roles.depth[role]), int(roles.shape[A, role] * roles.shape[B, role])
+        work = self.workspace
+        roles = self.workspace.roles
+        depth = int(roles.depth[role])
+        row = int(roles.shape[A, role] * roles.shape[B, role])
         calls = min(calls, depth * row // CALL_ENTRIES)
 
         def cut(stage: Kernel, count: int, *arguments: Any) -> list[Callable[[], int]]:
@@ -203,7 +208,8 @@ class Nine:
             ]
 
         stages().list_orthogonal(role, tables(), work.numbering, roles, work.orthogonal)
-        orthogonal, between = work.orthogonal, work.intermediate
+        orthogonal = work.orthogonal
+        between = work.intermediate
         yield cut(
             stages().contract_ab, depth, work.lists, work.numbering, roles, orthogonal, between
         )
@@ -222,7 +228,8 @@ class Nine:
         return make_slabs(self.wide)
 
     def sum(self, tasks: range, scratch: Slabs, stop: NDArray[np.int64]) -> tuple[int, int]:
-        work, sums = self.workspace, scratch.sums
+        work = self.workspace
+        sums = scratch.sums
         sums[:] = 0
         add = stages().sum_wide if self.wide else stages().sum_narrow
         first, last = self.pairs_of(tasks)
@@ -239,13 +246,16 @@ class DeviceSum:
     def __init__(self, gpu: Any, nine: Nine) -> None:
         brought = gpu.xp.asarray
         work = nine.workspace
-        roles, operands = work.roles, work.operands
-        self._gpu, self._nine, self._start = gpu, nine, operands.start
+        roles = work.roles
+        operands = work.operands
+        self._gpu = gpu
+        self._nine = nine
+        self._start = operands.start
         self._pairs = work.orbits.pairs[: nine.pairs]
         self._terms = int(operands.start[C, -1])
         wide = nine.wide or not pair_sums.narrow_on_gpu(work.lists, roles, work.tensors)
         self._kernel = gpu.kernel("contraction.nine.cuda", "kernel", wide)
-        self._threads = gpu.fullest_block(self._kernel, pair_sums.MOST_THREADS)
+        self._threads = gpu.fullest_block(self._kernel, pair_sums.MAX_THREADS)
         words = operands.entries[C].view(np.int64).ravel()
         on_gpu = {role: self._numbered_last(work, role) for role in {*roles.tensor}}
         p, q, r = (on_gpu[role] for role in roles.tensor[[P, Q, R]])

@@ -74,7 +74,8 @@ def _asked() -> Driver:
         return Driver((), f"the CUDA driver says {said}: see nvidia-smi; {_CPU}")
     found = []
     for index in range(number.value):
-        device, name = ctypes.c_int(), ctypes.create_string_buffer(128)
+        device = ctypes.c_int()
+        name = ctypes.create_string_buffer(128)
         driver.cuDeviceGet(ctypes.byref(device), index)
         driver.cuDeviceGetName(name, len(name), device)
         values = {}

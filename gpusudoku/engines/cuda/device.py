@@ -25,7 +25,7 @@ SIMULATED = availability.Card("simulator", 1, 1e9, (0, 0))
 SIMULATED_BLOCKS, SIMULATED_THREADS = 2, 4
 """The simulator runs every thread of a kernel as a thread of Python."""
 
-MOST_TOLD = 200
+MAX_TOLD = 200
 """Characters of messages of other libraries: NVIDIA's go on with other possible causes."""
 
 TRIAL = 9
@@ -42,7 +42,7 @@ def one_line_errors(what: str = "CUDA") -> Iterator[None]:
     except GpusudokuError:
         raise
     except Exception as error:
-        reason = shorten(str(error) or type(error).__name__, MOST_TOLD, placeholder=" …")
+        reason = shorten(str(error) or type(error).__name__, MAX_TOLD, placeholder=" …")
         raise DeviceError(f"{what} cannot be used: {reason}") from error
 
 
@@ -68,7 +68,8 @@ class Gpu:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.card, self.warp = SIMULATED, 1
+        self.card = SIMULATED
+        self.warp = 1
         """``warp`` is the number of threads that go in step."""
         self.xp: Any = np
         """The array module."""
@@ -78,7 +79,9 @@ class Gpu:
         if not self.simulated:
             import cupy
 
-            self.card, self.warp, self.xp = availability.cards()[number], WARP, cupy
+            self.card = availability.cards()[number]
+            self.warp = WARP
+            self.xp = cupy
             if reason := availability.unusable_card(self.card):
                 raise DeviceError(f"GPU {number} cannot be used: {reason}")
             self._try()

@@ -46,7 +46,7 @@ ROOM_BYTES = 64 << 20
 """The size of a GPU's buffer for solutions."""
 MEMORY_SHARE = 0.5
 """The share of a GPU's free memory that stacks may take."""
-LEAST_DEPTH = 64
+MIN_DEPTH = 64
 """Where memory is short there are fewer threads, before stacks become shallower than this."""
 
 LAUNCH_SECONDS = 0.2
@@ -58,7 +58,7 @@ FULL_LAUNCH, DRY_LAUNCH = 8.0, 2.0
 most threads are busy, and while most have nothing to do until others give them boards."""
 FIRST_ROUNDS = 4
 """Rounds of the first launches: in so many, most boards are simplified and split."""
-MOST_ROUNDS = 1 << 15
+MAX_ROUNDS = 1 << 15
 """Some 0.2 s on an H100: launches that end early, as threads wait for room, do not tell how long
 the next one may be."""
 NONE_STOPPED = 0
@@ -98,8 +98,11 @@ class DeviceSearch:
 
     def __init__(self, gpu: Gpu, frontier: Frontier, settings: SearchSettings, job: Job) -> None:
         self._start = time.perf_counter()
-        self.gpu, self.shape = gpu, frontier.shape
-        kernel, xp, cells = load_kernel(gpu, self.shape, settings), gpu.xp, self.shape.n**2
+        self.gpu = gpu
+        self.shape = frontier.shape
+        kernel = load_kernel(gpu, self.shape, settings)
+        xp = gpu.xp
+        cells = self.shape.n**2
         block = gpu.launch_settings(self.shape).block
         self.threads, self.depth = self._size_of_stacks(block * gpu.blocks_at_once(kernel, block))
         self.stacks = Stack(
@@ -128,7 +131,9 @@ class DeviceSearch:
         )
         groups = self.pool, self.stacks, self.found
         self._launch = gpu.configured(kernel, -(-self.threads // block), block, *groups)
-        self._taken, self._filled, self._busy = 0, boards, 0
+        self._taken = 0
+        self._filled = boards
+        self._busy = 0
         self._rounds, self._least, self._limit = FIRST_ROUNDS, inf, limit_of(job.limit)
         self._work = WorkCounters()
         self._solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
@@ -149,7 +154,7 @@ class DeviceSearch:
         row_bytes = self.shape.row_bytes + 8  # a board, and its root
         rows = int(self.gpu.free_bytes() * MEMORY_SHARE) // row_bytes
         rows = max(2 * self.gpu.warp, min(most * deepest, rows))
-        depth = min(max(LEAST_DEPTH, rows // most), deepest, rows // self.gpu.warp)
+        depth = min(max(MIN_DEPTH, rows // most), deepest, rows // self.gpu.warp)
         return min(most, rows // depth // self.gpu.warp * self.gpu.warp), depth
 
     @property
@@ -159,7 +164,9 @@ class DeviceSearch:
 
     def launch(self) -> bool:
         """Launch the kernel and wait for it; return False if nothing can go on here."""
-        gpu, waiting, before = self.gpu, self._filled - self._taken, self.boards
+        gpu = self.gpu
+        waiting = self._filled - self._taken
+        before = self.boards
         begin = time.perf_counter()
         # So many boards from each thread that has some are enough for those that have none.
         gives = max(0, -(-(self.threads - waiting) // max(1, self._busy)))
@@ -172,7 +179,8 @@ class DeviceSearch:
         has_gone_on: bool = taken > self._taken or seen[BUSY] > 0
         self._taken, self._filled, self._busy = taken, min(seen[GIVEN], end), seen[BUSY]
         if self._taken >= self._capacity:
-            self._taken, self._filled = self._taken - self._capacity, self._filled - self._capacity
+            self._taken = self._taken - self._capacity
+            self._filled = self._filled - self._capacity
         if len(self.found.solutions):
             self._take_solutions()
         now = time.perf_counter()
@@ -193,7 +201,7 @@ class DeviceSearch:
         if seconds > most:
             self._rounds = max(FIRST_ROUNDS, self._rounds // 2)
         elif seconds < most / 2 and not grows:
-            self._rounds = min(2 * self._rounds, MOST_ROUNDS)
+            self._rounds = min(2 * self._rounds, MAX_ROUNDS)
 
     def _take_solutions(self) -> None:
         """Empty the buffer of solutions for the next launch."""
@@ -213,14 +221,18 @@ class DeviceSearch:
     def haul(self) -> Haul:
         """Bring the solutions since the last time, and the boards left; these stay there, too."""
         start = time.perf_counter()
-        counts, tally = self.gpu.host(self.found.counts), self.gpu.host(self.stacks.tally)
+        counts = self.gpu.host(self.found.counts)
+        tally = self.gpu.host(self.stacks.tally)
         nodes, guesses = tally.sum(axis=1)[[NODES, GUESSES]].tolist()
-        work, self._work = self._work, WorkCounters()
+        work = self._work
+        self._work = WorkCounters()
         work.nodes, work.guesses, work.deepest = nodes, guesses, int(tally[DEEPEST].max())
-        work.gpus, work.threads = [self.gpu.card.name], self.threads
+        work.gpus = [self.gpu.card.name]
+        work.threads = self.threads
         haul = Haul(counts - self._hauled, self._solutions, work, self._left())
         self.gpu.set_bytes(self.stacks.tally, 0)
-        self._hauled, self._solutions = counts, []
+        self._hauled = counts
+        self._solutions = []
         self._last_haul = time.perf_counter()
         self._haul_seconds = self._last_haul - start
         return haul
@@ -244,7 +256,9 @@ class DeviceSearch:
 
     def _gathered(self, array: Any, *indices: NDArray[np.int64]) -> list[NDArray[Any]]:
         """Bring the rows at some indices, in pieces."""
-        xp, found, most = self.gpu.xp, [], max(1, GATHERED_BYTES // self.shape.row_bytes)
+        xp = self.gpu.xp
+        found = []
+        most = max(1, GATHERED_BYTES // self.shape.row_bytes)
         for start in range(0, len(indices[0]), most):
             some = slice(start, start + most)
             found.append(self.gpu.host(array[tuple(xp.asarray(each[some]) for each in indices)]))

@@ -55,7 +55,8 @@ class GpuWorker(Worker):
 
     def __init__(self, gpu: Gpu, settings: SearchSettings, lose: Lose) -> None:
         self.gpu, self.tally = gpu, WorkCounters()
-        self._settings, self._lose = settings, lose
+        self._settings = settings
+        self._lose = lose
 
     def __call__(self, job: Job) -> float:
         self._forecast = Forecast(self._settings, job)
@@ -66,7 +67,8 @@ class GpuWorker(Worker):
         while len(task.payload) and not job.ending:
             self._explore(task, job)
             if job.idle_workers > 0 and len(task.payload) > 1:
-                boards, half = task.payload, len(task.payload) // 2
+                boards = task.payload
+                half = len(task.payload) // 2
                 task.payload = boards.part(half, len(boards))
                 task.weight /= 2
                 task.doubt /= 2
@@ -103,7 +105,8 @@ class GpuSumWorker(SumWorker):
 
     def __init__(self, contraction: Contraction, gpu: Gpu, sums: Sums, lose: Lose) -> None:
         super().__init__(contraction, sums)
-        self._gpu, self._lose = gpu, lose
+        self._gpu = gpu
+        self._lose = lose
 
     def __call__(self, job: Job) -> float:
         return drive(self._gpu, job, self._lose, lambda task: self.do(task, job))

@@ -1,7 +1,7 @@
 // The shape of a board: where its rows, columns and boxes are, and what their digits are called.
 
 const SYMBOLS = "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-const MOST_DIGITS = 25;
+const MAX_DIGITS = 25;
 const shapesMade = new Map();
 
 /** Rows, columns and boxes of a board, and the cells that see each other. */
@@ -96,7 +96,7 @@ export function digitOf(character) {
 /** @returns {Shape|null} The shape of boxes "2x3", null if there is none on this page. */
 export function shapeOf(text) {
   const sides = /^([1-9]\d?)x([1-9]\d?)$/.exec(text);
-  if (sides === null || sides[1] * sides[2] > MOST_DIGITS) return null;
+  if (sides === null || sides[1] * sides[2] > MAX_DIGITS) return null;
   if (!shapesMade.has(text)) shapesMade.set(text, new Shape(Number(sides[1]), Number(sides[2])));
   return shapesMade.get(text);
 }

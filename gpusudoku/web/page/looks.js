@@ -4,7 +4,7 @@ import { symbol } from "./geometry.js";
 import { percent } from "./numbers.js";
 
 const SCALE = 10000n;
-const MOST_NAMED = 4;
+const MAX_NAMED = 4;
 const PLAIN = { classes: " gs-plain", weight: 0 };
 const REMOVED = { classes: " gs-removed", weight: 0 };
 
@@ -68,7 +68,7 @@ function largestOf(shares, count) {
     .sort((a, b) => (a.share < b.share ? 1 : a.share > b.share ? -1 : 0));
   if (able.length === 0) return "no digit leaves a solution";
   if (able.length === 1) return `always ${able[0].name}`;
-  const named = able.slice(0, MOST_NAMED);
+  const named = able.slice(0, MAX_NAMED);
   const parts = named.map(({ share, name }) => `${name}: ${percent(share, count)}`);
   if (able.length > named.length) parts.push(`${able.length - named.length} more`);
   return parts.join(", ");

@@ -1,7 +1,7 @@
 // Work in pieces, so that no task of the page takes long.
 
 const BUDGET = 6;
-const MOST_DRAWN = 600;
+const MAX_DRAWN = 600;
 
 /**
  * Does something for every cell, some milliseconds at a time, and so little that the browser lays
@@ -29,7 +29,7 @@ export class Pieces {
     const piece = () => {
       const end = performance.now() + BUDGET;
       let drawn = 0;
-      while (next < count && drawn < MOST_DRAWN && performance.now() < end) drawn += work(next++);
+      while (next < count && drawn < MAX_DRAWN && performance.now() < end) drawn += work(next++);
       const wasBusy = this.#waiting > 0;
       const isBusy = next < count;
       this.#waiting = isBusy ? requestAnimationFrame(piece) : 0;

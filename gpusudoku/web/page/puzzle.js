@@ -4,7 +4,7 @@ import { digitOf, shapeOf, symbol } from "./geometry.js";
 
 /** @typedef {import("./geometry.js").Shape} Shape */
 
-const MOST_STEPS = 1000;
+const MAX_STEPS = 1000;
 const MODES = ["setting", "solving"];
 const LINK = /^#(\w+)\/(\w+)\/([0-9A-P.]+)(?:\/([0-9A-P.]+))?\/?(?:[?&].*)?$/i;
 
@@ -215,7 +215,7 @@ export class Puzzle extends EventTarget {
     this.setMode(mode);
     if (sameState(next, this.#state)) return;
     this.#past.push(previous);
-    if (this.#past.length > MOST_STEPS) this.#past.shift();
+    if (this.#past.length > MAX_STEPS) this.#past.shift();
     this.#future = [];
     this.#become(next);
   }

@@ -41,7 +41,8 @@ def intersect(index, levels, level, line, entry):
 
     Returns the number of its words that are not 0.
     """
-    start, left = index.set_of[entry, line], 0
+    start = index.set_of[entry, line]
+    left = 0
     for k in range(levels.counts[level, line]):
         position = levels.positions[level, line, k]
         word = levels.words[level, line, k] & index.sets[start + position]
@@ -55,7 +56,9 @@ def intersect(index, levels, level, line, entry):
 @inlined
 def total(index, levels, level, line, entry):
     """Add up the multiplicities of a line's entries that also fit one more entry."""
-    found, start, plane = 0, index.set_of[entry, line], index.plane_begin[line]
+    found = 0
+    start = index.set_of[entry, line]
+    plane = index.plane_begin[line]
     for bit in range(index.plane_count[line]):
         ones = 0
         for k in range(levels.counts[level, line]):
@@ -70,28 +73,34 @@ def total(index, levels, level, line, entry):
 @inlined
 def begin(walk, branches, branch):
     """Begin the walk of a branch, at the level that is returned."""
-    walk.entry[0], walk.end[0] = branches.first[branch], branches.first[branch] + 1
-    walk.fresh[0], walk.product[0] = 0, ONE
+    walk.entry[0] = branches.first[branch]
+    walk.end[0] = branches.first[branch] + 1
+    walk.fresh[0] = 0
+    walk.product[0] = ONE
     return 0
 
 
 @inlined
 def step(index, levels, walk, branches, branch, level):
     """Try the next entry of a level that is not the last; returns the level to go on at."""
-    lines, entry = index.words.shape[0], walk.entry[level]
+    lines = index.words.shape[0]
+    entry = walk.entry[level]
     if entry >= walk.end[level]:
         return level - 1
     line = walk.fresh[level]
     while line < lines and intersect(index, levels, level, line, entry) > 0:
         line += 1
     following = index.skip[entry, line] if line < lines else entry + 1
-    walk.entry[level], walk.fresh[level] = following, index.differs[following]
+    walk.entry[level] = following
+    walk.fresh[level] = index.differs[following]
     if line < lines:
         return level
     walk.product[level + 1] = walk.product[level] * index.multiplicity[entry]
-    walk.entry[level + 1], walk.end[level + 1] = index.begin[level + 1], index.begin[level + 2]
+    walk.entry[level + 1] = index.begin[level + 1]
+    walk.end[level + 1] = index.begin[level + 2]
     if level == 0:
-        walk.entry[1], walk.end[1] = branches.begin[branch], branches.end[branch]
+        walk.entry[1] = branches.begin[branch]
+        walk.end[1] = branches.end[branch]
     walk.fresh[level + 1] = 0
     return level + 1
 
@@ -102,7 +111,8 @@ def entry_totals(index, levels, walk, level, entry):
 
     Returns the first line whose total is 0, or the number of lines.
     """
-    places, line = index.place[entry - index.begin[level]], 0
+    places = index.place[entry - index.begin[level]]
+    line = 0
     while line < places.shape[0]:
         place = places[line]
         if walk.memo[place] == UNKNOWN:
@@ -133,7 +143,8 @@ def add_terms(index, levels, walk, primes, level, out):
 
     Returns the number of terms that are not 0.
     """
-    terms, lines = 0, index.words.shape[0]
+    terms = 0
+    lines = index.words.shape[0]
     for k in range(walk.memo.shape[0]):
         walk.memo[k] = UNKNOWN
     entry = walk.entry[level]
@@ -174,7 +185,8 @@ def join(index, levels, walk, branches, primes, stop, out):
 
     Returns the number of terms that are not 0, or -1 if it gave up.
     """
-    last, terms = index.begin.shape[0] - 2, 0
+    last = index.begin.shape[0] - 2
+    terms = 0
     for branch in range(branches.first.shape[0]):
         level = begin(walk, branches, branch)
         while level >= 0:
@@ -211,17 +223,22 @@ def probe(index, levels, branches, walks, tries):
 
     Returns the estimate, which is a float.
     """
-    last, lines = index.begin.shape[0] - 2, index.words.shape[0]
-    state, cost = ONE, 0.0
+    last = index.begin.shape[0] - 2
+    lines = index.words.shape[0]
+    state = ONE
+    cost = 0.0
     for _ in range(walks):
         branch, state = random(state, branches.first.shape[0])
         weight = 1.0
         for level in range(last + 1):
-            low, high = index.begin[level], index.begin[level + 1]
+            low = index.begin[level]
+            high = index.begin[level + 1]
             if level == 0:
-                low, high = branches.first[branch], branches.first[branch] + 1
+                low = branches.first[branch]
+                high = branches.first[branch] + 1
             elif level == 1:
-                low, high = branches.begin[branch], branches.end[branch]
+                low = branches.begin[branch]
+                high = branches.end[branch]
             if level == last:
                 steps = ENTRY_STEPS * (high - low)
                 for line in range(lines):
@@ -230,7 +247,9 @@ def probe(index, levels, branches, walks, tries):
                 cost += weight * steps
                 break
             tried = min(high - low, tries)
-            steps, alive, chosen = 0, 0, -1
+            steps = 0
+            alive = 0
+            chosen = -1
             for k in range(tried):
                 entry = low + k
                 if tried < high - low:

@@ -67,7 +67,8 @@ def list_paths(graph, packing, depth, descent, out):
 
     Returns where to go on; there must be as many paths left as are asked for.
     """
-    found, deepest = 0, descent.prefix.shape[0] - 1
+    found = 0
+    deepest = descent.prefix.shape[0] - 1
     while found < out.shape[0]:
         if depth == deepest:
             for k in range(out.shape[1]):
@@ -82,7 +83,8 @@ def list_paths(graph, packing, depth, descent, out):
         descent.edge[depth] = edge + 1
         for k in range(out.shape[1]):
             descent.prefix[depth + 1, k] = descent.prefix[depth, k]
-        word, shift = depth // packing.per_word, packing.bits * (depth % packing.per_word)
+        word = depth // packing.per_word
+        shift = packing.bits * (depth % packing.per_word)
         for band in range(graph.columns.shape[1]):
             column = graph.columns[graph.choice[edge], band] << np.uint64(shift)
             descent.prefix[depth + 1, band * packing.words + word] |= column

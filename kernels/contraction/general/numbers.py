@@ -21,7 +21,9 @@ from gpusudoku.kernels.contraction.general.arrays import Branches, Index, Levels
 from gpusudoku.kernels.contraction.general.join import UNKNOWN, begin, entry_totals, step
 from gpusudoku.kernels.kernel import inlined, kernel
 
-STOPPED, TOO_LARGE, MISSED = -1, -2, -3
+STOPPED = -1
+TOO_LARGE = -2
+MISSED = -3
 """It gave up; a term passes one word; a number is not below its branch's sum."""
 MOST = np.uint64((1 << 63) - 1)
 
@@ -59,10 +61,14 @@ def find_terms(index, levels, walk, branches, first, numbers, found, stop):
 
     Returns 0, or STOPPED, TOO_LARGE or MISSED.
     """
-    last, lines = index.begin.shape[0] - 2, index.words.shape[0]
+    last = index.begin.shape[0] - 2
+    lines = index.words.shape[0]
     for branch in range(branches.first.shape[0]):
-        level, low, high = begin(walk, branches, branch), ZERO, ZERO
-        asked, end = first[branch], first[branch + 1]
+        level = begin(walk, branches, branch)
+        low = ZERO
+        high = ZERO
+        asked = first[branch]
+        end = first[branch + 1]
         while level >= 0 and asked < end:
             if stop[0] != 0:
                 return STOPPED
@@ -96,7 +102,8 @@ def find_terms(index, levels, walk, branches, first, numbers, found, stop):
                     for line in range(lines):
                         found.totals[asked, line] = walk.memo[places[line]]
                     asked += 1
-                low, high = after, carried
+                low = after
+                high = carried
                 entry += 1
             level -= 1
         if asked < end:
@@ -120,11 +127,14 @@ def find_crossing(index, entries, line, multiplicity, words, before, found, stop
                                              and then what is left of it
     stop          int64 (1)                  not 0: give up
     """
-    size, depth, plane_begin = words.shape[0], entries.shape[1], index.plane_begin[line]
+    size = words.shape[0]
+    depth = entries.shape[1]
+    plane_begin = index.plane_begin[line]
     for row in range(entries.shape[0]):
         if stop[0] != 0:
             return
-        same, left = row > 0, found[row, 1]
+        same = row > 0
+        left = found[row, 1]
         for level in range(depth):
             same = same and entries[row, level] == entries[row - 1, level]
         if not same:
@@ -139,14 +149,16 @@ def find_crossing(index, entries, line, multiplicity, words, before, found, stop
                     for bit in range(index.plane_count[line]):
                         total += popcount(word & index.planes[plane_begin + bit * size + k]) << bit
                 before[k + 1] = before[k] + total
-        low, high = 0, size
+        low = 0
+        high = size
         while high - low > 1:
             middle = (low + high) // 2
             if before[middle] <= left:
                 low = middle
             else:
                 high = middle
-        left, word = left - before[low], words[low]
+        left = left - before[low]
+        word = words[low]
         entry = 64 * low + lowest_index(word)
         while left >= multiplicity[entry]:
             left -= multiplicity[entry]

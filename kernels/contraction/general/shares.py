@@ -96,7 +96,8 @@ def pair_place(namings, line, level, naming, other):
 @inlined
 def hold(levels, namings, state, line, level):
     """Note the namings of a crossing line's entries that are left at the last level."""
-    first, end = namings.first[line], namings.first[line + 1]
+    first = namings.first[line]
+    end = namings.first[line + 1]
     for k in range(levels.counts[level, line]):
         word = levels.words[level, line, k]
         entry = first + 64 * levels.positions[level, line, k]
@@ -117,7 +118,8 @@ def hold(levels, namings, state, line, level):
 @inlined
 def held_total(namings, state, line, level, naming):
     """Add up the multiplicities of a line's entries that are left and fit a naming."""
-    found, width = 0, namings.width[line, level]
+    found = 0
+    width = namings.width[line, level]
     start = namings.begin[line, level] + naming * width
     for k in range(width):
         word = state.present[line, k] & namings.bits[start + k]
@@ -130,7 +132,8 @@ def held_total(namings, state, line, level, naming):
 @inlined
 def give_back(index, walk, namings, state, modulus, level, stop):
     """Give the terms of the last level back to the namings of its entries."""
-    lines, entry = namings.places.shape[0], walk.entry[level]
+    lines = namings.places.shape[0]
+    entry = walk.entry[level]
     while entry < walk.end[level] and stop[0] == 0:
         line = 0
         while line < lines:
@@ -160,7 +163,8 @@ def give_back(index, walk, namings, state, modulus, level, stop):
 @inlined
 def spread(levels, walk, namings, state, modulus, line, level, stop):
     """Hand what was given back on to a crossing line's entries, and to the environments."""
-    width, first = namings.width[line, level], namings.first[line]
+    width = namings.width[line, level]
+    first = namings.first[line]
     for naming in range(namings.places[line]):
         given = state.alone[line, naming] | state.weighted[line, naming]
         if given == ZERO or stop[0] != 0:
@@ -187,7 +191,8 @@ def spread(levels, walk, namings, state, modulus, line, level, stop):
             word &= word - ONE
             state.above[level, here] = state.back[line, namings.crossing[here, level]]
     for k in range(width):
-        word, state.present[line, k] = state.present[line, k], ZERO
+        word = state.present[line, k]
+        state.present[line, k] = ZERO
         while word != ZERO:
             other = 64 * k + lowest_index(word)
             word &= word - ONE
@@ -209,7 +214,8 @@ def clear(levels, namings, state, level):
 @inlined
 def hand_up(index, levels, walk, namings, state, modulus, level):
     """Go back to the level above: what was handed up belongs to the entry that is chosen there."""
-    chosen, scale = walk.entry[level - 1] - 1, walk.product[level - 1]
+    chosen = walk.entry[level - 1] - 1
+    scale = walk.product[level - 1]
     times = reduced(index.multiplicity[chosen], modulus)
     for line in range(namings.places.shape[0]):
         naming = namings.summed[chosen, line]
@@ -246,7 +252,8 @@ def sweep(index, levels, walk, branches, namings, state, modulus, stop):
 
     Returns 0, or -1 if it gave up.
     """
-    last, lines = index.begin.shape[0] - 2, index.words.shape[0]
+    last = index.begin.shape[0] - 2
+    lines = index.words.shape[0]
     for branch in range(branches.first.shape[0]):
         level = begin(walk, branches, branch)
         walk.product[0] = reduced(np.uint64(branches.weight[branch]), modulus)

@@ -64,11 +64,11 @@ PAIRS = PARTITIONS * PARTITIONS
 """Pairs of partitions."""
 ORTHOGONAL = 36
 """Partitions that are orthogonal to any one partition."""
-MOST_MAPS = 94_080
+MAX_MAPS = 94_080
 """Maps of a line without clues."""
-MOST_ENTRIES = 15_400
+MAX_ENTRIES = 15_400
 """Entries of a line without clues."""
-MOST_SYMMETRIES = 64
+MAX_SYMMETRIES = 64
 """Symmetries that are kept, at most."""
 
 A, B, C = range(3)
@@ -103,9 +103,9 @@ class Tables(Group):
 class ListScratch(Group):
     """What listing needs on its way. ``survey`` writes it, and no other stage looks at it."""
 
-    codes = array_of(np.int64, MOST_MAPS)
+    codes = array_of(np.int64, MAX_MAPS)
     """The codes of a line's maps; see ``lists.code_at``."""
-    raw = array_of(np.int32, 2, MOST_MAPS)
+    raw = array_of(np.int32, 2, MAX_MAPS)
     """The keys of a line's maps, not yet sorted, with repetitions."""
     stack = array_of(np.int64, 4, 9)
     """The stack of the search for maps, nine digits deep."""
@@ -120,9 +120,9 @@ class Lists(Group):
 
     masks = array_of(np.uint8, 6, 9)
     """The permutations that every digit may take in every line, as bit sets."""
-    keys = array_of(np.int32, 6, MOST_ENTRIES)
+    keys = array_of(np.int32, 6, MAX_ENTRIES)
     """The keys of every line, in ascending order."""
-    multiplicity = array_of(np.int32, 6, MOST_ENTRIES)
+    multiplicity = array_of(np.int32, 6, MAX_ENTRIES)
     """The multiplicity of every key, divided by the line's divisor."""
     size = array_of(np.int64, 6)
     """The number of entries of every line."""
@@ -187,24 +187,24 @@ class Tensors(Group):
 class Operands(Group):
     """The entries of the summed lines in the order of the sum. ``arrange`` writes them."""
 
-    entries = array_of(np.int16, 3, MOST_ENTRIES, 4)
+    entries = array_of(np.int16, 3, MAX_ENTRIES, 4)
     """By summed role, for every entry its numbers at P, Q and R and its multiplicity. Those of A
     and B are sorted by P, those of C by Q."""
     start = array_of(np.int64, 3, PARTITIONS + 1)
     """Where the entries of each number begin, by summed role; then their end."""
-    listed = array_of(np.int16, 3, MOST_ENTRIES)
+    listed = array_of(np.int16, 3, MAX_ENTRIES)
     """The index of every entry in ``Lists``."""
 
 
 class Symmetries(Group):
     """What generates a board's symmetries. ``arrange`` writes them."""
 
-    exchanged = array_of(np.int64, MOST_SYMMETRIES, 4)
+    exchanged = array_of(np.int64, MAX_SYMMETRIES, 4)
     """Two digits that change places, and two more; a digit changes places with itself where there
     are no more."""
-    digits = array_of(np.int64, MOST_SYMMETRIES, 9)
+    digits = array_of(np.int64, MAX_SYMMETRIES, 9)
     """The same as the digit that every digit becomes."""
-    names = array_of(np.int64, MOST_SYMMETRIES, 6)
+    names = array_of(np.int64, MAX_SYMMETRIES, 6)
     """What becomes of the names of every line's sets, as an index of ``Tables.permutations``."""
     kind = array_of(np.int64, 9)
     """Digits that can be exchanged have the same."""
@@ -220,7 +220,7 @@ class Orbits(Group):
     taking the symmetries in their order. The *position* of a pair is its index in this sequence.
     """
 
-    images = array_of(np.int16, MOST_SYMMETRIES, 2, PARTITIONS)
+    images = array_of(np.int16, MAX_SYMMETRIES, 2, PARTITIONS)
     """What every number of A, and of B, becomes under every symmetry."""
     pairs = array_of(np.int32, PAIRS, 3)
     """The least pair of every orbit as (b, a, size), in ascending order."""

@@ -66,7 +66,9 @@ def survey(tables, scratch, lists, numbering):
     """
     if not list_lines(tables, scratch, lists):
         return False
-    keys, multiplicity, size = lists.keys, lists.multiplicity, lists.size
+    keys = lists.keys
+    multiplicity = lists.multiplicity
+    size = lists.size
     if not prune(tables.orthogonal_bits, scratch.marks, keys, multiplicity, size):
         return False
     divide(lists)
@@ -102,7 +104,8 @@ def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
         for role in range(3):
             if roles.tensor[role] != role:
                 continue
-            depth, row = roles.depth[role], roles.shape[A, role] * roles.shape[B, role]
+            depth = roles.depth[role]
+            row = roles.shape[A, role] * roles.shape[B, role]
             list_orthogonal(addresses, role, tables, numbering, roles, orthogonal)
             known = lists, numbering, roles, orthogonal
             contract_ab(addresses, role, 0, depth, *known, intermediate)
@@ -144,7 +147,8 @@ def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
         for board in range(candidates.shape[0]):
             if stop[0] != 0:
                 return
-            one, result = candidates[board], results[board]
+            one = candidates[board]
+            result = results[board]
             count_board(one, most, tables, workspace, stop, slabs, addresses, result)
 
     return count_boards
@@ -162,8 +166,11 @@ class NineStages:
         workspace = kind_of(make_workspace())
         scratch, lists, numbering, roles, *others = workspace
         orthogonal, intermediate, tensors, operands, symmetries, orbits = others
-        narrow, wide = kind_of(make_slabs(wide=False)), kind_of(make_slabs(wide=True))
-        board, boards, results = uint64[::1], uint64[:, ::1], int64[:, ::1]
+        narrow = kind_of(make_slabs(wide=False))
+        wide = kind_of(make_slabs(wide=True))
+        board = uint64[::1]
+        boards = uint64[:, ::1]
+        results = int64[:, ::1]
         self.allow_permutations = kernel(board, tables, lists, seconds=0.4)(allow_permutations)
         self.survey = kernel(tables, scratch, lists, numbering, returns=boolean, seconds=3.4)(
             survey
@@ -189,14 +196,17 @@ class NineStages:
         place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
         self.sum_narrow = kernel(*summed, narrow, seconds=3.1, place=place[0])(sum_narrow)
         self.sum_wide = kernel(*summed, wide, seconds=3.1, place=place[1])(sum_wide)
-        words, fitting = kind_of(Words()), kind_of(Fitting())
+        words = kind_of(Words())
+        fitting = kind_of(Fitting())
         self.list_words = kernel(tables, scratch, lists, words, seconds=1.5)(list_words)
         known = tables, lists, numbering, roles
         self.mark_fitting = kernel(*known, fitting, seconds=0.5)(mark_fitting)
         relabelling = kind_of(Relabelling())
         moved = int64, tables, symmetries, orbits, relabelling
         self.relabel = kernel(*moved, seconds=0.4)(relabel)
-        numbers, cells, chosen = int64[::1], int64[:, ::1], int32[:, ::1]
+        numbers = int64[::1]
+        cells = int64[:, ::1]
+        chosen = int32[:, ::1]
         asked = Asked(int32[:, ::1], numbers, numbers)
         found = boolean, asked, roles, operands, tensors, int64[::1]
         place = f"{__name__}.find_narrow", f"{__name__}.find_wide"
@@ -206,7 +216,8 @@ class NineStages:
         self.choose_words = kernel(*fit, seconds=1.1)(choose_words)
         written = chosen, numbers, numbers, tables, words, relabelling, uint8[:, ::1]
         self.write_grids = kernel(*written, seconds=0.5)(write_grids)
-        boxes, strips = kind_of(Boxes()), kind_of(make_strips(text=True))
+        boxes = kind_of(Boxes())
+        strips = kind_of(make_strips(text=True))
         self.write_boxes = kernel(tables, lists, roles, words, boxes, seconds=1.8)(write_boxes)
         solved = Known(lists, roles, tensors, operands, orbits, words, fitting, relabelling, boxes)
         self.write_solutions = kernel(numbers, int64, solved, strips, uint8[::1], seconds=8.8)(

@@ -45,7 +45,7 @@ from gpusudoku.kernels.contraction.nine.arrays import (
 )
 from gpusudoku.kernels.contraction.nine.pair_sums import (
     FOUR,
-    MOST_THREADS,
+    MAX_THREADS,
     DeviceOperands,
     RoleTensors,
 )
@@ -54,12 +54,13 @@ LANES = 1 if config.ENABLE_CUDASIM else 32
 """Threads of a warp; the simulator has no warps, and every thread is one of its own."""
 WHOLE_WARP = 0xFFFFFFFF
 """All threads of a warp, as bits."""
-MOST_REGISTERS = 64
+MAX_REGISTERS = 64
 """Registers of a thread, at most: more, and fewer blocks would run at once than have shared memory.
 What does not fit is needed outside the inner loops only."""
 ROOM = 64
 """Room for terms that a warp has in shared memory: for PER_PARTITION of them."""
-SLAB, STAGED = PARTITIONS * LANES, MOST_THREADS // LANES * ROOM
+SLAB = PARTITIONS * LANES
+STAGED = MAX_THREADS // LANES * ROOM
 """Words of shared memory for the columns of a block, of 32 bits, and for its terms, of 64: together
 43 KB, less than a block may have on any GPU."""
 BITS, FIELD = 16, 0xFFFF
@@ -100,7 +101,7 @@ else:
 def build_kernel(wide: bool = False) -> Callable[..., None]:
     """Make ``kernel(first, parts, pairs, shape, operands, tensors, sums)``; it adds to ``sums``.
 
-    It is launched in blocks of whole warps, MOST_THREADS at most.
+    It is launched in blocks of whole warps, MAX_THREADS at most.
 
     first     the pair of the first block
     parts     the number of blocks of a pair, each of which has a part of its columns; they follow
@@ -115,7 +116,8 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
     columns_at_once = per_word * LANES
     total = int64 if wide else uint32
     # Indices are made unsigned where it matters: Numba looks whether any other one is negative.
-    ballot, together = cuda.jit(device=True)(_ballot), cuda.jit(device=True)(_together)
+    ballot = cuda.jit(device=True)(_ballot)
+    together = cuda.jit(device=True)(_together)
 
     @cuda.jit(device=True)
     def words_of(numbers):
@@ -127,7 +129,9 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
 
         Past the last column they are 0.
         """
-        entries, start, (b, a) = operands.entries, operands.start, pair
+        entries = operands.entries
+        start = operands.start
+        (b, a) = pair
         length = start[B, b + 1] - start[B, b]
         if at >= (start[A, a + 1] - start[A, a]) * length:
             return 0, 0
@@ -139,17 +143,20 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
     @cuda.jit(device=True)
     def bring(at, pair, shape, operands, tensor, right):
         """Write a thread's columns to its words of shared memory, with zeros past the last."""
-        warp, warps = cuda.threadIdx.x // LANES, cuda.blockDim.x // LANES
+        warp = cuda.threadIdx.x // LANES
+        warps = cuda.blockDim.x // LANES
         first, times = column(at, R, pair, shape, operands)
         second, second_times = column(at + 1, R, pair, shape, operands)
         for four in range(warp, words_of(shape[C, R]), warps):
-            numbers, others = tensor[uint64(first + four)], tensor[uint64(second + four)]
+            numbers = tensor[uint64(first + four)]
+            others = tensor[uint64(second + four)]
             for i in range(FOUR):
                 word = (numbers & FIELD) * times
                 if per_word > 1:
                     word |= (others & FIELD) * second_times << BITS
                 right[uint32((FOUR * four + i) * LANES)] = uint32(word)
-                numbers, others = numbers >> BITS, others >> BITS
+                numbers = numbers >> BITS
+                others = others >> BITS
 
     @cuda.jit(device=True)
     def stage(c, pivot, operands, pivots, staged):
@@ -157,11 +164,14 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
 
         A term is the upper half of a word; where its row begins in shared memory is the lower one.
         """
-        lane, count = cuda.threadIdx.x % LANES, uint64(0)
-        first, end = operands.start[C, c], operands.start[C, c + 1]
+        lane = cuda.threadIdx.x % LANES
+        count = uint64(0)
+        first = operands.start[C, c]
+        end = operands.start[C, c + 1]
         together()  # all have read what was staged before
         while first < end:
-            term, row = uint32(0), int64(0)
+            term = uint32(0)
+            row = int64(0)
             if first + lane < end:
                 word = operands.words[uint64(first + lane)]
                 pivot_entry = pivots[uint64(pivot + (word & FIELD))]
@@ -179,10 +189,15 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
     def kernel(first, parts, pairs, shape, operands, tensors, sums):
         slab = cuda.shared.array(SLAB, uint32)
         staged = cuda.shared.array(STAGED, int64)
-        lane, warp = cuda.threadIdx.x % LANES, cuda.threadIdx.x // LANES
-        warps, right, terms = cuda.blockDim.x // LANES, slab[lane:], staged[warp * ROOM :]
-        number, part = cuda.blockIdx.x // parts, cuda.blockIdx.x % parts
-        b, a = pairs[first + number, 0], pairs[first + number, 1]
+        lane = cuda.threadIdx.x % LANES
+        warp = cuda.threadIdx.x // LANES
+        warps = cuda.blockDim.x // LANES
+        right = slab[lane:]
+        terms = staged[warp * ROOM :]
+        number = cuda.blockIdx.x // parts
+        part = cuda.blockIdx.x % parts
+        b = pairs[first + number, 0]
+        a = pairs[first + number, 1]
         start = operands.start
         pivot = (a * shape[B, P] + b) * words_of(shape[C, P]) * FOUR
         columns = (start[A, a + 1] - start[A, a]) * (start[B, b + 1] - start[B, b])
@@ -198,11 +213,14 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
                 numbers = tensors.q[uint64(left + four)]
                 others = tensors.q[uint64(second_left + four)]
                 for c in range(FOUR * four, min(FOUR * four + FOUR, shape[C, Q])):
-                    i, low, high = uint64(0), total(0), total(0)
+                    i = uint64(0)
+                    low = total(0)
+                    high = total(0)
                     count = stage(c, pivot, operands, tensors.p, terms)
                     while i < count:
                         term = terms[i]
-                        times, word = term >> 32, int64(right[uint64(term & ROW)])
+                        times = term >> 32
+                        word = int64(right[uint64(term & ROW)])
                         low = total(low + times * word)
                         if per_word > 1:
                             high = total(high + times * (word >> BITS))
@@ -211,7 +229,8 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
                         low = total(int64(low) - (int64(high) << BITS))  # it was of whole words
                         result += int64(high) * (others & FIELD)
                     result += int64(low) * (numbers & FIELD)
-                    numbers, others = numbers >> BITS, others >> BITS
+                    numbers = numbers >> BITS
+                    others = others >> BITS
         cuda.atomic.add(sums, number, np.uint64(result))
 
     return kernel
@@ -220,4 +239,4 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
 @cache
 def kernel(wide: bool) -> Any:
     """Return what compiles the kernel; see ``compile_cuda.kernel``."""
-    return compile_cuda.kernel(build_kernel(wide), SIGNATURE, max_registers=MOST_REGISTERS)
+    return compile_cuda.kernel(build_kernel(wide), SIGNATURE, max_registers=MAX_REGISTERS)

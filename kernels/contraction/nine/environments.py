@@ -34,7 +34,8 @@ from gpusudoku.kernels.kernel import jitable
 @jitable
 def find_fitting(b, pivot, ledger):
     """Write which entries of P are orthogonal to b."""
-    start, touched = ledger.start, ledger.touched
+    start = ledger.start
+    touched = ledger.touched
     start[:] = 0
     # ``touched`` marks the orthogonal numbers at B for the moment.
     touched[:] = 0
@@ -55,10 +56,13 @@ def find_fitting(b, pivot, ledger):
 @jitable
 def join_pair(pair, a, b_kinds, turn, environment, ledger):
     """Add a pair to the environment of A, and to what is kept of its group."""
-    pivot, shape = turn.pivot, turn.roles.shape
-    first, joined = pivot.first, ledger.joined
+    pivot = turn.pivot
+    shape = turn.roles.shape
+    first = pivot.first
+    joined = ledger.joined
     a_kinds = np.int64(first[A, a + 1] - first[A, a])
-    kinds, numbers = np.int64(first[C, shape[C, P]]), shape[C, P]
+    kinds = np.int64(first[C, shape[C, P]])
+    numbers = shape[C, P]
     for i in range(pivot.lengths[A, a]):
         at_a = np.int64(pivot.numbers[A, a, i])
         if ledger.start[at_a] == ledger.start[at_a + 1]:
@@ -69,7 +73,8 @@ def join_pair(pair, a, b_kinds, turn, environment, ledger):
         offset = pivot.offset[A, at_a, a]
         for f in range(ledger.start[at_a], ledger.start[at_a + 1]):
             entry = pivot.entries[ledger.fitting[f]]
-            z, times = np.int64(entry[C]), np.int64(entry[MULTIPLICITY])
+            z = np.int64(entry[C])
+            times = np.int64(entry[MULTIPLICITY])
             if ledger.joined_for[z] != pair:
                 ledger.joined_for[z] = pair
                 for k in range(a_kinds):
@@ -106,8 +111,11 @@ def _keep(at_a, size, by_kind, of_group, ledger):
 @jitable
 def join_group(b, turn, environment, ledger):
     """Add what is kept of a group to the environments of B and C."""
-    pivot, numbers, first = turn.pivot, turn.roles.shape[C, P], turn.pivot.first
-    b_kinds, kinds = np.int64(first[B, b + 1] - first[B, b]), np.int64(first[C, numbers])
+    pivot = turn.pivot
+    numbers = turn.roles.shape[C, P]
+    first = turn.pivot.first
+    b_kinds = np.int64(first[B, b + 1] - first[B, b])
+    kinds = np.int64(first[C, numbers])
     for at_a in range(PARTITIONS):
         if not ledger.touched[at_a]:
             continue
@@ -116,7 +124,8 @@ def join_group(b, turn, environment, ledger):
         of_b = ledger.of_b[at_a * numbers * b_kinds : (at_a + 1) * numbers * b_kinds]
         for f in range(ledger.start[at_a], ledger.start[at_a + 1]):
             entry = pivot.entries[ledger.fitting[f]]
-            z, times = np.int64(entry[C]), np.int64(entry[MULTIPLICITY])
+            z = np.int64(entry[C])
+            times = np.int64(entry[MULTIPLICITY])
             to_c = pivot.begin[C, entry[KINDS + C]]
             to_b = pivot.begin[B, entry[KINDS + B]] + pivot.offset[B, entry[B], b]
             for j in range(pivot.lengths[C, z]):
@@ -152,7 +161,8 @@ class Found(Group):
 @jitable
 def collect(summed, tables, numbering, naming, roles, pivot, environment, found):
     """Write ``found`` of the box where P meets the line in a summed role."""
-    x, line = roles.crossing[P], roles.summed[summed]
+    x = roles.crossing[P]
+    line = roles.summed[summed]
     found.written[:] = 0
     found.part[:] = 0
     found.used[:] = 0
@@ -165,7 +175,8 @@ def collect(summed, tables, numbering, naming, roles, pivot, environment, found)
                               naming.first[x, line % 3, number + 1]):  # fmt: skip
                 at = pivot.begin[summed, kind] + pivot.offset[summed, number, of_other]
                 _gather(at, of_other, line, x % 3, naming, environment, found)
-                numbers, lines = (number, of_other), (x, line)
+                numbers = (number, of_other)
+                lines = (x, line)
                 _spread(kind, numbers, lines, tables, numbering, naming, found)
 
 
@@ -177,8 +188,10 @@ def _gather(at, number, line, place, naming, environment, found):
         at += 1
         if value == 0:
             continue
-        low, high = value & (1 << LIMB) - 1, value >> LIMB
-        total, names = naming.total[line, place, kind], naming.names[line, place, kind]
+        low = value & (1 << LIMB) - 1
+        high = value >> LIMB
+        total = naming.total[line, place, kind]
+        names = naming.names[line, place, kind]
         found.used[total] = max(found.used[total], np.int8(1 + (high > 0)))
         for s in range(3):
             for name in range(3):
@@ -200,7 +213,8 @@ def _spread(kind, numbers, lines, tables, numbering, naming, found):
         if not found.used[total]:
             continue
         own_total = naming.total[x, line % 3, kind]
-        part, shares = found.part[total], found.shares[own_total, total]
+        part = found.part[total]
+        shares = found.shares[own_total, total]
         if not found.written[own_total, total]:
             found.written[own_total, total] = 1
             shares[:] = 0

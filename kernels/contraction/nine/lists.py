@@ -45,7 +45,8 @@ def number_at(key, line, other, numbers):
 @jitable
 def find_key(key, keys, size):
     """Return the index of a key among the first ``size`` keys, which are sorted; or -1."""
-    low, high = 0, size
+    low = 0
+    high = size
     while low < high:
         middle = (low + high) // 2
         if keys[middle] < key:
@@ -69,14 +70,16 @@ def allow_permutations(candidates, tables, lists):
     A permutation is allowed to a digit if in each of the three boxes of the line some cell of the
     column (of a stack; the row, of a band) has the digit as a candidate.
     """
-    masks, permutations = lists.masks, tables.permutations
+    masks = lists.masks
+    permutations = tables.permutations
     masks[:] = 0
     for digit in range(9):
         bit = np.uint64(1) << np.uint64(digit)
         rows, columns = 0, 0  # bit 9 * band + 3 * stack + row or column in the box
         for cell in range(81):
             if candidates[cell] & bit != np.uint64(0):
-                r, c = cell // 9, cell % 9
+                r = cell // 9
+                c = cell % 9
                 box = 9 * (r // 3) + 3 * (c // 3)
                 rows |= 1 << (box + r % 3)
                 columns |= 1 << (box + c % 3)
@@ -96,15 +99,19 @@ def allow_permutations(candidates, tables, lists):
 @jitable
 def list_lines(tables, scratch, lists):
     """Write the lists of all six lines from ``lists.masks``; False if one of them is empty."""
-    keys, multiplicity, size = lists.keys, lists.multiplicity, lists.size
+    keys = lists.keys
+    multiplicity = lists.multiplicity
+    size = lists.size
     for line in range(6):
         other = _line_with_same_masks(line, lists.masks)
         if other >= 0:
             size[line] = size[other]
             for e in range(size[other]):
-                keys[line, e], multiplicity[line, e] = keys[other, e], multiplicity[other, e]
+                keys[line, e] = keys[other, e]
+                multiplicity[line, e] = multiplicity[other, e]
         else:
-            raw, codes = scratch.raw, scratch.codes
+            raw = scratch.raw
+            codes = scratch.codes
             count = list_maps(lists.masks[line], tables, scratch.stack, codes)
             for i in range(count):
                 raw[0, i] = key_of(codes[i], tables)
@@ -142,7 +149,8 @@ def _sort_keys(count, one, other, counters, keys, multiplicity):
     for i in range(count):
         if last < 0 or keys[last] != one[i]:
             last += 1
-            keys[last], multiplicity[last] = one[i], 0
+            keys[last] = one[i]
+            multiplicity[last] = 0
         multiplicity[last] += 1
     return last + 1
 
@@ -156,14 +164,19 @@ def list_maps(masks, tables, stack, maps):
     Digit by digit, those with the fewest permutations first, depth first; nine counters in one
     integer say how many digits every set has in each of the three boxes, three at most.
     """
-    order, counts, codes, left = stack[0], stack[1], stack[2], stack[3]
+    order = stack[0]
+    counts = stack[1]
+    codes = stack[2]
+    left = stack[3]
     for digit in range(9):
         i = digit
         while i > 0 and _choices(masks[order[i - 1]]) > _choices(masks[digit]):
             order[i] = order[i - 1]
             i -= 1
         order[i] = digit
-    counts[0], codes[0], left[0] = 0, 0, masks[order[0]]
+    counts[0] = 0
+    codes[0] = 0
+    left[0] = masks[order[0]]
     depth, found = 0, 0
     while depth >= 0:
         if left[depth] == 0:
@@ -179,7 +192,9 @@ def list_maps(masks, tables, stack, maps):
         code = codes[depth] + tables.code_steps[order[depth], k]
         if depth < 8:
             depth += 1
-            counts[depth], codes[depth], left[depth] = count, code, masks[order[depth]]
+            counts[depth] = count
+            codes[depth] = code
+            left[depth] = masks[order[depth]]
             continue
         # Nine digits, three sets, none above three: every set has three digits.
         maps[found] = code
@@ -233,7 +248,8 @@ def prune(orthogonal_bits, marks, keys, multiplicity, size):
     Where a stack and a band meet in a box, their partitions must be orthogonal. Entries without
     any counterpart are dropped until none is left to drop.
     """
-    in_stack, in_band = marks[0], marks[1]
+    in_stack = marks[0]
+    in_band = marks[1]
     changed = True
     while changed:
         changed = False
@@ -280,16 +296,20 @@ def _drop(line, place, marks, orthogonal_bits, keys, multiplicity, size):
 def divide(lists):
     """Divide the multiplicities of every line by their greatest common divisor."""
     for line in range(6):
-        divisor, largest, multiplicity = np.int64(0), np.int64(0), lists.multiplicity[line]
+        divisor = np.int64(0)
+        largest = np.int64(0)
+        multiplicity = lists.multiplicity[line]
         for e in range(lists.size[line]):
-            a, b = divisor, np.int64(multiplicity[e])
+            a = divisor
+            b = np.int64(multiplicity[e])
             largest = max(largest, b)
             while b:
                 a, b = b, a % b
             divisor = a
         for e in range(lists.size[line]):
             multiplicity[e] //= divisor
-        lists.divisor[line], lists.largest[line] = divisor, largest // divisor
+        lists.divisor[line] = divisor
+        lists.largest[line] = largest // divisor
 
 
 @jitable
@@ -321,7 +341,8 @@ def sort_entries(lists, numbering, roles, operands):
     for summed in range(3):
         line = roles.summed[summed]
         sorting = roles.crossing[Q if summed == C else P]
-        entries, start = operands.entries[summed], operands.start[summed]
+        entries = operands.entries[summed]
+        start = operands.start[summed]
         start[:] = 0
         for e in range(lists.size[line]):
             start[number_at(lists.keys[line, e], line, sorting, numbering.number)] += 1

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpusudoku.kernels.contraction.nine.arrays import MOST_SYMMETRIES, A, B, P
+from gpusudoku.kernels.contraction.nine.arrays import MAX_SYMMETRIES, A, B, P
 from gpusudoku.kernels.kernel import jitable
 
 
@@ -42,7 +42,8 @@ def find_symmetries(masks, tables, symmetries):
     All exchanges of two digits are tried, and of two and two at once, except where those that were
     found before them are known to generate them.
     """
-    permutations, kind = tables.permutations, symmetries.kind
+    permutations = tables.permutations
+    kind = symmetries.kind
     for line in range(6):
         for digit in range(9):
             for names in range(6):
@@ -55,14 +56,15 @@ def find_symmetries(masks, tables, symmetries):
         for two in range(one + 1, 9):
             if kind[one] != kind[two] and _try(one, two, 0, 0, found, masks, symmetries):
                 found += 1
-                before, after = kind[two], kind[one]
+                before = kind[two]
+                after = kind[one]
                 for digit in range(9):
                     kind[digit] = after if kind[digit] == before else kind[digit]
     for one in range(9):
         for two in range(one + 1, 9):
             for three in range(one + 1, 9):
                 for four in range(three + 1, 9):
-                    if two in (three, four) or found == MOST_SYMMETRIES:
+                    if two in (three, four) or found == MAX_SYMMETRIES:
                         continue
                     if kind[one] == kind[two] and kind[three] == kind[four]:
                         continue
@@ -92,7 +94,8 @@ def _renamed(mask, names, permutations):
 @jitable
 def _try(one, two, three, four, at, masks, symmetries):
     """Write two exchanges of digits at an index of the symmetries; say whether they are one."""
-    exchanged, digits = symmetries.exchanged[at], symmetries.digits[at]
+    exchanged = symmetries.exchanged[at]
+    digits = symmetries.digits[at]
     exchanged[0], exchanged[1], exchanged[2], exchanged[3] = one, two, three, four
     for digit in range(9):
         digits[digit] = digit
@@ -127,7 +130,8 @@ def names_after(line, digits, masks, renamed):
 @jitable
 def write_images(found, tables, numbering, roles, symmetries, orbits):
     """Write ``orbits.images`` for the numbers of partitions of A and B at P."""
-    place, swaps = roles.crossing[P] % 3, tables.swaps
+    place = roles.crossing[P] % 3
+    swaps = tables.swaps
     for s in range(found):
         one, two, three, four = symmetries.exchanged[s]
         for summed in (A, B):
@@ -141,22 +145,35 @@ def write_images(found, tables, numbering, roles, symmetries, orbits):
 @jitable
 def walk_orbits(found, numbers_of_a, numbers_of_b, orbits):
     """Write ``orbits`` from its images under so many symmetries; return the number of orbits."""
-    members, seen, images, pairs = orbits.members, orbits.seen, orbits.images, orbits.pairs
-    width, count, end = numbers_of_a, 0, 0
+    members = orbits.members
+    seen = orbits.seen
+    images = orbits.images
+    pairs = orbits.pairs
+    width = numbers_of_a
+    count = 0
+    end = 0
     seen[: width * numbers_of_b] = 0
     for least in range(width * numbers_of_b):
         if seen[least]:
             continue
-        position, first, orbits.first[count] = end, end, end
-        members[end], orbits.parent[end], orbits.symmetry[end], seen[least] = least, -1, -1, 1
+        position = end
+        first = end
+        orbits.first[count] = end
+        members[end] = least
+        orbits.parent[end] = -1
+        orbits.symmetry[end] = -1
+        seen[least] = 1
         end += 1
         while position < end:
-            b, a = members[position] // width, members[position] % width
+            b = members[position] // width
+            a = members[position] % width
             for s in range(found):
                 image = np.int64(images[s, B, b]) * width + images[s, A, a]
                 if not seen[image]:
-                    members[end], seen[image] = image, 1
-                    orbits.parent[end], orbits.symmetry[end] = position, s
+                    members[end] = image
+                    seen[image] = 1
+                    orbits.parent[end] = position
+                    orbits.symmetry[end] = s
                     end += 1
             position += 1
         pairs[count, 0], pairs[count, 1], pairs[count, 2] = (

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from gpusudoku.kernels.arguments import Group, array_of
 from gpusudoku.kernels.bits import lowest_index
 from gpusudoku.kernels.contraction.nine.arrays import (
-    MOST_ENTRIES,
-    MOST_MAPS,
+    MAX_ENTRIES,
+    MAX_MAPS,
     MULTIPLICITY,
     ORTHOGONAL,
     PAIRS,
@@ -65,17 +65,17 @@ from gpusudoku.kernels.kernel import jitable
 
 WORD = 64
 """Entries in one integer of a bit set."""
-MOST_WIDTH = -(-MOST_ENTRIES // WORD)
+MAX_WIDTH = -(-MAX_ENTRIES // WORD)
 """Integers that a bit set of entries takes, at most."""
 
 
 class Words(Group):
     """The words of the six lines. ``list_words`` writes them."""
 
-    codes = array_of(np.int16, 6, MOST_MAPS, 3)
+    codes = array_of(np.int16, 6, MAX_MAPS, 3)
     """The words of every line, each as its codes by place. They are sorted by their entries, in the
     order of ``Lists.keys``, and those of an entry by their codes."""
-    start = array_of(np.int32, 6, MOST_ENTRIES + 1)
+    start = array_of(np.int32, 6, MAX_ENTRIES + 1)
     """Where the words of every entry begin; then their end."""
 
 
@@ -84,7 +84,7 @@ class Fitting(Group):
 
     width = array_of(np.int64, 3)
     """How many integers a set of entries of P, Q and R takes."""
-    sets = array_of(np.uint64, 3, 3, PARTITIONS * MOST_WIDTH)
+    sets = array_of(np.uint64, 3, 3, PARTITIONS * MAX_WIDTH)
     """By crossing role, summed role and number of the summed line: the entries of X that are
     orthogonal to it, as a set of ``width`` integers. Entry e, in the order of ``Lists.keys``, is
     bit e % 64 of integer e // 64."""
@@ -127,8 +127,10 @@ def _line_with_same_words(line, lists):
 @jitable
 def _sort_words(line, count, tables, maps, lists, words):
     """Write a line's words from the codes of its maps, but for entries that were dropped."""
-    keys, size = lists.keys[line], lists.size[line]
-    codes, start = words.codes[line], words.start[line]
+    keys = lists.keys[line]
+    size = lists.size[line]
+    codes = words.codes[line]
+    start = words.start[line]
     # Where the words of entry e begin is kept at e + 1 at first, and moves on to their end.
     start[0], begin = 0, 0
     for e in range(size):
@@ -149,7 +151,10 @@ def _sort_words(line, count, tables, maps, lists, words):
 def _sort_few(codes, first, last):
     """Sort words[first:last], twelve at most, by their codes."""
     for i in range(first + 1, last):
-        one, two, three, at = codes[i, 0], codes[i, 1], codes[i, 2], i
+        one = codes[i, 0]
+        two = codes[i, 1]
+        three = codes[i, 2]
+        at = i
         while at > first and _is_before(one, two, three, codes[at - 1]):
             for place in range(3):
                 codes[at, place] = codes[at - 1, place]
@@ -173,11 +178,13 @@ def mark_fitting(tables, lists, numbering, roles, fitting):
     one = np.uint64(1)
     for crossing in range(3):
         x = roles.crossing[crossing]
-        size, keys = lists.size[x], lists.keys[x]
+        size = lists.size[x]
+        keys = lists.keys[x]
         width = (size + WORD - 1) // WORD
         fitting.width[crossing] = width
         for summed in range(3):
-            line, sets = roles.summed[summed], fitting.sets[crossing, summed]
+            line = roles.summed[summed]
+            sets = fitting.sets[crossing, summed]
             numbers = numbering.number[line, x % 3]
             sets[: roles.shape[summed, crossing] * width] = np.uint64(0)
             for e in range(size):
@@ -218,8 +225,10 @@ class Asked(NamedTuple):
 def relabel(count, tables, symmetries, orbits, relabelling):
     """Write ``relabelling`` of so many pairs."""
     for i in range(count):
-        digits, names = relabelling.digits[i], relabelling.names[i]
-        before, s = orbits.parent[i], orbits.symmetry[i]
+        digits = relabelling.digits[i]
+        names = relabelling.names[i]
+        before = orbits.parent[i]
+        s = orbits.symmetry[i]
         for digit in range(9):
             digits[digit] = digit
             if before >= 0:
@@ -246,10 +255,13 @@ def build_find_cells(entry: Any, total: Any) -> Callable[..., None]:
     @jitable
     def descend(t, left_over, a, b, length, operands, slabs, cell):
         """Write the cell of a number among those of one term, and what is left of the number."""
-        factor, row = slabs.factors[t], slabs.row
+        factor = slabs.factors[t]
+        row = slabs.row
         number = left_over // factor
-        lefts, rights = slabs.gathered[LEFT], slabs.gathered[RIGHT]
-        at_q, at_r = slabs.terms[t, 0], slabs.terms[t, 1]
+        lefts = slabs.gathered[LEFT]
+        rights = slabs.gathered[RIGHT]
+        at_q = slabs.terms[t, 0]
+        at_r = slabs.terms[t, 1]
         for k in range(operands.start[A, a], operands.start[A, a + 1]):
             entry_of_a = operands.entries[A, k]
             left = lefts[row[LEFT, entry_of_a[Q]], at_q]
@@ -278,9 +290,12 @@ def build_find_cells(entry: Any, total: Any) -> Callable[..., None]:
         and C, and the number within the cell, divided by the divisors of all lines. stop is int64
         (1); once it is not 0 no more pairs are looked at, and the rest is left as it is.
         """
-        pairs, first, last = asked.pairs, 0, len(asked.pairs)
+        pairs = asked.pairs
+        first = 0
+        last = len(asked.pairs)
         while first < last:
-            b, end = pairs[first, 0], end_of_group(first, last, pairs)
+            b = pairs[first, 0]
+            end = end_of_group(first, last, pairs)
             if not summed:
                 length = gather_group(first, end, pairs, roles, operands, tensors, slabs)
                 slabs.held[LENGTH] = length
@@ -316,11 +331,14 @@ def _accumulate(operands, slabs):
 
     Writes ``slabs.chosen``, too.
     """
-    entries, count, solutions = operands.entries[C], 0, np.int64(0)
+    entries = operands.entries[C]
+    count = 0
+    solutions = np.int64(0)
     for e in range(operands.start[C, -1]):
         if slabs.pivots[entries[e, P]] != 0:
             solutions += slabs.factors[count] * slabs.totals[count]
-            slabs.totals[count], slabs.chosen[count] = solutions, e
+            slabs.totals[count] = solutions
+            slabs.chosen[count] = e
             count += 1
     return count
 
@@ -328,7 +346,8 @@ def _accumulate(operands, slabs):
 @jitable
 def _find_term(number, totals, count):
     """Return the first index whose total is larger than the number."""
-    low, high = 0, count
+    low = 0
+    high = count
     while low < high:
         middle = (low + high) // 2
         if totals[middle] <= number:
@@ -355,7 +374,8 @@ def choose_words(cells, lists, roles, operands, tensors, words, fitting, chosen)
             )
             number //= ways
         for summed in (C, B, A):
-            line, e = roles.summed[summed], operands.listed[summed, cell[summed]]
+            line = roles.summed[summed]
+            e = operands.listed[summed, cell[summed]]
             start = np.int64(words.start[line, e])
             ways = words.start[line, e + 1] - start
             chosen[i, line] = start + number % ways
@@ -376,7 +396,8 @@ def _ways(crossing, cell, lists, roles, operands, tensors):
 @jitable
 def _fitting_word(crossing, number, cell, roles, operands, start, fitting):
     """Return the word of P, Q or R that has a number among those that fit a cell."""
-    width, sets = fitting.width[crossing], fitting.sets[crossing]
+    width = fitting.width[crossing]
+    sets = fitting.sets[crossing]
     of_a = width * operands.entries[A, cell[A], crossing]
     of_b = width * operands.entries[B, cell[B], crossing]
     of_c = width * operands.entries[C, cell[C], crossing]
@@ -400,7 +421,8 @@ def write_grids(chosen, positions, targets, tables, words, relabelling, grids):
     they are written to. grids is uint8 (rows, 81), digits from 1 on.
     """
     for i in range(len(chosen)):
-        digits, names = relabelling.digits[positions[i]], relabelling.names[positions[i]]
+        digits = relabelling.digits[positions[i]]
+        names = relabelling.names[positions[i]]
         grid = grids[targets[i]]
         for band in range(3):
             across = words.codes[3 + band, chosen[i, 3 + band]]
@@ -410,6 +432,8 @@ def write_grids(chosen, positions, targets, tables, words, relabelling, grids):
                 by_row = np.int64(across[stack])
                 by_column = np.int64(words.codes[stack, chosen[i, stack], band])
                 for digit in range(9):
-                    row, column = rows[by_row % 3], columns[by_column % 3]
+                    row = rows[by_row % 3]
+                    column = columns[by_column % 3]
                     grid[27 * band + 9 * row + 3 * stack + column] = digits[digit] + 1
-                    by_row, by_column = by_row // 3, by_column // 3
+                    by_row = by_row // 3
+                    by_column = by_column // 3

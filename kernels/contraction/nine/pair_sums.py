@@ -34,7 +34,7 @@ import numpy as np
 
 from gpusudoku.kernels.arguments import Group, array_of, words_of
 from gpusudoku.kernels.contraction.nine.arrays import (
-    MOST_ENTRIES,
+    MAX_ENTRIES,
     MULTIPLICITY,
     PARTITIONS,
     A,
@@ -87,13 +87,13 @@ class Slabs(Group):
     """What the tensor is multiplied by at the entries of a b."""
     pivots = array_of(np.int16, PARTITIONS)
     """The tensor of P at one (a, b)."""
-    terms = array_of(np.int16, MOST_ENTRIES, 2)
+    terms = array_of(np.int16, MAX_ENTRIES, 2)
     """The numbers at Q and R of the entries of C that count for a pair."""
-    factors = array_of(np.int64, MOST_ENTRIES)
+    factors = array_of(np.int64, MAX_ENTRIES)
     """For each of them, the tensor of P times the multiplicity."""
-    chosen = array_of(np.int16, MOST_ENTRIES)
+    chosen = array_of(np.int16, MAX_ENTRIES)
     """Which entry of C each of them is, where solutions are looked for."""
-    totals = array_of(np.int64, MOST_ENTRIES)
+    totals = array_of(np.int64, MAX_ENTRIES)
     """For each of them, the dot product, where that is to be kept."""
     held = array_of(np.int64, 2)
     """The length of the runs that are gathered, and the number of terms of a pair, where solutions
@@ -135,12 +135,10 @@ def end_of_group(first, last, pairs):
 @jitable
 def _number_rows(side, first, last, operands, pairs, slabs):
     """Write ``row`` of a side: the numbers of A that these pairs need get a row."""
-    start, entries, row, crossing = (
-        operands.start[A],
-        operands.entries[A],
-        slabs.row[side],
-        Q + side,
-    )
+    start = operands.start[A]
+    entries = operands.entries[A]
+    row = slabs.row[side]
+    crossing = Q + side
     row[:] = -1
     needed = 0
     for pair in range(first, last):
@@ -155,7 +153,8 @@ def _number_rows(side, first, last, operands, pairs, slabs):
 @jitable
 def _select(a, b, roles, operands, tensors, slabs):
     """Write the terms of a pair, entries of C where P's tensor is not zero; return how many."""
-    tensor, column = tensors.entries[roles.tensor[P]], slabs.pivots
+    tensor = tensors.entries[roles.tensor[P]]
+    column = slabs.pivots
     width = roles.shape[B, P]
     row = roles.shape[A, P] * width
     some = False
@@ -164,7 +163,8 @@ def _select(a, b, roles, operands, tensors, slabs):
         some |= column[i] != 0
     if not some:
         return 0
-    count, entries = 0, operands.entries[C]
+    count = 0
+    entries = operands.entries[C]
     for e in range(operands.start[C, -1]):
         value = np.int64(column[entries[e, P]])
         slabs.terms[count, 0], slabs.terms[count, 1] = entries[e, Q], entries[e, R]
@@ -176,7 +176,9 @@ def _select(a, b, roles, operands, tensors, slabs):
 @jitable
 def _fill(side, first, runs, words, roles, operands, slabs):
     """Write rows of the slab of a side, run after run; ``words`` is a run's length in words."""
-    slab, gathered, row = slabs.slab_words[side], slabs.gathered_words[side], slabs.row[side]
+    slab = slabs.slab_words[side]
+    gathered = slabs.gathered_words[side]
+    row = slabs.row[side]
     for k in range(runs):
         source = row[operands.entries[A, first + k, Q + side]]
         to = k * words
@@ -192,10 +194,16 @@ def build_slabs(entry: Any) -> tuple[Callable[..., int], Callable[..., None]]:
     @jitable
     def gather(side, b, length, roles, operands, tensors, slabs):
         """Write the runs of a side for one b: for every c, and every a that has a row."""
-        crossing, column, times, row = Q + side, slabs.column, slabs.times, slabs.row[side]
-        tensor, gathered = tensors.entries[roles.tensor[crossing]], slabs.gathered[side]
-        height, width = roles.shape[A, crossing], roles.shape[B, crossing]
-        first, count = operands.start[B, b], operands.start[B, b + 1] - operands.start[B, b]
+        crossing = Q + side
+        column = slabs.column
+        times = slabs.times
+        row = slabs.row[side]
+        tensor = tensors.entries[roles.tensor[crossing]]
+        gathered = slabs.gathered[side]
+        height = roles.shape[A, crossing]
+        width = roles.shape[B, crossing]
+        first = operands.start[B, b]
+        count = operands.start[B, b + 1] - operands.start[B, b]
         entries = operands.entries[B]
         for l in range(count):  # noqa: E741
             column[l] = entries[first + l, crossing]
@@ -266,15 +274,23 @@ def build_pair_sum(
 
         Neighbours share a row of ``left``, so four are summed at once.
         """
-        left, right = slabs.slab[LEFT], slabs.slab[RIGHT]
-        terms, factors, totals = slabs.terms, slabs.factors, slabs.totals
+        left = slabs.slab[LEFT]
+        right = slabs.slab[RIGHT]
+        terms = slabs.terms
+        factors = slabs.factors
+        totals = slabs.totals
         result, e = 0, 0
         while e < count:
             u = terms[e, 0]
             if e + 4 <= count and terms[e + 3, 0] == u:
-                v0, v1 = terms[e, 1], terms[e + 1, 1]
-                v2, v3 = terms[e + 2, 1], terms[e + 3, 1]
-                s0, s1, s2, s3 = total(0), total(0), total(0), total(0)
+                v0 = terms[e, 1]
+                v1 = terms[e + 1, 1]
+                v2 = terms[e + 2, 1]
+                v3 = terms[e + 3, 1]
+                s0 = total(0)
+                s1 = total(0)
+                s2 = total(0)
+                s3 = total(0)
                 for i in range(length):
                     x = total(left[u, i])
                     s0 = total(s0 + total(x * total(right[v0, i])))
@@ -290,7 +306,8 @@ def build_pair_sum(
                     totals[e + 3] += s3
                 e += 4
             else:
-                v0, s0 = terms[e, 1], total(0)
+                v0 = terms[e, 1]
+                s0 = total(0)
                 for i in range(length):
                     s0 = total(s0 + total(total(left[u, i]) * total(right[v0, i])))
                 result += factors[e] * s0
@@ -303,7 +320,9 @@ def build_pair_sum(
     def sum_pair(a, b, length, roles, operands, tensors, slabs):
         """Return the sum of a pair, whose runs are gathered."""
         terms = _select(a, b, roles, operands, tensors, slabs)
-        result, k, stop = 0, operands.start[A, a], operands.start[A, a + 1]
+        result = 0
+        k = operands.start[A, a]
+        stop = operands.start[A, a + 1]
         if keep:
             slabs.totals[:terms] = 0
         if terms == 0:
@@ -330,9 +349,11 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
         The sum of each by itself is written to ``slabs.results``. stop is int64 (1); once it is not
         0 no more pairs are summed, and the rest is left as it is.
         """
-        pairs, sums = orbits.pairs, slabs.sums
+        pairs = orbits.pairs
+        sums = slabs.sums
         while first < last:
-            b, end = pairs[first, 0], end_of_group(first, last, pairs)
+            b = pairs[first, 0]
+            end = end_of_group(first, last, pairs)
             length = gather_group(first, end, pairs, roles, operands, tensors, slabs)
             for pair in range(first, end):
                 if stop[0] != 0:
@@ -353,7 +374,7 @@ sum_wide = build_sum_pairs(np.int32, np.int64)
 """``sum_pairs`` for every other board."""
 
 
-MOST_THREADS = 512
+MAX_THREADS = 512
 """Threads of a block, at most."""
 FOUR = 4
 """Fields of a word of 64 bits."""

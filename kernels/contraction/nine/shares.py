@@ -75,8 +75,10 @@ from gpusudoku.kernels.kernel import Kernel, jitable, kernel
 @jitable
 def _clear(a_kinds, b_kinds, a, b, turn, tensors, ledger):
     """Clear what is written for a pair, and write its pivots; say whether there may be any sum."""
-    shape, first = turn.roles.shape, turn.pivot.first
-    tensor, width = tensors.entries[turn.roles.tensor[P]], shape[B, P]
+    shape = turn.roles.shape
+    first = turn.pivot.first
+    tensor = tensors.entries[turn.roles.tensor[P]]
+    width = shape[B, P]
     some = False
     for x in range(shape[C, P]):
         value = np.int64(tensor[(x * shape[A, P] + a) * width + b])
@@ -115,7 +117,8 @@ def _take(total, size, ledger):
 @jitable
 def _multiply(times, a_kinds, b_kinds, turn, ledger):
     """Multiply the sums of a pair."""
-    shape, first = turn.roles.shape, turn.pivot.first
+    shape = turn.roles.shape
+    first = turn.pivot.first
     if times == 1:
         return
     for i in range(shape[C, P] * a_kinds):
@@ -134,13 +137,16 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
     def add_products(k, runs, length, a, b, turn, slabs, ledger):
         """Add some runs of a pair to its sums by kinds."""
         roles, operands, _, pivot = turn
-        first, start = pivot.first, operands.start[C]
+        first = pivot.first
+        start = operands.start[C]
         several = first[A, a + 1] - first[A, a] > 1 or first[B, b + 1] - first[B, b] > 1
         size = runs * length
         for x in range(roles.shape[C, P]):
             if ledger.pivots[x] == 0:
                 continue
-            kind, e, stop = np.int64(first[C, x]), start[x], start[x + 1]
+            kind = np.int64(first[C, x])
+            e = start[x]
+            stop = start[x + 1]
             apart = first[C, x + 1] - kind > 1
             if several:
                 ledger.products[:size] = 0
@@ -169,9 +175,12 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
         It is added to ``products`` if there are several kinds of A or B, and to its own kind if C
         has another one ``apart`` from it.
         """
-        numbers, products = turn.operands.entries[C, e], ledger.products[:size]
-        row, other = slabs.slab[LEFT, numbers[Q], :size], slabs.slab[RIGHT, numbers[R], :size]
-        times, one = np.int64(numbers[MULTIPLICITY]), total(0)
+        numbers = turn.operands.entries[C, e]
+        products = ledger.products[:size]
+        row = slabs.slab[LEFT, numbers[Q], :size]
+        other = slabs.slab[RIGHT, numbers[R], :size]
+        times = np.int64(numbers[MULTIPLICITY])
+        one = total(0)
         if several:
             for i in range(size):
                 product = total(total(row[i]) * total(other[i]))
@@ -186,15 +195,27 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
     @jitable
     def add_four(e, size, several, apart, turn, slabs, ledger):
         """Add four entries of C at once: the products are loaded and stored less often."""
-        entries, kinds = turn.operands.entries[C, e : e + 4], turn.pivot.kind[C, e : e + 4]
-        left, right, products = slabs.slab[LEFT], slabs.slab[RIGHT], ledger.products[:size]
-        u0, v0 = left[entries[0, Q], :size], right[entries[0, R], :size]
-        u1, v1 = left[entries[1, Q], :size], right[entries[1, R], :size]
-        u2, v2 = left[entries[2, Q], :size], right[entries[2, R], :size]
-        u3, v3 = left[entries[3, Q], :size], right[entries[3, R], :size]
-        t0, t1 = entry(entries[0, MULTIPLICITY]), entry(entries[1, MULTIPLICITY])
-        t2, t3 = entry(entries[2, MULTIPLICITY]), entry(entries[3, MULTIPLICITY])
-        s0, s1, s2, s3 = total(0), total(0), total(0), total(0)
+        entries = turn.operands.entries[C, e : e + 4]
+        kinds = turn.pivot.kind[C, e : e + 4]
+        left = slabs.slab[LEFT]
+        right = slabs.slab[RIGHT]
+        products = ledger.products[:size]
+        u0 = left[entries[0, Q], :size]
+        v0 = right[entries[0, R], :size]
+        u1 = left[entries[1, Q], :size]
+        v1 = right[entries[1, R], :size]
+        u2 = left[entries[2, Q], :size]
+        v2 = right[entries[2, R], :size]
+        u3 = left[entries[3, Q], :size]
+        v3 = right[entries[3, R], :size]
+        t0 = entry(entries[0, MULTIPLICITY])
+        t1 = entry(entries[1, MULTIPLICITY])
+        t2 = entry(entries[2, MULTIPLICITY])
+        t3 = entry(entries[3, MULTIPLICITY])
+        s0 = total(0)
+        s1 = total(0)
+        s2 = total(0)
+        s3 = total(0)
         if several:
             for i in range(size):
                 one = total(total(entry(u0[i] * t0)) * total(v0[i]))
@@ -208,8 +229,10 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
                 s1 = total(s1 + total(total(u1[i]) * total(v1[i])))
                 s2 = total(s2 + total(total(u2[i]) * total(v2[i])))
                 s3 = total(s3 + total(total(u3[i]) * total(v3[i])))
-        r0, r1 = np.int64(s0) * np.int64(t0), np.int64(s1) * np.int64(t1)
-        r2, r3 = np.int64(s2) * np.int64(t2), np.int64(s3) * np.int64(t3)
+        r0 = np.int64(s0) * np.int64(t0)
+        r1 = np.int64(s1) * np.int64(t1)
+        r2 = np.int64(s2) * np.int64(t2)
+        r3 = np.int64(s3) * np.int64(t3)
         if apart:
             by_c = ledger.by_c
             by_c[kinds[0]] += r0
@@ -224,10 +247,13 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
 
         Returns the sum of all.
         """
-        kinds, first, together = turn.pivot.kind[A], turn.pivot.first[A], np.int64(0)
+        kinds = turn.pivot.kind[A]
+        first = turn.pivot.first[A]
+        together = np.int64(0)
         at_a = x * np.int64(first[a + 1] - first[a]) - first[a]
         for run in range(runs):
-            products, some = ledger.products[run * length : (run + 1) * length], np.int64(0)
+            products = ledger.products[run * length : (run + 1) * length]
+            some = np.int64(0)
             for l in range(length):  # noqa: E741
                 some += products[l]
             ledger.by_a[at_a + kinds[k + run]] += some
@@ -240,14 +266,19 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
 
         Returns the sum of all.
         """
-        products, of_kind, of_all = ledger.products, ledger.columns[0], ledger.columns[1]
-        operands, kinds = turn.operands, turn.pivot.kind
-        first_a, first_b = turn.pivot.first[A], turn.pivot.first[B]
+        products = ledger.products
+        of_kind = ledger.columns[0]
+        of_all = ledger.columns[1]
+        operands = turn.operands
+        kinds = turn.pivot.kind
+        first_a = turn.pivot.first[A]
+        first_b = turn.pivot.first[B]
         # Where the sums of this number begin, less the first kind.
         at_a = x * np.int64(first_a[a + 1] - first_a[a]) - first_a[a]
         at_b = x * np.int64(first_b[b + 1] - first_b[b]) - first_b[b]
         of_all[:length] = 0
-        run, together = 0, np.int64(0)
+        run = 0
+        together = np.int64(0)
         while run < runs:
             kind = kinds[A, k + run]
             of_kind[:length] = 0
@@ -273,11 +304,14 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
         four are a ``Turn``, which Numba takes longer to recognize.
         """
         turn = Turn(roles, operands, orbits, pivot)
-        start, pairs, state = operands.start, orbits.pairs, ledger.state
+        start = operands.start
+        pairs = orbits.pairs
+        state = ledger.state
         ledger.joined_for[:] = -1
         full = False
         while state[FIRST] < state[LAST] and not full:
-            b, end = pairs[state[FIRST], 0], end_of_group(state[FIRST], state[LAST], pairs)
+            b = pairs[state[FIRST], 0]
+            end = end_of_group(state[FIRST], state[LAST], pairs)
             length = gather_group(state[FIRST], end, pairs, roles, operands, tensors, slabs)
             b_kinds = np.int64(pivot.first[B, b + 1] - pivot.first[B, b])
             find_fitting(b, pivot, ledger)
@@ -288,7 +322,8 @@ def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
                 a = pairs[pair, 1]
                 a_kinds = np.int64(pivot.first[A, a + 1] - pivot.first[A, a])
                 if _clear(a_kinds, b_kinds, a, b, turn, tensors, ledger):
-                    k, stop = start[A, a], start[A, a + 1]
+                    k = start[A, a]
+                    stop = start[A, a + 1]
                     while k < stop:
                         runs = min(TILE // length, stop - k)
                         lay_out(k, runs, length, roles, operands, slabs)
@@ -322,10 +357,13 @@ class ShareStages:
     def __init__(self, tables: Kind) -> None:
         made = make_workspace()
         arrays = make_turn_arrays(made.roles)
-        turn, parts = kind_of(arrays), [kind_of(part) for part in arrays]
+        turn = kind_of(arrays)
+        parts = [kind_of(part) for part in arrays]
         _, lists, numbering, roles, _, _, tensors, _, symmetries, _ = kind_of(made)
-        words, naming = kind_of(Words()), kind_of(Naming())
-        environment, found = int64[::1], kind_of(Found())
+        words = kind_of(Words())
+        naming = kind_of(Naming())
+        environment = int64[::1]
+        found = kind_of(Found())
         self.choose_turn = kernel(int64, lists, numbering, roles, returns=float64, seconds=0.3)(
             choose_turn
         )

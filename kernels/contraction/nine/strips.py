@@ -31,7 +31,7 @@ from llvmlite import ir
 from gpusudoku.kernels.arguments import Group, array_of
 from gpusudoku.kernels.bits import ONE, lowest_index
 from gpusudoku.kernels.contraction.nine.arrays import (
-    MOST_MAPS,
+    MAX_MAPS,
     ORTHOGONAL,
     PARTITIONS,
     A,
@@ -80,7 +80,7 @@ class Boxes(Group):
     or NO_BOX."""
     boxes = array_of(np.uint8, NUMBERS * PARTNERS * BOX)
     """By number of a summed line's code, and rank: a box, row by row, digits from 1 on."""
-    words = array_of(np.uint16, 6, MOST_MAPS, 3)
+    words = array_of(np.uint16, 6, MAX_MAPS, 3)
     """The numbers of the codes of ``Words``."""
 
 
@@ -96,7 +96,8 @@ def write_boxes(tables, lists, roles, words, boxes):
         for k in range(ORTHOGONAL):
             partition = np.int64(tables.orthogonal[summed, k])
             for naming in range(6):
-                rank, crossing = 6 * k + naming, 6 * partition + naming
+                rank = 6 * k + naming
+                crossing = 6 * partition + naming
                 boxes.rank[summed * NUMBERS + crossing] = rank
                 for other in range(6 * summed, 6 * summed + 6):
                     box = (other * PARTNERS + rank) * BOX
@@ -119,7 +120,8 @@ def _number_codes(tables, boxes):
         if partition < 0 or not _is_canonical(canonical):
             continue
         for naming in range(6):
-            code, sets = 0, boxes.sets[6 * partition + naming]
+            code = 0
+            sets = boxes.sets[6 * partition + naming]
             for digit in range(9):
                 one = tables.permutations[naming, canonical // POWERS[digit] % 3]
                 sets[digit] = one
@@ -143,7 +145,8 @@ def _is_canonical(code):
 def _write_box(box, band, stack, boxes):
     """Write a box by the numbers of a band's and of a stack's code."""
     for digit in range(9):
-        row, column = boxes.sets[band, digit], boxes.sets[stack, digit]
+        row = boxes.sets[band, digit]
+        column = boxes.sets[stack, digit]
         boxes.boxes[box + 3 * row + column] = digit + 1
 
 
@@ -181,7 +184,8 @@ def _register() -> None:
     @intrinsic
     def three(typing_context, data, place, byte, out, at):
         def generate(context, builder, signature, args):
-            kinds, byte = signature.args, args[2]
+            kinds = signature.args
+            byte = args[2]
             twice = builder.mul(builder.zext(byte, _I16), _I16(0x0101))
             for shift, kind, more in (0, _I16, twice), (2, _I8, byte):
                 source = builder.add(args[1], _I64(shift))
@@ -218,19 +222,19 @@ def _register() -> None:
         return lambda data, place, others, other, out, at: many(data, place, others, other, out, at)
 
 
-MOST_FITTING = 1_728
+MAX_FITTING = 1_728
 """Words of a crossing line that fit three entries, at most: see ``tensors``."""
-MOST_PREPARED = 1 << 14
+MAX_PREPARED = 1 << 14
 """Strips of Q, and of R, that are prepared, at most."""
-MOST_CHOICES = 1 << 13
+MAX_CHOICES = 1 << 13
 """Choices of two words of A and B for which they are prepared, at most."""
 CELLS = 81
 STRIP = 3 * WIDE
 """Bytes of a strip: the cells, what ends a solution, and zeros up to whole vectors."""
-FIRST_STRIP = (0, MOST_FITTING, 2 * MOST_FITTING + MOST_PREPARED)
-"""Where the strips of P, Q and R begin; those of Q and R that are prepared come MOST_FITTING later.
+FIRST_STRIP = (0, MAX_FITTING, 2 * MAX_FITTING + MAX_PREPARED)
+"""Where the strips of P, Q and R begin; those of Q and R that are prepared come MAX_FITTING later.
 """
-STRIPS = 3 * MOST_FITTING + 2 * MOST_PREPARED
+STRIPS = 3 * MAX_FITTING + 2 * MAX_PREPARED
 
 LEFT, AT, SKIP, PREPARED, FOR = range(5)
 """Fields of ``Strips.state``: solutions that are left to be written; the byte where the next one
@@ -274,18 +278,18 @@ class Strips(Group):
     """By crossing role and place, the number of the summed line's code there."""
     fitting = array_of(np.int64, 3)
     """How many words of P, Q and R fit."""
-    found = array_of(np.int32, 3, MOST_FITTING)
+    found = array_of(np.int32, 3, MAX_FITTING)
     """These words, as indices of ``Words``."""
     stale = array_of(np.uint8, 3)
     """Whether the strips of P, Q and R still have to be made from that."""
-    at = array_of(np.int32, 3, MOST_FITTING)
+    at = array_of(np.int32, 3, MAX_FITTING)
     """Where their strips begin."""
     choice = array_of(np.int32, PER_PARTITION * PER_PARTITION)
     """For entries k and l of a pair, the first choice of their words."""
-    start = array_of(np.int32, 3, MOST_CHOICES + 1)
+    start = array_of(np.int32, 3, MAX_CHOICES + 1)
     """Where the strips of Q and R begin that are prepared for each choice, and their end; nothing
     for P."""
-    own = array_of(np.uint16, 3, MOST_PREPARED)
+    own = array_of(np.uint16, 3, MAX_PREPARED)
     """The numbers of their codes where they meet C."""
     strips = array_of(np.uint8, STRIPS * STRIP)
     """The strips; see FIRST_STRIP. In those of P the digits have their form, and there is what
@@ -298,10 +302,12 @@ def make_strips(text: bool) -> Strips:
     """What a thread takes, 4 MB: to write lines of text, or digits as they are."""
     strips = Strips()
     strips.form[:] = (ord("0"), ord("\n")) if text else (0, 0)
-    strips.digits[:], strips.across[:], strips.state[FOR] = 0, -1, -1
+    strips.digits[:] = 0
+    strips.across[:] = -1
+    strips.state[FOR] = -1
     # The strips of a role fill in the same cells always, so what is around these stays.
     strips.strips[:] = 0
-    of_p = strips.strips.reshape(STRIPS, STRIP)[:MOST_FITTING]
+    of_p = strips.strips.reshape(STRIPS, STRIP)[:MAX_FITTING]
     of_p[:, :CELLS], of_p[:, CELLS] = strips.form
     return strips
 
@@ -309,7 +315,8 @@ def make_strips(text: bool) -> Strips:
 @jitable
 def relabel(position, relabelling, boxes, strips):
     """Write what becomes of the numbers of codes, unless it is there."""
-    digits, names = relabelling.digits[position], relabelling.names[position]
+    digits = relabelling.digits[position]
+    names = relabelling.names[position]
     same = True
     for digit in range(9):
         same &= strips.digits[digit] == digits[digit] + 1
@@ -337,7 +344,8 @@ def relabel(position, relabelling, boxes, strips):
 @jitable
 def words_of(summed, entry, known):
     """Return the words of an entry of a summed role."""
-    line, e = known.roles.summed[summed], known.operands.listed[summed, entry]
+    line = known.roles.summed[summed]
+    e = known.operands.listed[summed, entry]
     return range(known.words.start[line, e], known.words.start[line, e + 1])
 
 
@@ -352,14 +360,19 @@ def place_word(summed, word, known, strips):
         number = known.boxes.words[line, word, known.roles.crossing[crossing] % 3]
         image = np.int64(strips.images[line, number])
         if strips.across[crossing, line % 3] != image:
-            strips.across[crossing, line % 3], strips.stale[crossing] = image, True
+            strips.across[crossing, line % 3] = image
+            strips.stale[crossing] = True
 
 
 @jitable
 def write_strips(crossing, known, strips):
     """Write the strips of the words of a crossing role that fit."""
-    x, found, at = known.roles.crossing[crossing], strips.found[crossing], strips.at[crossing]
-    words, images, count = known.boxes.words[x], strips.images[x], strips.fitting[crossing]
+    x = known.roles.crossing[crossing]
+    found = strips.found[crossing]
+    at = strips.at[crossing]
+    words = known.boxes.words[x]
+    images = strips.images[x]
+    count = strips.fitting[crossing]
     for i in range(count):
         at[i] = (FIRST_STRIP[crossing] + i) * STRIP
     for place in range(3):
@@ -377,7 +390,8 @@ def _at_place(crossing, place, known, strips):
     That is where the box is in a strip, where the ranks of the crossing line's codes begin, and
     the index of the box of the first rank.
     """
-    x, across = known.roles.crossing[crossing], strips.across[crossing, place]
+    x = known.roles.crossing[crossing]
+    across = strips.across[crossing, place]
     to = 27 * (x - 3) + 3 * place if x >= 3 else 27 * place + 3 * x
     return to, across // 6 * NUMBERS, across * PARTNERS
 
@@ -393,7 +407,9 @@ def _fill_box(box, crossing, at, boxes, strips):
 @jitable
 def prepare_pair(b, a, known, strips):
     """Prepare the strips of Q and R for a pair; return whether there was room."""
-    operands, starts, choice = known.operands, known.operands.start, 0
+    operands = known.operands
+    starts = known.operands.start
+    choice = 0
     strips.start[:, 0] = 0
     for k in range(starts[A, a], starts[A, a + 1]):
         for l in range(starts[B, b], starts[B, b + 1]):  # noqa: E741 - as in the formula of the sum
@@ -402,13 +418,11 @@ def prepare_pair(b, a, known, strips):
                 place_word(A, word_k, known, strips)
                 for word_l in words_of(B, l, known):
                     place_word(B, word_l, known, strips)
-                    if choice == MOST_CHOICES:
+                    if choice == MAX_CHOICES:
                         return False
                     for crossing in (Q, R):
-                        of_a, of_b = (
-                            operands.entries[A, k, crossing],
-                            operands.entries[B, l, crossing],
-                        )
+                        of_a = operands.entries[A, k, crossing]
+                        of_b = operands.entries[B, l, crossing]
                         if not _prepare(crossing, choice, of_a, of_b, known, strips):
                             return False
                     choice += 1
@@ -427,27 +441,34 @@ def _prepare(crossing, choice, a, b, known, strips):
 
     The strips have the boxes where the line meets A and B.
     """
-    x, summed, fitting = known.roles.crossing[crossing], known.roles.summed, known.fitting
-    start, sets, width = known.words.start[x], fitting.sets[crossing], fitting.width[crossing]
-    words, images, own = known.boxes.words[x], strips.images[x], strips.own[crossing]
-    place_a, place_b, place_c = summed[A] % 3, summed[B] % 3, summed[C] % 3
+    x = known.roles.crossing[crossing]
+    summed = known.roles.summed
+    fitting = known.fitting
+    start = known.words.start[x]
+    sets = fitting.sets[crossing]
+    width = fitting.width[crossing]
+    words = known.boxes.words[x]
+    images = strips.images[x]
+    own = strips.own[crossing]
+    place_a = summed[A] % 3
+    place_b = summed[B] % 3
+    place_c = summed[C] % 3
     to_a, ranks_a, first_a = _at_place(crossing, place_a, known, strips)
     to_b, ranks_b, first_b = _at_place(crossing, place_b, known, strips)
-    boxes, i = known.boxes, strips.start[crossing, choice]
+    boxes = known.boxes
+    i = strips.start[crossing, choice]
     for w in range(width):
         both = sets[A, a * width + w] & sets[B, b * width + w]
         while both != 0:
             e = WORD * w + lowest_index(both)
             both &= both - ONE
             for word in range(start[e], start[e + 1]):
-                if i == MOST_PREPARED:
+                if i == MAX_PREPARED:
                     return False
                 own[i] = images[words[word, place_c]]
-                at = (FIRST_STRIP[crossing] + MOST_FITTING + i) * STRIP
-                rank_a, rank_b = (
-                    boxes.rank[ranks_a + images[words[word, place_a]]],
-                    boxes.rank[ranks_b + images[words[word, place_b]]],
-                )
+                at = (FIRST_STRIP[crossing] + MAX_FITTING + i) * STRIP
+                rank_a = boxes.rank[ranks_a + images[words[word, place_a]]]
+                rank_b = boxes.rank[ranks_b + images[words[word, place_b]]]
                 _fill_box(first_a + rank_a, crossing, at + to_a, boxes, strips)
                 _fill_box(first_b + rank_b, crossing, at + to_b, boxes, strips)
                 i += 1
@@ -458,14 +479,17 @@ def _prepare(crossing, choice, a, b, known, strips):
 @jitable
 def choose_strips(crossing, choice, known, strips):
     """Choose the prepared strips of a crossing role that fit the entry of C, and complete them."""
-    at, own = strips.at[crossing], strips.own[crossing]
+    at = strips.at[crossing]
+    own = strips.own[crossing]
     to, ranks, first = _at_place(crossing, known.roles.summed[C] % 3, known, strips)
-    ranks_of, one, count = known.boxes.rank, strips.start[crossing, choice], 0
+    ranks_of = known.boxes.rank
+    one = strips.start[crossing, choice]
+    count = 0
     while count < strips.fitting[crossing]:
         at[count] = one
         count += ranks_of[ranks + own[one]] != NO_BOX
         one += 1
-    base = FIRST_STRIP[crossing] + MOST_FITTING
+    base = FIRST_STRIP[crossing] + MAX_FITTING
     for i in range(count):
         rank = ranks_of[ranks + own[at[i]]]
         at[i] = (base + at[i]) * STRIP

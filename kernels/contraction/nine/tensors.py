@@ -87,12 +87,14 @@ def choose_turn(pivot, lists, numbering, roles):
 def _write_cheapest(first, last, step, lists, numbering, roles):
     """Write the cheapest roles of some plans, and which tensors are equal; return their price."""
     order = _symmetry(lists.masks)
-    least, best = inf, 0
+    least = inf
+    best = 0
     for plan in range(first, last, step):
         _assign(plan, numbering.occurring, roles)
         price = _price(order, lists.size, roles)
         if price < least:
-            least, best = price, plan
+            least = price
+            best = plan
     _assign(best, numbering.occurring, roles)
     for role in range(3):
         roles.tensor[role] = role
@@ -105,7 +107,10 @@ def _write_cheapest(first, last, step, lists, numbering, roles):
 @jitable
 def _assign(plan, occurring, roles):
     """Write the roles of one plan, and the shapes of its tensors."""
-    first, third, flip, pivot = plan // 18 * 3, plan // 6 % 3, plan // 3 % 2, plan % 3
+    first = plan // 18 * 3
+    third = plan // 6 % 3
+    flip = plan // 3 % 2
+    pivot = plan % 3
     roles.summed[A] = first + (third + 1 + flip) % 3
     roles.summed[B] = first + (third + 2 - flip) % 3
     roles.summed[C] = first + third
@@ -172,7 +177,8 @@ def are_alike(one, other, masks):
 @jitable
 def _same_tensor(one, other, lists, numbering, roles):
     """Say whether two crossing roles have equal tensors: equal lists, and equal numbers."""
-    x, y = roles.crossing[one], roles.crossing[other]
+    x = roles.crossing[one]
+    y = roles.crossing[other]
     if lists.like[x] != lists.like[y]:
         return False
     for line in roles.summed:
@@ -203,12 +209,15 @@ SEGMENT = 1024
 @jitable
 def list_orthogonal(role, tables, numbering, roles, orthogonal):
     """Write ``orthogonal``: which numbers are, where the line in a crossing role meets A, B, C."""
-    x, summed = roles.crossing[role], roles.summed
+    x = roles.crossing[role]
+    summed = roles.summed
     for k in range(3):
         line, other = (summed[C], x) if k == C else (x, summed[k])
-        numbers, lengths = orthogonal.numbers[k], orthogonal.lengths[k]
+        numbers = orthogonal.numbers[k]
+        lengths = orthogonal.lengths[k]
         list_numbers(line, other, tables.orthogonal, numbering, numbers, lengths)
-    count, width = numbering.occurring[x, summed[B] % 3], roles.shape[B, role]
+    count = numbering.occurring[x, summed[B] % 3]
+    width = roles.shape[B, role]
     orthogonal.indicator[: count * width] = 0
     for i in range(count):
         for k in range(orthogonal.lengths[B, i]):
@@ -219,7 +228,8 @@ def list_orthogonal(role, tables, numbering, roles, orthogonal):
 def list_numbers(line, other, orthogonal, numbering, numbers, lengths):
     """Write the numbers of another line that are orthogonal to each of a line's."""
     for i in range(numbering.occurring[line, other % 3]):
-        partition, length = numbering.partition[line, other % 3, i], 0
+        partition = numbering.partition[line, other % 3, i]
+        length = 0
         for k in range(ORTHOGONAL):
             number = numbering.number[other, line % 3, orthogonal[partition, k]]
             if number >= 0:
@@ -231,8 +241,10 @@ def list_numbers(line, other, orthogonal, numbering, numbers, lengths):
 @jitable
 def contract_ab(role, first, last, lists, numbering, roles, orthogonal, intermediate):
     """Write ``intermediate`` of a crossing role, from row z = first to before last."""
-    x, summed = roles.crossing[role], roles.summed
-    height, width = roles.shape[A, role], roles.shape[B, role]
+    x = roles.crossing[role]
+    summed = roles.summed
+    height = roles.shape[A, role]
+    width = roles.shape[B, role]
     indicator = orthogonal.indicator
     intermediate[first * height * width : last * height * width] = 0
     for e in range(lists.size[x]):
@@ -265,7 +277,8 @@ def contract_c(role, first, last, roles, orthogonal, intermediate, tensors):
         for c in range(roles.shape[C, role]):
             to = tensor[c * row + start : c * row + stop]
             to[:] = 0
-            numbers, length = orthogonal.numbers[C, c], orthogonal.lengths[C, c]
+            numbers = orthogonal.numbers[C, c]
+            length = orthogonal.lengths[C, c]
             for k in range(0, length - 3, 4):
                 _add_four(numbers[k : k + 4], row, start, intermediate, to)
             for k in range(length // 4 * 4, length):

@@ -26,7 +26,7 @@ import numpy as np
 
 from gpusudoku.kernels.arguments import Group, array_of
 from gpusudoku.kernels.contraction.nine.arrays import (
-    MOST_ENTRIES,
+    MAX_ENTRIES,
     MULTIPLICITY,
     ORTHOGONAL,
     PARTITIONS,
@@ -59,25 +59,25 @@ class Naming(Group):
     Kinds are numbered from 0 on, those of a number's partition one after the other.
     """
 
-    kind = array_of(np.int16, 6, 3, MOST_ENTRIES)
+    kind = array_of(np.int16, 6, 3, MAX_ENTRIES)
     """The kind of every entry."""
     first = array_of(np.int16, 6, 3, PARTITIONS + 1)
     """The first kind of every number; then the number of kinds."""
-    names = array_of(np.int8, 6, 3, MOST_ENTRIES, 3, 3)
+    names = array_of(np.int8, 6, 3, MAX_ENTRIES, 3, 3)
     """How many words give every set (as ``Tables.sets`` numbers them) every name, divided by the
     greatest common divisor of these nine numbers."""
-    total = array_of(np.int8, 6, 3, MOST_ENTRIES)
+    total = array_of(np.int8, 6, 3, MAX_ENTRIES)
     """The sum over all names of a set, which is the same for each."""
-    packed = array_of(np.int64, MOST_ENTRIES)
+    packed = array_of(np.int64, MAX_ENTRIES)
     """The names of the kinds that were found at one line and place, nine numbers in one, in the
     order in which they were found."""
-    number = array_of(np.int16, MOST_ENTRIES)
+    number = array_of(np.int16, MAX_ENTRIES)
     """The number to which each of these belongs."""
-    before = array_of(np.int16, MOST_ENTRIES)
+    before = array_of(np.int16, MAX_ENTRIES)
     """The kind of the same number that was found before it, or -1."""
     last = array_of(np.int16, PARTITIONS)
     """The kind that was found last of every number, or -1."""
-    place = array_of(np.int16, MOST_ENTRIES)
+    place = array_of(np.int16, MAX_ENTRIES)
     """The kind's number in the end."""
 
 
@@ -93,7 +93,8 @@ def name_entries(lists, numbering, words, naming):
 @jitable
 def _find_kinds(line, place, lists, numbering, words, naming):
     """Write the kinds of a line's entries at a place as they are found; return their number."""
-    found, last = 0, naming.last
+    found = 0
+    last = naming.last
     last[:] = -1
     for e in range(lists.size[line]):
         packed = _names(line, place, words.start[line, e], words.start[line, e + 1], words)
@@ -102,9 +103,12 @@ def _find_kinds(line, place, lists, numbering, words, naming):
         while kind >= 0 and naming.packed[kind] != packed:
             kind = int(naming.before[kind])
         if kind < 0:
-            kind, found = found, found + 1
-            naming.packed[kind], naming.number[kind] = packed, number
-            naming.before[kind], last[number] = last[number], kind
+            kind = found
+            found = found + 1
+            naming.packed[kind] = packed
+            naming.number[kind] = number
+            naming.before[kind] = last[number]
+            last[number] = kind
         naming.kind[line, place, e] = kind
     return found
 
@@ -123,7 +127,8 @@ def _names(line, place, first, last, words):
             packed += np.int64(1 << BITS * cell)
     divisor = np.int64(0)
     for field in range(CELLS):
-        a, b = divisor, np.int64((packed >> BITS * field) & (1 << BITS) - 1)
+        a = divisor
+        b = np.int64((packed >> BITS * field) & (1 << BITS) - 1)
         while b:
             a, b = b, a % b
         divisor = a
@@ -133,7 +138,8 @@ def _names(line, place, first, last, words):
 @jitable
 def _number_kinds(line, place, found, lists, numbering, naming):
     """Give the kinds that were found the numbers that they have in the end."""
-    first, count = naming.first[line, place], numbering.occurring[line, place]
+    first = naming.first[line, place]
+    count = numbering.occurring[line, place]
     first[: count + 1] = 0
     for kind in range(found):
         first[naming.number[kind] + 1] += 1
@@ -141,11 +147,13 @@ def _number_kinds(line, place, found, lists, numbering, naming):
         first[number + 1] += first[number]
     for kind in range(found):
         # A number's kinds are chained from the last to the first.
-        before, place_in_chain = naming.before[kind], np.int16(0)
+        before = naming.before[kind]
+        place_in_chain = np.int16(0)
         if before >= 0:
             place_in_chain = np.int16(naming.place[before] - first[naming.number[kind]] + 1)
         to = first[naming.number[kind]] + place_in_chain
-        naming.place[kind], naming.total[line, place, to] = to, 0
+        naming.place[kind] = to
+        naming.total[line, place, to] = 0
         for cell in range(CELLS):
             words = (naming.packed[kind] >> BITS * cell) & (1 << BITS) - 1
             naming.names[line, place, to, cell // 3, cell % 3] = words
@@ -167,19 +175,19 @@ class Pivot(Group):
 
     size = array_of(np.int64, 2)
     """The number of entries of P, and the length of the environments."""
-    entries = array_of(np.int16, MOST_ENTRIES, 7)
+    entries = array_of(np.int16, MAX_ENTRIES, 7)
     """For every entry of P its numbers at A, B and C, its multiplicity, and its kinds there."""
     numbers = array_of(np.int16, 3, PARTITIONS, ORTHOGONAL)
     """By number of A (or B), the numbers of P that are orthogonal to it. By number of P at C, the
     numbers of C that are."""
     lengths = array_of(np.int64, 3, PARTITIONS)
     """How many these are."""
-    kind = array_of(np.int16, 3, MOST_ENTRIES)
+    kind = array_of(np.int16, 3, MAX_ENTRIES)
     """The kind at P of the entries of A, B and C, in their order in ``Operands``, which is that of
     kinds."""
     first = array_of(np.int16, 3, PARTITIONS + 1)
     """The first kind that every number of A, B and C has at P; then their end."""
-    begin = array_of(np.int64, 3, MOST_ENTRIES)
+    begin = array_of(np.int64, 3, MAX_ENTRIES)
     """Where in the environments the part of each kind of P begins."""
     offset = array_of(np.int32, 3, PARTITIONS, PARTITIONS)
     """At [summed][number of P][number of the summed line], where in the part of a kind the kinds of
@@ -229,10 +237,15 @@ def make_turn(symmetric, known, symmetries, turn):
 @jitable
 def _sort_by_kind(summed, lists, numbering, naming, turn):
     """Write the entries of a summed line in the order of their kinds at P."""
-    roles, operands, kinds = turn.roles, turn.operands, turn.pivot.kind[summed]
-    line, place = roles.summed[summed], roles.crossing[P] % 3
-    first, count = naming.first[line, place], numbering.occurring[line, place]
-    kind_of, size = naming.kind[line, place], lists.size[line]
+    roles = turn.roles
+    operands = turn.operands
+    kinds = turn.pivot.kind[summed]
+    line = roles.summed[summed]
+    place = roles.crossing[P] % 3
+    first = naming.first[line, place]
+    count = numbering.occurring[line, place]
+    kind_of = naming.kind[line, place]
+    size = lists.size[line]
     # The room of the kinds that are to be written holds, at first, where those of a kind end.
     ends = turn.pivot.begin[summed]
     ends[: first[count]] = 0
@@ -244,7 +257,9 @@ def _sort_by_kind(summed, lists, numbering, naming, turn):
         kind = kind_of[e]
         ends[kind] -= 1
         to = ends[kind]
-        entry, kinds[to], operands.listed[summed, to] = operands.entries[summed, to], kind, e
+        entry = operands.entries[summed, to]
+        kinds[to] = kind
+        operands.listed[summed, to] = e
         for crossing in range(3):
             other = roles.crossing[crossing]
             entry[crossing] = number_at(lists.keys[line, e], line, other, numbering.number)
@@ -258,7 +273,8 @@ def _sort_by_kind(summed, lists, numbering, naming, turn):
 @jitable
 def _write_pivot(tables, lists, numbering, naming, turn):
     """Write the entries of P, and which numbers are orthogonal."""
-    roles, pivot = turn.roles, turn.pivot
+    roles = turn.roles
+    pivot = turn.pivot
     x = roles.crossing[P]
     pivot.size[0] = lists.size[x]
     for e in range(lists.size[x]):
@@ -279,13 +295,17 @@ def _write_pivot(tables, lists, numbering, naming, turn):
 @jitable
 def _lay_out(numbering, naming, turn):
     """Write where in the environments everything is."""
-    roles, pivot = turn.roles, turn.pivot
-    x, end = roles.crossing[P], np.int64(0)
+    roles = turn.roles
+    pivot = turn.pivot
+    x = roles.crossing[P]
+    end = np.int64(0)
     for summed in range(3):
         other = roles.summed[summed]
-        own, count = naming.first[x, other % 3], numbering.occurring[x, other % 3]
+        own = naming.first[x, other % 3]
+        count = numbering.occurring[x, other % 3]
         # Where a number's first kind begins is written last; its part's length is kept there.
-        first, begin = pivot.first[summed], pivot.begin[summed]
+        first = pivot.first[summed]
+        begin = pivot.begin[summed]
         for number in range(count):
             begin[own[number]] = 0
         for i in range(count if summed == C else roles.shape[summed, P]):
@@ -316,7 +336,7 @@ class Ledger(Group):
     """By number of C at P and, changing faster, kind of a."""
     by_b = array_of(np.int64, PARTITIONS * STRIDE)
     """By number of C at P and, changing faster, kind of b."""
-    by_c = array_of(np.int64, MOST_ENTRIES)
+    by_c = array_of(np.int64, MAX_ENTRIES)
     """By kind of C at P."""
     columns = array_of(np.int64, 2, STRIDE)
     """Sums over the k of one kind, and of all, for every l."""
@@ -334,9 +354,9 @@ class Ledger(Group):
     32."""
     start = array_of(np.int64, PARTITIONS + 1)
     """Where in ``fitting`` the entries of every number at A begin; then their end."""
-    fitting = array_of(np.int16, MOST_ENTRIES)
+    fitting = array_of(np.int16, MAX_ENTRIES)
     """The entries of P that are orthogonal to b, by their numbers at A."""
-    of_c = array_of(np.int64, PARTITIONS * MOST_ENTRIES)
+    of_c = array_of(np.int64, PARTITIONS * MAX_ENTRIES)
     """For every number of P at A, ``by_c``, added up over the a that are orthogonal to it."""
     of_b = array_of(np.int64, PARTITIONS * PARTITIONS * STRIDE)
     """``by_b`` likewise."""

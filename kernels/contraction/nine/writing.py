@@ -50,10 +50,13 @@ def write_solutions(cursor, count, known, strips, out):
     out       uint8        ``count`` solutions of CELLS bytes, and of one more if there is what ends
                            each; then SPARE bytes
     """
-    state, orbits = strips.state, known.orbits
+    state = strips.state
+    orbits = known.orbits
     state[LEFT], state[AT], state[SKIP] = count, 0, cursor[REMAINDER]
-    orbit, position = cursor[ORBIT], cursor[POSITION]
-    b, a = np.int64(orbits.pairs[orbit, 0]), np.int64(orbits.pairs[orbit, 1])
+    orbit = cursor[ORBIT]
+    position = cursor[POSITION]
+    b = np.int64(orbits.pairs[orbit, 0])
+    a = np.int64(orbits.pairs[orbit, 1])
     k, l, c = cursor[A], cursor[B], cursor[C]  # noqa: E741 - as in the formula of the sum
     strips.placed[:] = -1
     while True:
@@ -66,16 +69,22 @@ def write_solutions(cursor, count, known, strips, out):
         position += 1
         if position == orbits.first[orbit + 1]:
             orbit += 1
-            b, a = np.int64(orbits.pairs[orbit, 0]), np.int64(orbits.pairs[orbit, 1])
+            b = np.int64(orbits.pairs[orbit, 0])
+            a = np.int64(orbits.pairs[orbit, 1])
         k, l, c = known.operands.start[A, a], known.operands.start[B, b], 0  # noqa: E741
 
 
 @jitable
 def _write_pair(b, a, k, l, c, known, strips, out):  # noqa: E741 - as in the formula of the sum
     """Write the solutions of a pair from a cell on, or as many as are left."""
-    operands, roles, state = known.operands, known.roles, strips.state
-    in_p, in_q, in_r = roles.tensor[P], roles.tensor[Q], roles.tensor[R]
-    tensors, starts = known.tensors.entries, operands.start
+    operands = known.operands
+    roles = known.roles
+    state = strips.state
+    in_p = roles.tensor[P]
+    in_q = roles.tensor[Q]
+    in_r = roles.tensor[R]
+    tensors = known.tensors.entries
+    starts = operands.start
     for i in range(c, starts[C, -1]):
         of_c = operands.entries[C, i]
         ways = tensors[in_p, _row(P, of_c[P], a, roles) + b]
@@ -84,10 +93,12 @@ def _write_pair(b, a, k, l, c, known, strips, out):  # noqa: E741 - as in the fo
         _find_fitting(P, a, b, of_c[P], ways, known, strips)
         while k < starts[A, a + 1]:
             of_a = operands.entries[A, k]
-            row_q, row_r = _row(Q, of_c[Q], of_a[Q], roles), _row(R, of_c[R], of_a[R], roles)
+            row_q = _row(Q, of_c[Q], of_a[Q], roles)
+            row_r = _row(R, of_c[R], of_a[R], roles)
             for j in range(l, starts[B, b + 1]):
                 of_b = operands.entries[B, j]
-                ways_q, ways_r = tensors[in_q, row_q + of_b[Q]], tensors[in_r, row_r + of_b[R]]
+                ways_q = tensors[in_q, row_q + of_b[Q]]
+                ways_r = tensors[in_r, row_r + of_b[R]]
                 if ways_q != 0 and ways_r != 0:
                     for crossing, some in (Q, ways_q), (R, ways_r):
                         if state[PREPARED]:
@@ -115,10 +126,18 @@ def _find_fitting(crossing, a, b, c, ways, known, strips):
 
     ``ways`` is the entry of the role's tensor, so it is known how many words there are.
     """
-    x, fitting, found = known.roles.crossing[crossing], known.fitting, strips.found[crossing]
-    start, sets, width = known.words.start[x], fitting.sets[crossing], fitting.width[crossing]
-    some, count, w = ways * known.lists.divisor[x], 0, 0
-    of_a, of_b, of_c = sets[A, a * width :], sets[B, b * width :], sets[C, c * width :]
+    x = known.roles.crossing[crossing]
+    fitting = known.fitting
+    found = strips.found[crossing]
+    start = known.words.start[x]
+    sets = fitting.sets[crossing]
+    width = fitting.width[crossing]
+    some = ways * known.lists.divisor[x]
+    count = 0
+    w = 0
+    of_a = sets[A, a * width :]
+    of_b = sets[B, b * width :]
+    of_c = sets[C, c * width :]
     while count < some:
         all_three = of_a[w] & of_b[w] & of_c[w]
         while all_three != 0:
@@ -128,14 +147,17 @@ def _find_fitting(crossing, a, b, c, ways, known, strips):
                 found[count] = word
                 count += 1
         w += 1
-    strips.fitting[crossing], strips.stale[crossing] = count, True
+    strips.fitting[crossing] = count
+    strips.stale[crossing] = True
 
 
 @jitable
 def _write_cell(cell, k, l, c, known, strips, out):  # noqa: E741 - as in the formula of the sum
     """Write the solutions of a cell that are not to be skipped, or as many as are left."""
-    state, products = strips.state, strips.fitting[P] * strips.fitting[Q] * strips.fitting[R]
-    skip, choice = state[SKIP], strips.choice[cell]
+    state = strips.state
+    products = strips.fitting[P] * strips.fitting[Q] * strips.fitting[R]
+    skip = state[SKIP]
+    choice = strips.choice[cell]
     state[SKIP] = 0
     for word_k in words_of(A, k, known):
         for word_l in words_of(B, l, known):
@@ -161,12 +183,22 @@ def _write_cell(cell, k, l, c, known, strips, out):  # noqa: E741 - as in the fo
 @jitable
 def _multiply(skip, strips, out):
     """Write all unions of three strips, from one of them on, or as many as are left."""
-    state, all_strips, united, at = strips.state, strips.strips, strips.united, strips.at
-    in_p, in_q, in_r = strips.fitting[P], strips.fitting[Q], strips.fitting[R]
-    left, to, width = state[LEFT], state[AT], CELLS + (strips.form[END] != 0)
-    p, q, r = skip // (in_q * in_r), skip // in_r % in_q, skip % in_r
+    state = strips.state
+    all_strips = strips.strips
+    united = strips.united
+    at = strips.at
+    in_p = strips.fitting[P]
+    in_q = strips.fitting[Q]
+    in_r = strips.fitting[R]
+    left = state[LEFT]
+    to = state[AT]
+    width = CELLS + (strips.form[END] != 0)
+    p = skip // (in_q * in_r)
+    q = skip // in_r % in_q
+    r = skip % in_r
     while left > 0 and p < in_p:
-        of_p, of_q = np.int64(at[P, p]), np.int64(at[Q, q])
+        of_p = np.int64(at[P, p])
+        of_q = np.int64(at[Q, q])
         for part in range(0, STRIP, WIDE):
             unite(all_strips, of_p + part, all_strips, of_q + part, united, part)
         last = min(in_r, r + left)
@@ -176,7 +208,9 @@ def _multiply(skip, strips, out):
                 unite(united, part, all_strips, of_r + part, out, to + part)
             to += width
         left -= last - r
-        r, q = 0, q + 1
+        r = 0
+        q = q + 1
         if q == in_q:
-            p, q = p + 1, 0
+            p = p + 1
+            q = 0
     state[LEFT], state[AT] = left, to

@@ -91,7 +91,8 @@ def test_larger_boards_equal_the_search(shape: str, clues: int, known: int | Non
 @pytest.mark.parametrize("name", ["1d", "1f", "2c", "2f", "decomposition-16x16"])
 def test_boards_of_the_collection(name: str) -> None:
     """Whatever techniques have left of the candidates."""
-    board, total = collection.load(name), collection.entry(name).count
+    board = collection.load(name)
+    total = collection.entry(name).count
     assert summed(join_of(board)) == total
     if name == "1d":
         for techniques in "none", "all":
@@ -103,10 +104,14 @@ def test_boards_of_the_collection(name: str) -> None:
 def test_equivalent_boards(shape: str, clues: int) -> None:
     """Mirrored, relabelled, and with lines, bands and stacks exchanged."""
     board = puzzle(shape, clues, 3)
-    geometry, expected = board.geometry, summed(join_of(board))
+    geometry = board.geometry
+    expected = summed(join_of(board))
     rng = np.random.default_rng(4)
-    height, width, n = geometry.box_rows, geometry.box_columns, geometry.n
-    bands, stacks = board.grid.reshape(width, height, n), board.grid.reshape(n, height, width)
+    height = geometry.box_rows
+    width = geometry.box_columns
+    n = geometry.n
+    bands = board.grid.reshape(width, height, n)
+    stacks = board.grid.reshape(n, height, width)
     for other in (
         board.transposed(),
         board.relabelled(1 + rng.permutation(n)),
@@ -127,7 +132,8 @@ def test_a_first_row_that_is_given(shape: str) -> None:
 
 
 def test_candidates_need_not_be_propagated_and_may_contradict() -> None:
-    board, geometry = puzzle("2x3", 12, 5), Geometry(2, 3)
+    board = puzzle("2x3", 12, 5)
+    geometry = Geometry(2, 3)
     raw = np.where(board.cells > 0, clues_only(board), np.uint64(63))
     assert summed(Join(raw, geometry)) == naive.count(board)
     for pair in (0, 1), (0, 5), (0, 30), (0, 8):
@@ -151,12 +157,13 @@ def test_tasks_add_up(
     board = puzzle(shape, clues, 3)
     expected = summed(join_of(board))
     for least_steps in (1 << 12, 1 << 14) if clues else (1 << 14,):
-        monkeypatch.setattr(module, "LEAST_STEPS", least_steps)
+        monkeypatch.setattr(module, "MIN_STEPS", least_steps)
         one, other = (join_of(board, symmetric=symmetric) for _ in range(2))
         one.prepare(1)
         other.prepare(7)
         assert one.tasks == other.tasks > 1
-        scratch, tasks = one.scratch(), range(one.tasks)
+        scratch = one.scratch()
+        tasks = range(one.tasks)
         sums = [one.sum(range(task, task + 1), scratch, GOES_ON)[0] for task in tasks]
         assert sum(sums) * one.factor == expected
         halves = tasks[: one.tasks // 2], tasks[one.tasks // 2 :]

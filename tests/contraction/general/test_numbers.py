@@ -142,7 +142,8 @@ def test_a_sum_beyond_a_word() -> None:
 
 
 def test_products_beyond_a_word_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    one, most = np.uint64(1), np.uint64((1 << 63) - 1)
+    one = np.uint64(1)
+    most = np.uint64((1 << 63) - 1)
     assert times(one, most) == most
     assert times(np.uint64(1 << 32), np.uint64(1 << 31)) == 0
     assert times(np.uint64(0), np.uint64(7)) == 0

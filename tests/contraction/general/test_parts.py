@@ -28,7 +28,8 @@ def parts_of(board: Board, **bounds: Any) -> Parts:
 
 def counted(parts: Parts, stop: int = 0) -> int:
     """Add up all tasks, and what they are divided into."""
-    todo, total = list(parts.tasks), 0
+    todo = list(parts.tasks)
+    total = 0
     while todo:
         total += parts.sum_one(todo, np.full(1, stop))[0]
     return total
@@ -39,7 +40,8 @@ def test_children_share_no_solution_and_lose_none(shape: str, clues: int) -> Non
     """What singles have found are clues of theirs."""
     board = puzzle(shape, clues, 2)
     [whole] = simplify([board])
-    choices, children = np.bitwise_count(whole.candidates), whole.children()
+    choices = np.bitwise_count(whole.candidates)
+    children = whole.children()
     assert len(children) == (1 if whole.solved else choices[choices > 1].min())
     found = [cells for child in children for cells in naive.solutions(child)]
     assert sorted(found) == list(naive.solutions(board))
@@ -71,7 +73,8 @@ def test_contradictions_are_left_out() -> None:
 )
 def test_counts_and_tasks(shape: str, clues: int, seed: int) -> None:
     board = puzzle(shape, clues, seed)
-    parts, other = parts_of(board), parts_of(board)
+    parts = parts_of(board)
+    other = parts_of(board)
     assert counted(parts) == naive.count(board) > 1
     assert parts.seconds == other.seconds
     for task, same in zip(parts.tasks, other.tasks, strict=True):
@@ -99,11 +102,11 @@ def test_an_expensive_board() -> None:
 @pytest.mark.usefixtures("small_parts")
 def test_a_board_that_is_too_expensive_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is counted in parts on threads; or the message tells why neither is contracted."""
-    monkeypatch.setattr(planned, "MOST_SECONDS", 0)
+    monkeypatch.setattr(planned, "MAX_SECONDS", 0)
     board = puzzle("2x3", 8, 2)
     result = gpusudoku.count(board, device="cpu", method="contraction", jobs=2)
     assert (result.count, result.method) == (naive.count(board), "contraction")
-    monkeypatch.setattr(module, "MOST_SECONDS", 0.1)
+    monkeypatch.setattr(module, "MAX_SECONDS", 0.1)
     with pytest.raises(
         TooExpensive, match=rf"^{WHOLE}; in parts it would take more than [\d.e+-]+ s"
     ):
@@ -135,7 +138,8 @@ def test_a_step_that_is_too_much_is_not_begun() -> None:
 @pytest.mark.parametrize(("shape", "clues"), [("2x3", 8), ("3x3", 28), ("4x4", 130)])
 def test_a_join_stops_at_the_bound_and_always_at_the_same_step(shape: str, clues: int) -> None:
     """Whatever the bound: so all of the work is counted, and counted alike."""
-    board, whole = puzzle(shape, clues, 2), Effort()
+    board = puzzle(shape, clues, 2)
+    whole = Effort()
     join = join_of(board, effort=whole)
     assert 0 < whole.spent < 1
     for share in (0.1, 0.5):

@@ -47,7 +47,8 @@ def test_shares_equal_those_of_a_full_list(shape: str, clues: int, seed: int) ->
 @pytest.mark.parametrize(("shape", "clues", "seed"), [("2x4", 9, 2), ("2x3", 3, 4)])
 def test_shares_equal_single_counts(shape: str, clues: int, seed: int) -> None:
     board = puzzle(shape, clues, seed)
-    shares, whole = shares_of(board), summed(join_of(board))
+    shares = shares_of(board)
+    whole = summed(join_of(board))
     assert (shares.sum(axis=1) == whole).all()
     assert (shares[board.geometry.units].sum(axis=1) == whole).all()
     cell = int(np.flatnonzero(board.cells == 0)[seed])
@@ -67,7 +68,8 @@ def test_every_digit_has_the_same_share_of_an_empty_board(shape: str) -> None:
 
 def test_shares_go_with_the_board() -> None:
     board = puzzle("2x4", 14, 5)
-    shares, turned = shares_of(board), shares_of(board.transposed())
+    shares = shares_of(board)
+    turned = shares_of(board.transposed())
     assert (turned.reshape(8, 8, 8).transpose(1, 0, 2).reshape(64, 8) == shares).all()
     digits = 1 + np.random.default_rng(1).permutation(8)
     assert (shares_of(board.relabelled(digits))[:, digits - 1] == shares).all()
@@ -85,7 +87,8 @@ def test_threads_and_pieces_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_memory_bounds_the_threads_and_then_the_board(monkeypatch: pytest.MonkeyPatch) -> None:
     join = join_of(MIDDLE)
-    whole, found = summed(join), False
+    whole = summed(join)
+    found = False
     shares = join_shares(join, whole, 2)
     memory = 1000.0
     monkeypatch.setattr(module, "MEMORY", module.SLICE_BYTES + int(memory))

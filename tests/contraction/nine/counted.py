@@ -52,7 +52,8 @@ def summed(nine: Nine, engine: Engine) -> tuple[int, int]:
 
 def multiplied(nine: Nine, times: int) -> Nine:
     """Make all multiplicities of A and B so many times as large, before it is prepared."""
-    lists, lines = nine.workspace.lists, nine.workspace.roles.summed[[A, B]]
+    lists = nine.workspace.lists
+    lines = nine.workspace.roles.summed[[A, B]]
     lists.multiplicity[lines] *= times
     lists.largest[lines] *= times
     return nine

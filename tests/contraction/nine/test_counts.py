@@ -44,7 +44,8 @@ def test_no_pair_of_the_empty_board_has_more_solutions_than_64_bits_hold() -> No
     """What the argument for exactness rests on."""
     nine = Nine(candidates_of(board_of(0)))
     nine.prepare(2)
-    scratch, flag = nine.scratch(), np.zeros(1, np.int64)
+    scratch = nine.scratch()
+    flag = np.zeros(1, np.int64)
     pairs = [nine.sum(range(i, i + 1), scratch, flag)[0] for i in range(nine.pairs)]
     sizes = nine.workspace.orbits.pairs[: nine.pairs, 2].tolist()
     assert len(pairs) == 5
@@ -77,7 +78,8 @@ def test_contradictions() -> None:
 def test_parts_add_up(clues: int) -> None:
     """With few clues, which no search can visit: one more clue at a time."""
     board = puzzle(NINE, clues, clues)
-    cell, parts = int(np.flatnonzero(board.cells == 0)[7]), []
+    cell = int(np.flatnonzero(board.cells == 0)[7])
+    parts = []
     for digit in range(1, 10):
         cells = board.cells.copy()
         cells[cell] = digit
@@ -87,8 +89,10 @@ def test_parts_add_up(clues: int) -> None:
 
 @pytest.mark.parametrize("clues", [14, 18])
 def test_equivalent_boards(clues: int) -> None:
-    rng, board = np.random.default_rng(clues), puzzle(NINE, clues, clues - 14)
-    bands, stacks = board.grid.reshape(3, 3, 9), board.grid.reshape(9, 3, 3)
+    rng = np.random.default_rng(clues)
+    board = puzzle(NINE, clues, clues - 14)
+    bands = board.grid.reshape(3, 3, 9)
+    stacks = board.grid.reshape(9, 3, 3)
     total = contracted(board)
     for other in (
         board.transposed(),
@@ -141,10 +145,13 @@ def test_what_a_few_boards_take_as_plain_python_comes_out_as_compiled(clues: int
     from gpusudoku.contraction.nine.sum import stages, tables
     from gpusudoku.kernels.contraction.nine.arrays import make_workspace
 
-    candidates, found = candidates_of(board_of(clues)), []
+    candidates = candidates_of(board_of(clues))
+    found = []
     for plain in True, False:
-        work, call = make_workspace(), stages()
-        allow, choose = call.allow_permutations, call.choose_roles
+        work = make_workspace()
+        call = stages()
+        allow = call.allow_permutations
+        choose = call.choose_roles
         (allow.python if plain else allow)(candidates, tables(), work.lists)
         assert call.survey(tables(), work.scratch, work.lists, work.numbering)
         price = (choose.python if plain else choose)(work.lists, work.numbering, work.roles)

@@ -55,7 +55,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let blocks end within cells, and places be looked up a few at a time."""
     monkeypatch.setattr(nine_order, "BLOCK", 97)
     monkeypatch.setattr(nine_order, "FIRST_PLACES", 2)
-    monkeypatch.setattr(nine_order, "MOST_PLACES", 4)
+    monkeypatch.setattr(nine_order, "MAX_PLACES", 4)
 
 
 @pytest.mark.parametrize(("clues", "seed"), FEW)
@@ -144,7 +144,8 @@ def test_boards_with_one_solution_or_none() -> None:
 def test_products_are_those_of_the_contraction_order(clues: int) -> None:
     """At the beginning, at the end, and between; as digits and as lines."""
     order = order_of(board_of(clues), 2)
-    rng, length = np.random.default_rng(clues), min(order.count, 500)
+    rng = np.random.default_rng(clues)
+    length = min(order.count, 500)
     middle = int(rng.random() * (order.count - length))
     for first in {0, middle, order.count - length}:
         rows = written(order, first, first + length)
@@ -166,7 +167,8 @@ def test_members_of_an_orbit_are_relabelled() -> None:
 @pytest.mark.usefixtures("small_blocks")
 def test_threads_change_nothing_and_parts_make_up_the_whole() -> None:
     order = order_of(board_of(22), 2)
-    whole, ends = written(order), [0, 1, order.count // 3, order.count - 2, order.count]
+    whole = written(order)
+    ends = [0, 1, order.count // 3, order.count - 2, order.count]
     assert (written(order, threads=3) == whole).all()
     parts = [written(order, *ends[i : i + 2]) for i in range(4)]
     assert (np.concatenate(parts) == whole).all()

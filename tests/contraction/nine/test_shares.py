@@ -63,7 +63,8 @@ def test_shares_equal_single_counts(clues: int, empty: int) -> None:
 
 def test_the_empty_board() -> None:
     """An orbit that is too much at once is added in parts."""
-    grids, most = np.full((81, 9), GRIDS // 9, object), 1 << 55
+    grids = np.full((81, 9), GRIDS // 9, object)
+    most = 1 << 55
     assert (shares_of(board_of(0), 2) == grids).all()
     assert most < GRIDS // 6**6 // 3  # four times for every turn
     assert (shares_of(board_of(0), most_pending=most) == grids).all()
@@ -89,7 +90,8 @@ def test_a_contradiction_that_only_the_lists_see() -> None:
 
 @pytest.mark.parametrize("clues", [18, 23])
 def test_shares_go_with_the_board(clues: int) -> None:
-    rng, board = np.random.default_rng(clues), puzzle(NINE, clues, clues)
+    rng = np.random.default_rng(clues)
+    board = puzzle(NINE, clues, clues)
     shares = shares_of(board).reshape(9, 9, 9)
     transposed = shares_of(board.transposed()).reshape(9, 9, 9)
     assert (transposed == shares.swapaxes(0, 1)).all()

@@ -64,7 +64,8 @@ def test_a_tensor_entry_that_is_zero():
     assert says(
         "W_1(13/24, 14/23) is 0: only 12/34 differs from both, and band 1 does not have it."
     )
-    x, y = PAIRS["13/24"], PAIRS["14/23"]
+    x = PAIRS["13/24"]
+    y = PAIRS["14/23"]
     different = [z for z in PAIRS.values() if orthogonal(z, x) and orthogonal(z, y)]
     assert different == [PAIRS["12/34"]]
     assert LINES["band 1"][twice(different[0])] == 0
@@ -78,7 +79,8 @@ def test_the_sum():
     assert {(PAIRS[x], PAIRS[y]) for x, y in terms} == {(x[0], y[0]) for x, y in pairs}
     for (x, y), (*factors, value) in terms.items():
         columns = [PAIRS[x], PAIRS[y]]
-        of_x, of_y = LINES["stack 1"][twice(columns[0])], LINES["stack 2"][twice(columns[1])]
+        of_x = LINES["stack 1"][twice(columns[0])]
+        of_y = LINES["stack 2"][twice(columns[1])]
         ways = [tensor(LINES[f"band {band}"], columns) for band in (1, 2)]
         assert factors == [of_x, of_y, *ways]
         assert prod(factors) == value

@@ -40,7 +40,8 @@ def in_order() -> Iterator[tuple[tuple[str, str], list[Words]]]:
 def grid_of(words: Words) -> tuple[int, ...]:
     cells = [0] * 16
     for band, stack, digit in product(range(2), range(2), range(4)):
-        row, column = words[2 + band][stack][digit], words[stack][band][digit]
+        row = words[2 + band][stack][digit]
+        column = words[stack][band][digit]
         cells[8 * band + 4 * row + 2 * stack + column] = digit + 1
     return tuple(cells)
 

@@ -15,7 +15,8 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[Launched]:
     launch = DeviceSearch.launch
 
     def watched(self: DeviceSearch) -> bool:
-        rounds, before = self._rounds, self.boards
+        rounds = self._rounds
+        before = self.boards
         goes_on = launch(self)
         made.append(Launched(rounds, self.threads, self.depth, before, self.boards))
         return goes_on

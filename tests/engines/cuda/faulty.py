@@ -24,7 +24,8 @@ class Faulty(Gpu):
 
     def __init__(self, number: int = 0, at: int | None = None) -> None:
         super().__init__(number)
-        self.calls, self.at = 0, at
+        self.calls = 0
+        self.at = at
         names = ("asarray", "empty", "zeros", "full")
         self.xp = SimpleNamespace(**{name: self._counted(getattr(np, name)) for name in names})
 

@@ -52,5 +52,5 @@ def limit_memory(levels: int, geometry: Geometry, monkeypatch: pytest.MonkeyPatc
     """Let stacks have so many rows in all: boards, and their roots."""
     row = shape_of(geometry).row_bytes + 8
     share = search.MEMORY_SHARE
-    monkeypatch.setattr(search, "LEAST_DEPTH", 2)
+    monkeypatch.setattr(search, "MIN_DEPTH", 2)
     monkeypatch.setattr(Gpu, "free_bytes", lambda self: int(levels * row / share))

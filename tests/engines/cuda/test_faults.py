@@ -53,7 +53,8 @@ class Gpus(CudaEngine):
     def __init__(self, *gpus: Faulty) -> None:
         self.warnings: list[str] = []
         super().__init__(on_loss=lambda error: self.warnings.append(str(error)))
-        self.gpus, self.faulty = [*gpus], gpus
+        self.gpus = [*gpus]
+        self.faulty = gpus
 
 
 def calls_of(run: Callable[[Gpus], object], gpus: int = 1) -> range:
@@ -76,7 +77,8 @@ def listed(engine: CudaEngine, board: Board = SMALL) -> list[tuple[int, ...]]:
 
 def test_the_only_gpu_is_lost_at_any_moment() -> None:
     """The count is right or there is an error; the next count tries the GPU again."""
-    told, before = list[str](), threading.active_count()
+    told = list[str]()
+    before = threading.active_count()
     for call in calls_of(counted)[::7]:
         engine = Gpus(gpu := Faulty(0, call))
         try:
@@ -119,7 +121,8 @@ def test_a_listing_goes_on(share: float, monkeypatch: pytest.MonkeyPatch) -> Non
     """Every solution once: none is given away before the host has what is left."""
     monkeypatch.setattr(search, "HAUL_SHARE", share)
     monkeypatch.setattr(search, "ROOM_BYTES", 2 * 16)
-    wanted, lost = sorted(naive.solutions(SMALL)), 0
+    wanted = sorted(naive.solutions(SMALL))
+    lost = 0
     for call in calls_of(listed, 2)[5::9]:
         engine = Gpus(Faulty(0, call), Faulty(1))
         assert listed(engine) == wanted, call
@@ -171,7 +174,8 @@ def test_lists_go_on() -> None:
 def test_a_list_is_cancelled() -> None:
     """All of the blocks that are side by side end."""
     boards = [SMALL] * 4 + [Board.empty(Geometry(2, 3))] * 12
-    before, cancel = threading.active_count(), CancelToken()
+    before = threading.active_count()
+    cancel = CancelToken()
     results = count_many(boards, device="cuda", method="search", cancel=cancel)
     assert [next(results) for _ in range(4)] == [naive.count(SMALL)] * 4
     threading.Timer(0.3, cancel.cancel).start()
@@ -203,7 +207,8 @@ def test_it_fails_from_the_start() -> None:
 
 def test_a_sum_goes_on() -> None:
     """A contraction whose GPU is lost is summed by the other one."""
-    board, total = puzzle("3x3", 26, 3), 2683
+    board = puzzle("3x3", 26, 3)
+    total = 2683
     nine = Nine(candidates_of(board))
     nine.prepare(1)
     for call in range(2, 30, 7):

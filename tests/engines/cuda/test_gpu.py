@@ -23,8 +23,10 @@ from tests.boards import CLUES, full_grid, puzzle, searched, spoilt, streamed
 
 pytestmark = pytest.mark.gpu
 
-FEW, MANY = collection.load("1c"), collection.load("2d")
-OF_FEW, OF_MANY = collection.entry("1c").count, collection.entry("2d").count
+FEW = collection.load("1c")
+MANY = collection.load("2d")
+OF_FEW = collection.entry("1c").count
+OF_MANY = collection.entry("2d").count
 
 
 def search(board: Board, **options: Any) -> Count:

@@ -138,7 +138,8 @@ def test_one_board_keeps_all_threads_busy(
     gpu = count(HARD, device="cuda", method="search", cutoff=1e30)
     assert gpu.count == naive.count(HARD)
     assert {launched.rounds for launched in launches} == {1}
-    before, threads = [launched.before for launched in launches], launches[0].threads
+    before = [launched.before for launched in launches]
+    threads = launches[0].threads
     assert before[0] == 1
     assert sum(number >= threads for number in before) > len(before) * 3 / 4
     cpu = count(HARD, device="cpu", method="search", jobs=1, cutoff=1e30)
@@ -163,7 +164,7 @@ def test_quick_launches_do_not_get_longer_without_end(
     found = streamed(Board.empty(Geometry(2, 2)), device="cuda", limit=70)
     assert len(found) == 70
     assert len(launches) >= 64
-    assert max(launched.rounds for launched in launches) <= search.MOST_ROUNDS
+    assert max(launched.rounds for launched in launches) <= search.MAX_ROUNDS
 
 
 def test_nor_do_launches_that_full_stacks_end(
@@ -172,7 +173,7 @@ def test_nor_do_launches_that_full_stacks_end(
     limit_memory(0, HARD.geometry, monkeypatch)
     monkeypatch.setattr(search, "LAUNCH_SECONDS", 1e9)
     assert counted(HARD, cutoff=1e30) == naive.count(HARD)
-    assert max(launched.rounds for launched in launches) <= search.MOST_ROUNDS
+    assert max(launched.rounds for launched in launches) <= search.MAX_ROUNDS
 
 
 @pytest.mark.parametrize(("levels", "threads", "depth"), [(0, 2, 2), (9, 4, 2), (250, 8, 31)])

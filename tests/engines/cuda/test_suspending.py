@@ -46,15 +46,19 @@ def quick_engine(*gpus: Faulty) -> CudaEngine:
 def test_step_by_step(cutoff: float | None, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if each step ends with the first launch."""
     monkeypatch.setattr(search, "HAUL_SHARE", share)
-    plan, engine = SearchPlan(Frontier.of([BOARD]), Options(cutoff=cutoff)), quick_engine()
-    portion, found, steps = plan.part(1, 1), Counter[int](), 0
+    plan = SearchPlan(Frontier.of([BOARD]), Options(cutoff=cutoff))
+    engine = quick_engine()
+    portion = plan.part(1, 1)
+    found = Counter[int]()
+    steps = 0
     while portion:
         step = plan.step(engine, portion, seconds=0.0)
         assert step.found or step.left
         for each in step.found:
             found[each.tasks.start] += each.solutions
         assert step.interrupted is None
-        portion, steps = step.left, steps + 1
+        portion = step.left
+        steps = steps + 1
     assert found.total() == naive.count(BOARD)
     if cutoff:
         assert steps > 3
@@ -67,7 +71,8 @@ class Stopped(Job):
         self._token = CancelToken()
         with cancelling(self._token):
             super().__init__(1, None, None, np.uint64)
-        self._still, self._how = reports, end
+        self._still = reports
+        self._how = end
 
     def report_all(self, numbers: Any) -> None:
         super().report_all(numbers)
@@ -81,10 +86,13 @@ class Stopped(Job):
 )
 def test_what_is_left_is_the_rest(end: str, fault: int | None) -> None:
     """At whatever moment the search ends, and whether or not the GPU still answers then."""
-    frontier, settings, total = Frontier.of([BOARD]), SearchSettings(), naive.count(BOARD)
+    frontier = Frontier.of([BOARD])
+    settings = SearchSettings()
+    total = naive.count(BOARD)
     lefts = 0
     for reports in range(1, 12, 2):
-        engine, job = quick_engine(gpu := Faulty()), Stopped(reports, end)
+        engine = quick_engine(gpu := Faulty())
+        job = Stopped(reports, end)
         engine.prepare(frontier, settings)
         gpu.at = fault and gpu.calls + fault
         with suppress(Cancelled, DeviceError):

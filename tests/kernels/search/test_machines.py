@@ -51,11 +51,13 @@ def test_vectors_do_what_numpy_does(name: str, techniques: int) -> None:
 
     @njit
     def compiled(memory: Any) -> Any:
-        found, wrong = advance(memory), find_conflicts(memory)
+        found = advance(memory)
+        wrong = find_conflicts(memory)
         return found, wrong, find_pairs(memory), keep_best(memory)
 
     memory = boards_of(name, shape.lanes)
-    other, outcomes = memory.copy(), set()
+    other = memory.copy()
+    outcomes = set()
     for _ in range(12):
         done = compiled(memory)
         with np.errstate(over="ignore"):

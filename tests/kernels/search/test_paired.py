@@ -75,9 +75,11 @@ def test_boards_are_told_apart(shape: str, clues: int) -> None:
     boards = [puzzle(shape, clues, seed) for seed in range(100)]
     frontier = Frontier.of(boards).simplified(SearchSettings())
     packing = frontier.shape
-    load, has_two = build_moves(packing, as_it_is).load, build_paired(packing, as_it_is).has_two
+    load = build_moves(packing, as_it_is).load
+    has_two = build_paired(packing, as_it_is).has_two
     advance = build_steps(packing, SearchSettings().techniques, packing.lanes).advance
-    memory, answers = packing.memory(packing.lanes), []
+    memory = packing.memory(packing.lanes)
+    answers = []
     for row, candidates in enumerate(np.bitwise_count(frontier.candidates)):
         load(memory, 1, frontier.boards, row)
         _, unsolved, changed = advance(memory)

@@ -38,7 +38,8 @@ class Scheduler:
     """Lets one of several threads run at a time; at each step chance decides which."""
 
     def __init__(self, chance: Random, max_steps: int) -> None:
-        self._chance, self._steps_left = chance, max_steps
+        self._chance = chance
+        self._steps_left = max_steps
         self._turns: dict[int, threading.Semaphore] = {}
         self._all_done = threading.Event()
         self.errors: list[BaseException] = []
@@ -212,7 +213,8 @@ class TestSearches:
         suspended = 0
         chance = Random(1)
         for (root, number), threads in zip(cases * 3, cycle([1, 2, 5, 16]), strict=False):
-            frontier, total = root, 0
+            frontier = root
+            total = 0
             while len(frontier):
                 job = Job(1, dtype=np.uint64, deadline=Deadline(chance.uniform(0, 0.003)))
                 timer = threading.Timer(chance.uniform(0, 0.003), job.suspend)

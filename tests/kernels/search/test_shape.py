@@ -35,8 +35,10 @@ from tests.techniques import given_clues
     ids=str,
 )
 def test_every_cell_has_a_bit_of_its_own(shape: tuple[int, int]) -> None:
-    geometry, rng = Geometry(*shape), np.random.default_rng(0)
-    packing, every = Shape(*shape), (1 << geometry.n) - 1
+    geometry = Geometry(*shape)
+    rng = np.random.default_rng(0)
+    packing = Shape(*shape)
+    every = (1 << geometry.n) - 1
     masks = rng.integers(0, every, (3, geometry.cells), np.uint64, endpoint=True)
     rows = packing.rows_of(masks)
     assert rows.shape == (3, packing.words)

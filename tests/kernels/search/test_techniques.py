@@ -95,7 +95,8 @@ def test_hidden_pairs_without_hidden_singles(given: str, techniques: str) -> Non
             if result.contradictory:
                 assert outcome(board, SETS["all"]) is None
                 continue
-            found, at_first = candidates(result), given_clues(board)
+            found = candidates(result)
+            at_first = given_clues(board)
             assert all(left <= before for left, before in zip(found, at_first, strict=True))
             assert reference(found, board.geometry, techniques) == found, "there was more to find"
 

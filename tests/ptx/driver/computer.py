@@ -68,7 +68,8 @@ class Computer:
         compiler = shutil.which("cc")
         if sys.platform != "linux" or compiler is None:
             pytest.skip("no C compiler to make a library for Linux")
-        self._folder, source = folder, HERE / "libcuda.c"
+        self._folder = folder
+        source = HERE / "libcuda.c"
         command = [compiler, "-shared", "-fPIC", "-o", folder / "libcuda.so.1", source]
         subprocess.run(command, check=True)
         need_compiler(self.script("print(json.dumps({}))"))

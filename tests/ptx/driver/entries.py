@@ -49,11 +49,14 @@ ERRORS = {
 }
 STILL_DO = ("cuInit", "cuDriver", "cuDevice", "cuCtxGet", "cuCtxP", "cuCtxSet", "cuGetError")
 """Functions that do not mind what happened on a card begin with one of these."""
-MOST_THREADS, SHARED, REGISTERS = 0, 1, 4
+MAX_THREADS, SHARED, REGISTERS = 0, 1, 4
 """Attributes of a function."""
 
-Numbers, Words, Sizes = POINTER(c_int), POINTER(c_uint64), POINTER(c_size_t)
-Handles, Texts = POINTER(c_void_p), POINTER(c_char_p)
+Numbers = POINTER(c_int)
+Words = POINTER(c_uint64)
+Sizes = POINTER(c_size_t)
+Handles = POINTER(c_void_p)
+Texts = POINTER(c_char_p)
 
 entries: dict[str, Any] = {}
 held: dict[int, Any] = {}
@@ -202,7 +205,8 @@ def cuStreamSynchronize(stream: int) -> None:
 
 @entry(Sizes, Sizes)
 def cuMemGetInfo(free: Any, total: Any) -> None:
-    free[0], total[0] = contexts.device.free, contexts.device.memory
+    free[0] = contexts.device.free
+    total[0] = contexts.device.memory
 
 
 @entry(Words, c_size_t)
@@ -243,7 +247,7 @@ def cuLibraryGetKernel(kernel: Any, library: int, name: bytes) -> None:
 @entry(Numbers, c_int, c_void_p, c_int)
 def cuKernelGetAttribute(value: Any, attribute: int, kernel: int, device: int) -> None:
     function = held[kernel]
-    known = {MOST_THREADS: 1024, SHARED: function.shared, REGISTERS: function.registers}
+    known = {MAX_THREADS: 1024, SHARED: function.shared, REGISTERS: function.registers}
     value[0] = known.get(attribute, 0)
 
 
@@ -281,5 +285,6 @@ def cuLaunchKernelEx(config: Any, kernel: int, parameters: Any, extra: Any) -> N
 @entry(c_void_p, *[c_uint] * 7, c_void_p, Handles, Handles)
 def cuLaunchKernel(kernel: int, *rest: Any) -> None:
     *sizes, shared, _, parameters, _ = rest
-    grid, block = tuple(sizes[:3]), tuple(sizes[3:])
+    grid = tuple(sizes[:3])
+    block = tuple(sizes[3:])
     contexts.device.launch(held[kernel], grid, block, shared, parameters)

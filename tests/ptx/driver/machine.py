@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tests.ptx.driver.modules import Function
 from tests.ptx.function import offsets
-from tests.ptx.launch import MOST_THREADS, POISON, Fault, Region, memory
+from tests.ptx.launch import MAX_THREADS, POISON, Fault, Region, memory
 
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_DEVICE, INVALID_CONTEXT = 1, 2, 101, 201
 ILLEGAL_ADDRESS, OUT_OF_RESOURCES = 700, 701
@@ -24,7 +24,7 @@ REGISTERS = 1 << 16
 """Registers of a multiprocessor, and of a block at most."""
 MAJOR, MINOR = 75, 76
 ATTRIBUTES = {
-    1: MOST_THREADS,  # of a block
+    1: MAX_THREADS,  # of a block
     10: 32,  # threads of a warp
     12: REGISTERS,  # of a block
     13: 1_980_000,  # kilohertz
@@ -110,11 +110,12 @@ class Device:
         As on a card, what it does wrong is told by whatever is called next.
         """
         assert (shared, *grid[1:], *block[1:]) == (0, 1, 1, 1, 1), "no kernel here needs it"
-        if not (grid[0] and 0 < block[0] <= MOST_THREADS):
+        if not (grid[0] and 0 < block[0] <= MAX_THREADS):
             raise DriverError(INVALID_VALUE)
         if -(-block[0] // 32) * -(-function.registers // 8) * 256 > REGISTERS:
             raise DriverError(OUT_OF_RESOURCES)
-        kernel, words = function.kernel(), bytearray()
+        kernel = function.kernel()
+        words = bytearray()
         for i, (variable, offset) in enumerate(offsets(kernel.function.parameters)):
             words += bytes(offset - len(words)) + string_at(parameters[i], variable.size)
         arrays = enumerate(list(self.arrays.items()))

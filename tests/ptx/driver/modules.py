@@ -35,7 +35,9 @@ class Function:
     """A kernel of a module."""
 
     def __init__(self, module: Module, name: str) -> None:
-        self.registers, self._ptx, self._name = module.registers, module.ptx, name
+        self.registers = module.registers
+        self._ptx = module.ptx
+        self._name = name
 
     @property
     def shared(self) -> int:

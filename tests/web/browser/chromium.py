@@ -84,7 +84,8 @@ class Server:
     """
 
     def __init__(self, *options: str) -> None:
-        self._options, self._port = options, 0
+        self._options = options
+        self._port = 0
         self.start()
 
     @property

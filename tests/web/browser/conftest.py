@@ -41,7 +41,8 @@ def screen(driver: Any, server: Running, request: pytest.FixtureRequest) -> Iter
     screen.cdp("Emulation.setEmulatedMedia", media="", features=[])
     screen.requests(), screen.complaints()  # those of others
     yield screen
-    complaints, requests = screen.complaints(), screen.requests()
+    complaints = screen.complaints()
+    requests = screen.requests()
     driver.get("about:blank")
     assert [url for url in requests if is_elsewhere(url, screen.url)] == []
     if "expects_errors" not in request.fixturenames:

@@ -38,7 +38,8 @@ class Screen:
     """
 
     def __init__(self, driver: Any, url: str) -> None:
-        self.driver, self.url = driver, url
+        self.driver = driver
+        self.url = url
         self.cdp("Emulation.setFocusEmulationEnabled", enabled=True)  # of a tab of many, too
 
     def open(self, behind: str = "") -> None:

@@ -10,7 +10,8 @@ from tests.boards import PUZZLE
 from tests.web.browser.acting import NOTE, click, copy, load, marked, says, shows
 from tests.web.browser.screen import link
 
-BOARD, OTHER = gpusudoku.parse(PUZZLE), collection.load("2b")
+BOARD = gpusudoku.parse(PUZZLE)
+OTHER = collection.load("2b")
 ROWS = [PUZZLE[at : at + 9] for at in range(0, 81, 9)]
 FORMS = PUZZLE, "#Apuzzle\n" + "\n".join(ROWS) + "\n", json.dumps(BOARD.grid.tolist())
 NO_BOARD = "This link holds no board."

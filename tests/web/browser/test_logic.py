@@ -47,7 +47,8 @@ def test_the_board_is_shown_as_it_is_before_a_step(screen):
         if digit in left[cell]:
             left[cell].remove(digit)
     for cell, digit in steps[at].placed:
-        digits[cell], left[cell] = digit, []
+        digits[cell] = digit
+        left[cell] = []
     assert screen.digits() == digits.tolist()
     assert screen.js(CANDIDATES) == left
     assert screen.js(SHARES) == 0

@@ -40,7 +40,9 @@ class Page:
     """A page with one model that is shown twice."""
 
     def __init__(self, screen):
-        self.screen, self.run, self.until = screen, screen.js, screen.until
+        self.screen = screen
+        self.run = screen.js
+        self.until = screen.until
 
     def cell(self, place, number):
         return self.screen.driver.find_elements("css selector", f"#{place} [role=gridcell]")[number]

@@ -60,7 +60,8 @@ class ndarray:  # noqa: N801
 
     def __init__(self, held: Any) -> None:
         self.held = held
-        self.shape, self.dtype = held.shape, held.dtype
+        self.shape = held.shape
+        self.dtype = held.dtype
         self.device = SimpleNamespace(id=current.number)
 
     @property
