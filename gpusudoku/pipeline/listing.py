@@ -368,7 +368,7 @@ def search_tasks(board: Board, options: Options, part: WhichPart) -> tuple[Searc
     from gpusudoku.search.frontier import Frontier
 
     tasks = max(TASKS, TASKS_PER_PART * part.parts)
-    plan = SearchPlan(Frontier.of([board]), options, least_tasks=tasks)
+    plan = SearchPlan(Frontier.of([board]), options, min_tasks=tasks)
     return plan, plan.part(*part)
 
 
