@@ -273,7 +273,7 @@ def untimed(record):
 )
 def test_a_sample_of_one_board(checkpointed, full, monkeypatch, options):
     """It goes on at the draw where it was."""
-    monkeypatch.setattr(sampling, "BLOCK", 32)
+    monkeypatch.setattr(sampling, "MAX_BLOCK", 32)
     this = checkpointed(["sample", "-n", "300", *options.split()], EMPTY)
     wanted = this.wanted()[1]
     facts = stop(this, full, len(wanted) // 2)
@@ -284,7 +284,7 @@ def test_a_sample_of_one_board(checkpointed, full, monkeypatch, options):
 
 
 def test_a_seed_that_nobody_gave_stays(run, checkpointed, full, monkeypatch):
-    monkeypatch.setattr(sampling, "BLOCK", 32)
+    monkeypatch.setattr(sampling, "MAX_BLOCK", 32)
     this = checkpointed(["sample", "-n", "300", "--json"], EMPTY)
     stop(this, full, 300 * 70)
     assert this.resume()[0] == 0

@@ -120,7 +120,7 @@ def test_numbers_are_drawn_in_pieces(count: int, monkeypatch: pytest.MonkeyPatch
     uniform = Uniform(7, count)
     whole = uniform.numbers(3, 200)
     distinct = np.concatenate([*uniform.distinct(500)])
-    monkeypatch.setattr(sampling, "PIECE", 11)
+    monkeypatch.setattr(sampling, "CHUNK", 11)
     assert (uniform.numbers(3, 200) == whole).all()
     assert (np.concatenate([*uniform.distinct(500)]) == distinct).all()
     assert stops_anywhere(lambda: uniform.numbers(3, 200)) > 197 // 11
