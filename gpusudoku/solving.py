@@ -170,7 +170,7 @@ def solve_batches(
         else:
             yield from results
 
-    return in_blocks(batches, engine.most_boards, solve, engine.side_by_side)
+    return in_blocks(batches, engine.max_boards, solve, engine.parallel_blocks)
 
 
 def solve_batches_on(

@@ -174,7 +174,7 @@ def list_batches(
         batches,
         LISTED_BOARDS,
         lambda block, alone: _list(block, options, engine.for_block if alone else engine, alone),
-        engine.side_by_side,
+        engine.parallel_blocks,
     )
 
 

@@ -74,7 +74,7 @@ def count_batches(
     """
     must_contract = options.method == "contraction"
     if only_searches(options):
-        max_boards = engine.most_boards
+        max_boards = engine.max_boards
     elif must_contract:
         max_boards = CONTRACTED_BOARDS
     else:
@@ -87,7 +87,7 @@ def count_batches(
             yield results
 
     # All threads contract a block together, so only one block is in work then.
-    blocks_in_work = 1 if must_contract else engine.side_by_side
+    blocks_in_work = 1 if must_contract else engine.parallel_blocks
     return in_blocks(batches, max_boards, count, blocks_in_work)
 
 
