@@ -12,7 +12,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.logic import simplify
 
-GOES_ON = np.zeros(1, np.int64)
+RUNNING = np.zeros(1, np.int64)
 """The flag of a sum that is not stopped."""
 
 
@@ -36,7 +36,7 @@ def summed(join: Join) -> int:
     """Add up all tasks, on one thread."""
     if not join.tasks:
         return 0
-    return join.factor * join.sum(range(join.tasks), join.scratch(), GOES_ON)[0]
+    return join.factor * join.sum(range(join.tasks), join.scratch(), RUNNING)[0]
 
 
 def count(board: Board, **options: Any) -> int:

@@ -22,7 +22,7 @@ from gpusudoku.errors import TooExpensive
 from gpusudoku.kernels.contraction.general.join import join, probe
 from tests import naive
 from tests.boards import puzzle, spoilt
-from tests.contraction.general.boards import GOES_ON, clues_only, count, empty, join_of, summed
+from tests.contraction.general.boards import RUNNING, clues_only, count, empty, join_of, summed
 
 CLUES = {
     "1x1": (0, 1), "1x2": (0, 3), "1x3": (0, 6), "1x4": (0, 9), "1x5": (6, 20), "1x6": (15, 30),
@@ -164,10 +164,10 @@ def test_tasks_add_up(
         assert one.tasks == other.tasks > 1
         scratch = one.scratch()
         tasks = range(one.tasks)
-        sums = [one.sum(range(task, task + 1), scratch, GOES_ON)[0] for task in tasks]
+        sums = [one.sum(range(task, task + 1), scratch, RUNNING)[0] for task in tasks]
         assert sum(sums) * one.factor == expected
         halves = tasks[: one.tasks // 2], tasks[one.tasks // 2 :]
-        found = [other.sum(half, other.scratch(), GOES_ON)[0] for half in halves]
+        found = [other.sum(half, other.scratch(), RUNNING)[0] for half in halves]
         assert found == [sum(sums[half.start : half.stop]) for half in halves]
 
 
@@ -175,7 +175,7 @@ def test_steps_are_about_right_and_a_sum_stops() -> None:
     """The estimate, against the terms that are added up: no less than a step each."""
     made = join_of(collection.load("1f"))
     tasks = range(made.tasks)
-    _, terms = made.sum(tasks, made.scratch(), GOES_ON)
+    _, terms = made.sum(tasks, made.scratch(), RUNNING)
     assert terms < made.steps < 1000 * terms
     assert made.steps == join_of(collection.load("1f")).steps
     assert made.sum(tasks, made.scratch(), np.ones(1, np.int64)) == (0, 0)
