@@ -13,7 +13,7 @@ from gpusudoku.contraction.general import boxes, graph, maps
 from gpusudoku.contraction.general import order as general_order
 from gpusudoku.contraction.general.order import JoinOrder
 from gpusudoku.contraction.general.shares import join_shares
-from gpusudoku.contraction.general.symmetries import average
+from gpusudoku.contraction.general.symmetries import average_over_orbits
 from gpusudoku.contraction.nine import order as nine_order
 from gpusudoku.contraction.nine.order import NineOrder
 from gpusudoku.contraction.nine.shares import NineShares
@@ -69,7 +69,7 @@ def test_a_join_in_smaller_chunks_is_the_same(monkeypatch: pytest.MonkeyPatch) -
     checks = assert_cancellable(results)
     for module, name, size in (
         (maps, "CALL_ROWS", 5), (graph, "CALL_PATHS", 3), (graph, "BLOCK_SETS", 3),
-        (graph, "CALL_EDGES", 2), (boxes, "CALL_BITS", 1), (general_order, "PLACES", 4),
+        (graph, "CALL_EDGES", 2), (boxes, "CALL_BITS", 1), (general_order, "LOCATED_RANKS", 4),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, size)
         with CountingToken() as token:
@@ -130,7 +130,7 @@ def test_means_over_orbits_are_exact_or_an_error() -> None:
     shares = np.array([3, 0, 6, 7, 1 << 70], object)
     cycle = np.array([1, 2, 0, 3, 4])
     swap = np.array([0, 1, 2, 4, 3])
-    assert average(shares, []) is shares
-    assert average(shares, [cycle]).tolist() == [3, 3, 3, 7, 1 << 70]
+    assert average_over_orbits(shares, []) is shares
+    assert average_over_orbits(shares, [cycle]).tolist() == [3, 3, 3, 7, 1 << 70]
     with pytest.raises(MismatchError, match="no whole numbers"):
-        average(shares, [cycle, swap])
+        average_over_orbits(shares, [cycle, swap])

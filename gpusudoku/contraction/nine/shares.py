@@ -19,7 +19,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.symmetries import average, divide
+from gpusudoku.contraction.general.symmetries import average_over_orbits, divide_exactly
 from gpusudoku.contraction.nine.sum import Nine, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, pieces, spread
@@ -189,7 +189,7 @@ def exact_shares(sums: Found, factor: int) -> NDArray[np.object_]:
         bound = (int(low.max()) + (int(high.max()) << LIMB)) * factor
         dtype = np.int64 if bound < 1 << 63 else object
         numerators = (low.astype(dtype) + (high.astype(dtype) << LIMB)) * factor
-        shares += divide(numerators, int(pivot_total * summed_total))
+        shares += divide_exactly(numerators, int(pivot_total * summed_total))
     return shares
 
 
@@ -371,4 +371,4 @@ class NineShares:
         """Make shares (81, 9) from the sums of all pivot sums; the caller checks their totals."""
         symmetries = self.memory.workspace.symmetries
         images = [image_of(symmetries, number) for number in range(self._symmetry_count)]
-        return average(sums, images).reshape(81, 9)
+        return average_over_orbits(sums, images).reshape(81, 9)

@@ -112,8 +112,8 @@ def tables() -> Tables:
 def _canonical(codes: np.ndarray) -> np.ndarray:
     """Renumber the slots of codes, int (codes, 9), in the order of their least digits."""
     first_digits = np.stack([np.argmax(codes == s, axis=1) for s in range(3)], axis=1)
-    ranks = np.argsort(np.argsort(first_digits, axis=1), axis=1)
-    return np.take_along_axis(ranks, codes, axis=1)
+    new_slots = np.argsort(np.argsort(first_digits, axis=1), axis=1)
+    return np.take_along_axis(new_slots, codes, axis=1)
 
 
 def _orthogonal_partitions(sets: np.ndarray) -> np.ndarray:
