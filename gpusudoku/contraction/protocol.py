@@ -79,6 +79,7 @@ class Effort:
 
     def spend(self, steps: float, step_seconds: float) -> None:
         """Account for steps before they are taken; TooExpensive if they exceed the budget."""
+        # Every step of an estimate passes here, so that an interrupt waits for one step.
         check_cancelled()
         if not self.covers(steps, step_seconds):
             raise TooExpensive(
@@ -86,6 +87,7 @@ class Effort:
                 f" {self._max_seconds:.2g} s"
             )
         self.spent += steps * step_seconds
+        # Reported once, before the step that makes the estimate long, and not after it.
         if self._alternative_seconds is not None and self.spent > LONG_SECONDS:
             current_watch().estimating(self._alternative_seconds)
             self._alternative_seconds = None

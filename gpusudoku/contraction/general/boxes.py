@@ -62,6 +62,7 @@ def remove_seen_candidates(candidates: Words, geometry: Geometry) -> Words | Non
     fixed_in_unit = np.bitwise_or.reduce(fixed[units], axis=1)
     fixed_cells = np.count_nonzero(fixed[units], axis=1)
     has_duplicate = np.bitwise_count(fixed_in_unit) != fixed_cells
+    # A cell sees the fixed digits of its row, its column and its box.
     seen = np.bitwise_or.reduce(fixed_in_unit[geometry.unit_of], axis=1)
     remaining: Words = np.where(fixed != 0, fixed, candidates & ~seen)
     if has_duplicate.any() or not remaining.all():
@@ -159,6 +160,7 @@ def _prune_summed(lists: CrossingLists) -> bool:
     changed = False
     for j, line in enumerate(lists.summed):
         check_cancelled()
+        # An entry fits a line if the line has a partition that is orthogonal to its own.
         fits_crossing_line: list[Bools] = [
             np.any(boxes[j], axis=1)[partition]
             for boxes, partition in zip(lists.orthogonal, line.entries.T, strict=True)
@@ -167,6 +169,7 @@ def _prune_summed(lists: CrossingLists) -> bool:
         if not fits.all():
             lists.summed[j] = line.restrict(fits)
             changed = True
+            # The partitions were renumbered, so the rows of the flags are, too.
             for k, boxes in enumerate(lists.orthogonal):
                 check_cancelled()
                 boxes[j] = boxes[j][line.occurring_partitions(k, fits)]
@@ -255,6 +258,7 @@ def make_index(lists: CrossingLists) -> Index:
             bit_sets.append(sets.ravel())
             starts.append(size)
             size += sets.size
+        # The bit set of partition p begins p * width words after that of partition 0.
         set_of.append(summed_line.entries * words + starts)
     begin = np.cumsum([0, *(len(line) for line in lists.summed)])
     skips = [find_skips(line.entries) for line in lists.summed]

@@ -87,11 +87,13 @@ class ColumnCounters:
         self.fields = columns * columns
         self._columns = columns
         self._rows = rows
+        # Enough bits for the counts 0 to ``rows``, and the guard above them.
         bits = rows.bit_length() + 1
         self._word, place = np.divmod(np.arange(self.fields), 64 // bits)
         self._shift = (place * bits).astype(np.uint64)
         self._guard_bit = 1 << (bits - 1)
         self._mask = np.uint64((1 << bits) - 1)
+        # A full column has all bits below the guard set.
         self._start = self._guard_bit - 1 - rows
         self.guard = self.pack(np.full(self.fields, self._guard_bit))
         """uint64 (words): the guard bits of all fields."""
@@ -234,6 +236,7 @@ class MapGraph:
                 counters, states, permutations, remaining_digits
             )
             self._effort.spend(len(source), EDGE_SECONDS)
+            # Equal states become one node of the next layer.
             target, first_rows = number_rows(reached)
             self.edges.append(Edges(source, choice, target))
             states = reached[first_rows]
@@ -253,6 +256,7 @@ class MapGraph:
         self, counters: ColumnCounters, states: Words, permutations: Ints, remaining_digits: Ints
     ) -> tuple[Ints, Ints, Words]:
         """Make the edges out of a layer: their nodes, permutations, and the states they reach."""
+        # A permutation adds a digit to one column of each band.
         field_steps = np.zeros((len(permutations), counters.fields), np.int64)
         fields = np.arange(self.columns) * self.columns + permutations
         field_steps[np.arange(len(permutations))[:, None], fields] = 1
@@ -272,6 +276,7 @@ class MapGraph:
             may_follow = np.ones((len(block), self.columns + 1), bool)
             may_follow[:, : self.columns] = counters.started_columns(block)
             is_valid = may_follow[:, preceding] & ~(sums & counters.guard).any(axis=2)
+            # The digits to come must be able to fill all columns.
             is_valid &= ((sums + completions & counters.guard) == counters.guard).all(axis=2)
             source, choice = np.nonzero(is_valid)
             sources.append(source + start)
@@ -378,6 +383,7 @@ class MapGraph:
             edge=np.zeros(self.n + 1, np.int64),
         )
         maps = np.empty((self.maps, width), np.uint64)
+        # The walk continues in each call where it stopped in the call before.
         depth = 0
         for start in range(0, self.maps, CALL_PATHS):
             check_cancelled()
@@ -395,6 +401,7 @@ class MapGraph:
             partition_ids, first_codes = number_rows(sets)
             partitions.append(sets[first_codes])
             partition_of[:, band] = partition_ids[code_ids]
+        # Maps with the same partitions in all bands are one entry.
         entry_of_map, first_maps = number_rows(partition_of)
         entries = partition_of[first_maps].astype(np.int64)
         return tuple(partitions), entries, entry_of_map

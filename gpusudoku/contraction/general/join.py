@@ -90,6 +90,7 @@ def combine_remainders(remainders: list[int], moduli: list[int]) -> int:
     """
     if not moduli:
         return remainders[0] + (remainders[1] << 64)
+    # Invariant: ``number`` has the right remainders modulo all factors of ``product``.
     number = 0
     product = 1
     for remainder, modulus in zip(remainders, moduli, strict=True):
@@ -120,6 +121,7 @@ class Orientation:
         """The lists as the kernels read them."""
         self._branches_have_pairs = False
         self.branches = self._choose_branches()
+        # The probe estimates the steps of a branch, as a mean over all branches.
         tries = max(1, int(WORDS_PER_LEVEL // self.index.words.sum()))
         levels = self.scratch().levels
         self._branch_steps = probe(self.index, levels, self.branches, WALKS, tries)
@@ -129,24 +131,31 @@ class Orientation:
 
     def _choose_branches(self) -> Branches:
         """Make a branch for each first entry, or for each pair of entries; one of every orbit."""
-        sizes = [len(line) for line in self.summed]
-        has_second_level = len(sizes) > 1
-        # All entries of level 1, which are numbered after those of level 0.
-        begin, end = (sizes[0], sizes[0] + sizes[1]) if has_second_level else (0, 1)
-        first = np.arange(sizes[0])
-        weights = np.ones_like(first)
-        if self.swaps:
-            first_images = self._entry_images(0)
-            first, weights = np.unique(find_least_members(first_images), return_counts=True)
-            if has_second_level and sizes[0] * sizes[1] <= MAX_PAIRS:
-                pair_images = find_pair_images(first_images, self._entry_images(1))
-                least_pairs = find_least_members(pair_images)
-                pairs, pair_weights = np.unique(least_pairs, return_counts=True)
-                if MIN_SAVING * len(pairs) <= len(first) * sizes[1]:
-                    self._branches_have_pairs = True
-                    pair_first, pair_second = np.divmod(pairs, sizes[1])
-                    second = begin + pair_second
-                    return Branches(pair_first, second, second + 1, pair_weights)
+        first_size = len(self.summed[0])
+        if not self.swaps:
+            first = np.arange(first_size)
+            return self._branches_of_first_entries(first, np.ones_like(first))
+        first_images = self._entry_images(0)
+        first, weights = np.unique(find_least_members(first_images), return_counts=True)
+        # A swap that fixes a first entry may exchange second entries, so pairs may save more.
+        if len(self.summed) > 1 and first_size * len(self.summed[1]) <= MAX_PAIRS:
+            second_size = len(self.summed[1])
+            pair_images = find_pair_images(first_images, self._entry_images(1))
+            least_pairs = find_least_members(pair_images)
+            pairs, pair_weights = np.unique(least_pairs, return_counts=True)
+            if MIN_SAVING * len(pairs) <= len(first) * second_size:
+                self._branches_have_pairs = True
+                pair_first, pair_second = np.divmod(pairs, second_size)
+                begin = self.index.begin[1] + pair_second
+                return Branches(pair_first, begin, begin + 1, pair_weights)
+        return self._branches_of_first_entries(first, weights)
+
+    def _branches_of_first_entries(self, first: Ints, weights: Ints) -> Branches:
+        """Make branches with all second entries; with one level, their range is of length 1."""
+        begin = 0
+        end = 1
+        if len(self.summed) > 1:
+            begin, end = self.index.begin[1:3]
         return Branches(first, np.full_like(first, begin), np.full_like(first, end), weights)
 
     def _entry_images(self, level: int) -> list[Ints]:
@@ -167,6 +176,7 @@ class Orientation:
         """Return the item of every branch, an index of the arrays of ``moves``."""
         if not self._branches_have_pairs:
             return self.branches.first
+        # The entries of all levels are numbered in a row; those of level 1 from begin[1] on.
         second = self.branches.begin - self.index.begin[1]
         pairs: Ints = self.branches.first * len(self.summed[1]) + second
         return pairs
@@ -273,6 +283,7 @@ class Join:
                 if wide or self.orientation.term_bound >= 1 << 63:
                     # The sum is at most the number of combinations of maps of all lines.
                     self.primes = primes_above(prod(line.total for line in lines))
+        # ``steps`` is deterministic, and so is the estimate; only listing is timed.
         self.seconds = self.steps * STEP_SECONDS
         self.listing_seconds = time.perf_counter() - start
 
@@ -288,6 +299,7 @@ class Join:
         """The branches of each task."""
         if self.orientation is None:
             return []
+        # MAX_TASKS counts most: a long sum has larger tasks than MAX_TASK_STEPS.
         task_steps = max(
             MIN_STEPS, min(MAX_TASK_STEPS, self.steps // MIN_TASKS), self.steps // MAX_TASKS
         )

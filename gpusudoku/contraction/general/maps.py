@@ -146,6 +146,7 @@ class EntryList:
             check_cancelled()
             is_occurring = self.occurring_partitions(band, is_selected)
             partitions.append(band_partitions[is_occurring])
+            # Partitions that occur keep their order, and close the gaps.
             new_index = np.cumsum(is_occurring) - 1
             entries[:, band] = new_index[self.entries[is_selected, band]]
         origin = self.origin[is_selected]

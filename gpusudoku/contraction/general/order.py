@@ -117,10 +117,12 @@ class JoinOrder:
 
     def _locate_branches(self) -> None:
         """Sum all pieces of the branches, and find the first rank of every orbit."""
+        # A branch may be long, so its pieces are located, too; a rank is found within one.
         branches = self._orientation.branches
         self._pieces, self._pieces_per_branch = self._orientation.cut(PIECE_STEPS)
         piece_sums = self._sum_pieces()
         sums_before = [*accumulate(piece_sums, initial=0)]
+        # Every branch has the same number of pieces, which follow one another.
         branch_bounds = sums_before[:: self._pieces_per_branch]
         solutions = [(end - start) * self._join.factor for start, end in pairwise(branch_bounds)]
         orbit_solutions = (
@@ -220,6 +222,7 @@ class JoinOrder:
     def _find_terms(self, piece: Ints, ranks: Words, scratch: JoinScratch, stop: Ints) -> Found:
         """Find the terms of sorted ranks in pieces; meaningless once ``stop[0]`` is not 0."""
         orientation = self._orientation
+        # The ranks are sorted by pieces: each piece is walked once for all its ranks.
         unique_pieces, starts = np.unique(piece, return_index=True)
         branches = Branches(*(field[unique_pieces] for field in self._pieces))
         terms = Found(
@@ -238,42 +241,52 @@ class JoinOrder:
     def _find_slots(
         self, tables: _GridTables, terms: Found, ranks: NDArray[Any], stop: Ints
     ) -> tuple[list[Slots], list[Slots]] | None:
-        """Find the maps of the summed and the crossing lines from ranks in terms.
+        """Find the maps of the summed and of the crossing lines from ranks in terms.
 
         Returns None if it was stopped. The map of the last line changes fastest, so the ranks are
         divided by the numbers of maps from the last line to the first.
         """
         orientation = self._orientation
-        index = orientation.index
         crossing: list[Any] = [None] * len(orientation.crossing)
         for number in reversed(range(len(crossing))):
             line = orientation.crossing[number]
             map_count = terms.totals[:, number].astype(self._dtype) * line.factor
-            map_rank = ranks % map_count
-            ranks = ranks // map_count
-            # In column 1 first the rank among the maps of all entries, then that of one entry.
-            entry_and_rank = np.empty((len(ranks), 2), np.int64)
-            entry_and_rank[:, 1] = map_rank // line.factor
-            bit_set = np.empty(int(index.words[number]), np.uint64)
-            totals_before = np.empty(len(bit_set) + 1, np.int64)
-            find_crossing(
-                index, terms.entries, number, line.multiplicity, bit_set, totals_before,
-                entry_and_rank, stop,
-            )  # fmt: skip
+            entry, map_rank = self._crossing_entries(number, terms, ranks % map_count, stop)
             if stop[0]:
                 return None
-            entry, entry_rank = entry_and_rank.T
-            map_rank = entry_rank.astype(self._dtype) * line.factor + map_rank % line.factor
             crossing[number] = tables.crossing[number].slots(entry, map_rank)
+            ranks = ranks // map_count
         summed: list[Any] = [None] * len(orientation.summed)
         for level in reversed(range(len(summed))):
             line = orientation.summed[level]
-            entry = terms.entries[:, level] - index.begin[level]
+            entry = terms.entries[:, level] - orientation.index.begin[level]
             map_count = line.multiplicity[entry].astype(self._dtype) * line.factor
-            map_rank = ranks % map_count
+            slots = tables.summed[level].slots(entry, ranks % map_count)
+            summed[orientation.order[level]] = slots
             ranks = ranks // map_count
-            summed[orientation.order[level]] = tables.summed[level].slots(entry, map_rank)
         return summed, crossing
+
+    def _crossing_entries(
+        self, number: int, terms: Found, ranks: NDArray[Any], stop: Ints
+    ) -> tuple[Ints, NDArray[Any]]:
+        """Find the entries of a crossing line from ranks among its maps that fit a term.
+
+        Returns the entries, and the ranks among the maps of these; meaningless once ``stop[0]`` is
+        not 0.
+        """
+        index = self._orientation.index
+        line = self._orientation.crossing[number]
+        # The kernel replaces the rank among all maps, in column 1, by that among an entry's maps.
+        entry_and_rank = np.empty((len(ranks), 2), np.int64)
+        entry_and_rank[:, 1] = ranks // line.factor
+        bit_set = np.empty(int(index.words[number]), np.uint64)
+        totals_before = np.empty(len(bit_set) + 1, np.int64)
+        find_crossing(
+            index, terms.entries, number, line.multiplicity, bit_set, totals_before,
+            entry_and_rank, stop,
+        )  # fmt: skip
+        entry, entry_rank = entry_and_rank.T
+        return entry, entry_rank.astype(self._dtype) * line.factor + ranks % line.factor
 
     def _make_grids(self, summed: list[Slots], crossing: list[Slots]) -> NDArray[np.uint8]:
         """Make grids from the maps of lines, each uint8 (k, lines that it crosses, n)."""

@@ -132,6 +132,7 @@ class Parts:
         weight = 1.0
         seconds = 0.0
         has_cheap_part = False
+        # Level by level: cheap parts are summed up, expensive ones divided.
         while pending_parts:
             expensive_parts = []
             for part in pending_parts:
@@ -146,6 +147,7 @@ class Parts:
             if len(pending_parts) > SAMPLE_PARTS:
                 weight *= len(pending_parts) / SAMPLE_PARTS
                 pending_parts = sorted(pending_parts, key=lambda _: random())[:SAMPLE_PARTS]
+            # Every pending part is listed at least.
             min_seconds = seconds + weight * len(pending_parts) * self._part_listing_seconds
             if min_seconds > max_seconds:
                 raise TooExpensive(
@@ -165,6 +167,7 @@ class Parts:
         """The numbered parts: the board, divided breadth first until there are enough."""
         parts = self._roots
         min_parts = min(MAX_TASKS, int(self.seconds / self._min_task_seconds))
+        # A board with few solutions ends in solved parts, which are not divided.
         while len(parts) < min_parts and not all(part.solved for part in parts):
             parts = divide(parts)
         return parts
@@ -178,6 +181,7 @@ class Parts:
         part = pending_parts.pop()
         join = self._join_if_cheap(part)
         if join is None:
+            # In reverse, so that the last part of the list is the first child.
             pending_parts += divide([part])[::-1]
             return 0, 0
         if not join.tasks:
@@ -204,6 +208,7 @@ class Parts:
 
     def _join_if_cheap(self, part: BoardPart, effort: Effort = UNBOUNDED) -> Join | None:
         """Contract a part; return None if that is not cheap."""
+        # Without a bound: whether a part is cheap must not depend on the remaining budget.
         part_effort = Effort()
         try:
             join = Join(*part, most_maps=PART_MAPS, memory=self._part_bytes, effort=part_effort)

@@ -131,6 +131,7 @@ def _classify(join: Join) -> tuple[Namings, list[list[Box]], int]:
         )
         boxes[line].append(Box(summed.slot_counts, crossing.slot_counts, bit_sets))
 
+    # The environments have an element for each bit, in the order of the bits.
     bits = np.concatenate([box.orthogonal.ravel() for row in boxes for box in row])
     pairs_in_word = np.bitwise_count(bits)
     sizes = shapes.prod(axis=2)
@@ -162,6 +163,7 @@ def _max_threads(orientation: Orientation, namings: Namings, memory: int) -> int
     """Return the number of threads that fit into some bytes, or raise TooExpensive."""
     environments = 8 * int(np.bitwise_count(namings.bits).sum())
     crossing_entries = 8 * len(orientation.summed) * int(namings.first[-1])
+    # Each thread has its own environments, and they are added up in the end.
     thread_bytes = environments + crossing_entries + orientation.scratch_bytes
     threads = (memory - environments) // thread_bytes
     if threads < 1:
@@ -291,6 +293,7 @@ def _sum_box(box: Box, environments: Words, modulus: int) -> Words:
     for first_row in range(0, len(summed), chunk_rows):
         rows = slice(first_row, first_row + chunk_rows)
         octets = box.orthogonal[rows].astype("<u8", copy=False).view(np.uint8)
+        # The pairs of these rows, in the order of the environments.
         row, crossing_class = np.nonzero(np.unpackbits(octets, axis=1, bitorder="little"))
         row_starts = np.searchsorted(row, np.arange(len(octets)))
         start = end
@@ -298,6 +301,7 @@ def _sum_box(box: Box, environments: Words, modulus: int) -> Words:
         for digit in range(summed.shape[1]):
             check_cancelled()
             products = environments[start:end, None] * crossing[crossing_class, digit]
+            # Over the crossing classes of each row first, then over the rows.
             row_sums = np.add.reduceat(_reduce(products, modulus), row_starts)
             row_sums = _reduce(row_sums, modulus)
             cell_sums = summed[rows, digit, :, None] * row_sums[:, None]

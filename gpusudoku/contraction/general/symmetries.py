@@ -41,6 +41,7 @@ def average_over_orbits(
     if not images:
         return shares
     representatives = find_least_members(images)
+    # Add up each orbit at its least member, and give all members the mean.
     sums = np.zeros(len(shares), object)
     sizes = np.bincount(representatives, minlength=len(shares))
     np.add.at(sums, representatives, shares)
@@ -91,6 +92,7 @@ def find_entry_images(line: EntryList, swap: tuple[int, int]) -> Ints:
     partition_images = []
     for sets, partition in zip(line.partitions, line.entries.T, strict=True):
         differ = (sets >> a ^ sets >> b) & one
+        # Flip both bits of the sets that have exactly one of the two digits.
         swapped_sets = sets ^ (differ << a | differ << b)
         # The first rows are distinct, so that they get the numbers 0, 1, .. of the partitions, and
         # an image gets the number of the partition that it equals. Likewise with entries below.

@@ -99,6 +99,7 @@ class ListedMaps:
 
     def slots(self, entries: Ints, ranks: NDArray[Any]) -> Slots:
         symmetry = self._graph.symmetry
+        # Every path makes ``symmetry`` maps, by permutations of interchangeable columns.
         path = self._first_path[entries] + (ranks // symmetry).astype(np.int64)
         packed = self._packed[self._order[path]].swapaxes(0, 1)
         columns = [self._graph.unpack(words) for words in packed]
@@ -140,6 +141,7 @@ def _pack_counts(columns: Ints, set_of_column: Ints, path_counts: Ints, first_pa
     packed[:, 0] = path_counts
     for word in range(1, packed.shape[1]):
         check_cancelled()
+        # One word of every path at a time, added up over the paths of each entry.
         path_fields = np.zeros(len(columns), np.uint64)  # 0 or 1 in each field
         first_field = (word - 1) * per_word
         for field in range(first_field, min(first_field + per_word, fields)):
@@ -198,6 +200,7 @@ class PathMaps:
                 if (layer, node) not in path_totals:
                     paths = self._paths_to_end[layer + 1][edges.target[start:end]]
                     path_totals[layer, node] = [*accumulate(paths)]
+                # The edge whose paths contain the rank: the first one with a larger total.
                 totals = path_totals[layer, node]
                 number = bisect_right(totals, path_rank)  # of the edge among those of the node
                 if number > 0:
@@ -214,6 +217,7 @@ class PathMaps:
         for layer, digit in enumerate(graph.order):
             check_cancelled()
             edges = graph.edges[layer]
+            # The paths through an edge: those to its source, times those from its target.
             edge_paths = (
                 paths_from_start[edges.source] * self._paths_to_end[layer + 1][edges.target]
             )
@@ -246,6 +250,7 @@ def _permute(columns: Ints, interchangeable: list[list[int]], numbers: NDArray[A
             choice = set_numbers % free_images.shape[1]
             set_numbers = set_numbers // free_images.shape[1]
             images[:, column] = free_images[rows, choice]
+            # The chosen image is no longer free for the next columns.
             is_free = np.ones(free_images.shape, bool)
             is_free[rows, choice] = False
             free_images = free_images[is_free].reshape(len(columns), -1)

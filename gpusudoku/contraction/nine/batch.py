@@ -37,6 +37,7 @@ def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int],
     candidates = simplified.candidates
     threads = max(1, min(threads, memory // (WORKSPACE_BYTES + SLABS_BYTES)))
     scratch = [(make_workspace(), make_slabs(wide=False)) for _ in range(threads)]
+    # Chunks are small if there are few boards, so that no thread is idle early.
     even_size = -(-len(candidates) // (CHUNKS_PER_THREAD * threads))
     size = min(MAX_CHUNK_BOARDS, even_size or 1)
     chunks = [candidates[start : start + size] for start in range(0, len(candidates), size)]
@@ -69,6 +70,7 @@ def _count_chunk(
         return results
 
     results = count(candidates, CHEAP_SECONDS)
+    # Boards that are too expensive for the common call get a call of their own.
     for index in np.flatnonzero(results[:, STATUS] == LEFT).tolist():
         check_cancelled()
         results[index] = count(candidates[index : index + 1], EXPENSIVE_SECONDS)[0]

@@ -87,6 +87,7 @@ class NineOrder:
         """The sums of pairs that are kept, by the index of the orbit."""
 
         self.contraction.prepare(threads)
+        # Solutions of pairs and orbits, accumulated, give the first rank of every orbit.
         pair_sums = self._sum_pairs()
         orbits = self.contraction.workspace.orbits
         self._first_positions = orbits.first[: self.contraction.pairs + 1].astype(np.int64)
@@ -182,6 +183,7 @@ class NineOrder:
         """
         locations = self.locate(ranks)
         grids = np.empty((len(locations.orbit), 81), np.uint8)
+        # The ranks of an orbit come together, as each call sums the pair of each of its orbits.
         order = np.argsort(locations.orbit, kind="stable")
 
         def write_chunk(chunk: range, _: None, stop: NDArray[np.int64]) -> None:
@@ -194,6 +196,7 @@ class NineOrder:
         else:
             rank_seconds = self.contraction.seconds / max(1, self.contraction.pairs)
             call_ranks = CALL_RANKS
+        # Starting threads takes longer than a little work, which is done here instead.
         calls = -(-len(order) // call_ranks)
         chunks = pieces(range(len(order)), min(CALLS_PER_THREAD * self.threads, calls))
         if len(chunks) < 2 and rank_seconds * len(order) < INLINE_SECONDS:
@@ -234,6 +237,7 @@ class NineOrder:
         among those of this triple. The result is meaningless once ``stop[0]`` is not 0.
         """
         factor = self.contraction.factor
+        # Where the ranks of each orbit begin, as the kernel takes them orbit by orbit.
         unique_orbits, orbit_starts = np.unique(orbits, return_index=True)
         starts = np.append(orbit_starts, len(orbits))
         # The kernel works with sums from which the divisors of the lists are taken out.
@@ -266,6 +270,7 @@ class NineOrder:
             no_triples = np.empty((0, 4), np.int64)
             starts = np.zeros(2, np.int64)
             self._find_triples([orbit], starts, no_ranks, stop, slabs, no_triples)
+            # Sums that were stopped half-way must not be kept.
             if stop[0]:
                 return slabs
             self._kept_sums.setdefault(orbit, slabs)
@@ -330,6 +335,7 @@ class Products:
         defaults to the number of threads of the order. Closing the generator stops the threads.
         IndexError is raised at once if a rank does not exist.
         """
+        # Checked here and not in the generator, so that the caller gets the error at once.
         if stop is None:
             stop = self._order.count
         if not 0 <= start <= stop <= self._order.count:
@@ -375,6 +381,7 @@ class Products:
         located_blocks = FIRST_LOCATED_BLOCKS  # few at first, so that the first block comes soon
         while starts := [*islice(block_starts, located_blocks)]:
             locations = self._order.locate(starts)
+            # On another thread, so that this one stays free for signals.
             [triples] = spread(find, [locations], [None])
             cursors = np.column_stack([triples, locations.orbit, locations.position])
             for start, cursor in zip(starts, cursors, strict=True):

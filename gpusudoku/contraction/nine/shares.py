@@ -143,6 +143,7 @@ class EnvironmentAdder:
         add_pairs = call.sweep_wide if self._wide else call.sweep_narrow
         tensors = self._workspace.tensors
         state = self.class_sums.state
+        # The kernel moves FIRST and USED forward, and stops at a full environment.
         state[FIRST] = pairs.start
         state[LAST] = pairs.stop
         state[USED] = 0
@@ -151,6 +152,7 @@ class EnvironmentAdder:
             add_pairs(
                 *self._pivot_sum, tensors, stop, self._environments, self.slabs, self.class_sums
             )
+            # Pairs remain, so the environments are full.
             if state[FIRST] < state[LAST]:
                 yield from self.flush()
 
@@ -186,6 +188,7 @@ def exact_shares(sums: Found, factor: int) -> NDArray[np.object_]:
     shares = np.zeros((9, 3, 3), object)
     for pivot_total, summed_total in zip(*np.nonzero(sums.written), strict=True):
         low, high = sums.shares[pivot_total, summed_total]
+        # Python's integers are slow, so they are used only where 64 bits do not suffice.
         bound = (int(low.max()) + (int(high.max()) << LIMB)) * factor
         dtype = np.int64 if bound < 1 << 63 else object
         numerators = (low.astype(dtype) + (high.astype(dtype) << LIMB)) * factor
@@ -233,6 +236,7 @@ def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.obj
 
     def count_alone(index: int, memory: ShareMemory, stop: NDArray[np.int64]) -> bool:
         """Write the shares of a board; False if it is too expensive, or needs wide slabs."""
+        # The constructor only lists maps, which is cheap, and estimates the time.
         board = NineShares(boards[index], memory=memory)
         if board.seconds > EXPENSIVE_SECONDS:
             return False
@@ -251,6 +255,7 @@ def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.obj
     are_written = spread(count_alone, range(len(boards)), memories)
     for memory in memories:
         keep_memory(memory)
+    # All threads together take the expensive boards, one after the other.
     for index, is_written in enumerate(are_written):
         if not is_written:
             shares[index] = nine_shares(boards[index], threads)
@@ -287,6 +292,7 @@ class NineShares:
         """The estimated time on one core: see ``Contraction``."""
         if self.contraction.solvable:
             nanoseconds = [self._choose_roles(line) for line in range(6)]
+            # Every crossing line becomes the pivot once; choose the side that is cheaper.
             stacks = sum(nanoseconds[:3])
             bands = sum(nanoseconds[3:])
             self.seconds = min(stacks, bands) / 1e9
@@ -303,6 +309,7 @@ class NineShares:
         else:
             max_tasks = max(TASKS_PER_WORKER * threads, int(self.seconds / TASK_SECONDS))
         for pairs in self.pivot_sums(threads):
+            # Without a watch: the job reports no progress of its own.
             with watching(None):
                 job = Job(SHARES)
             tasks = [Task(chunk, 0.0) for chunk in pieces(range(pairs), max_tasks)]
@@ -315,6 +322,7 @@ class NineShares:
         sums = np.zeros(SHARES, object)
         adder = self.memory.adder(thread, self.wide)
         adder.begin(self.memory, self.max_pending)
+        # Boxes are added up in this thread, and reported to the job once, at the end.
         tasks = iter(job.take, None)
         boxes = (box for task in tasks for box in adder.add(task.payload, job.flag))
         for indices, shares in chain(boxes, adder.flush()):

@@ -82,6 +82,7 @@ def tables() -> Tables:
     """
     powers = 3 ** np.arange(9)
     codes = np.arange(3**9)[:, None] // powers % 3
+    # Only codes with three digits in each slot are codes of partitions.
     is_balanced = ((codes == 0).sum(1) == 3) & ((codes == 1).sum(1) == 3)
     codes = codes[is_balanced]
 
@@ -199,6 +200,7 @@ class Nine:
         self._symmetric = symmetric
         self._is_prepared = False
 
+        # Lists and roles suffice for an estimate; ``prepare`` makes the rest.
         work = self.workspace
         allow_permutations = stages().allow_permutations.for_boards(1)
         allow_permutations(candidates, tables(), work.lists)
@@ -228,6 +230,7 @@ class Nine:
             stages().arrange, self._symmetric, tables(), work.lists, work.numbering, roles,
             work.operands, work.symmetries, work.orbits,
         )  # fmt: skip
+        # Arranging the pairs takes long, too, and runs on another thread meanwhile.
         [self.pairs] = self.make_tensors(threads, [arrange])
         self.wide = self.wide or not narrow_enough(work.lists, roles, work.tensors)
         if self.wide:
@@ -260,6 +263,7 @@ class Nine:
         roles = work.roles
         depth = int(roles.depth[role])
         row = int(roles.shape[A, role] * roles.shape[B, role])
+        # A call must be worth another thread; small tensors are written by one call.
         call_count = max(1, min(max_calls, depth * row // CALL_ELEMENTS))
 
         def cut(stage: Kernel, count: int, *arguments: Any) -> list[Callable[[], int]]:
@@ -321,6 +325,7 @@ class DeviceSum:
         self._kernel = gpu.kernel("contraction.nine.cuda", "kernel", wide)
         self._threads = gpu.fullest_block(self._kernel, pair_sums.MAX_THREADS)
 
+        # The operands are copied to the GPU once, for all launches.
         entries_of_c = operands.entries[C].view(np.int64).ravel()  # four int16 fields in a word
         tensors = {role: self._rearranged_tensor(work, role) for role in {*roles.tensor}}
         p, q, r = (tensors[role] for role in roles.tensor[[P, Q, R]])
@@ -363,6 +368,7 @@ class DeviceSum:
         b, a, sizes = self._pairs[pairs.start : pairs.stop].T
         # In Python's integers, as the total may pass 64 bits.
         total = sum(value * size for value, size in zip(sums, sizes.tolist(), strict=True))
+        # The kernel does not count terms whose factor is 0, so this is an upper bound.
         lengths = np.diff(self._start, axis=1)
         max_products = int((lengths[A, a] * lengths[B, b]).sum()) * self._max_terms
         return total, max_products
