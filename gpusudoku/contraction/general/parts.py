@@ -58,7 +58,7 @@ class BoardPart(NamedTuple):
     """The shape of the board."""
 
     @property
-    def solved(self) -> bool:
+    def is_solved(self) -> bool:
         """True if every cell has one candidate."""
         return bool((np.bitwise_count(self.candidates) == 1).all())
 
@@ -97,15 +97,15 @@ class Parts:
     ``Contraction``.
 
     TooExpensive is raised if the sum would take more than ``worth`` seconds on one core, or
-    MAX_SECONDS, or the estimate more than the effort. Its message begins with that of ``whole``,
-    the error of the contraction of the whole board.
+    MAX_SECONDS, or the estimate more than the effort. Its message begins with that of
+    ``whole_board_error``, the error of the contraction of the whole board.
     """
 
     def __init__(
         self,
         board: Board,
         memory: int,
-        whole: TooExpensive,
+        whole_board_error: TooExpensive,
         worth: float = inf,
         effort: Effort = UNBOUNDED,
     ) -> None:
@@ -116,10 +116,12 @@ class Parts:
         self._min_task_seconds = TASK_LISTINGS * self._part_listing_seconds
         self._roots = simplify([board])
         """The simplified board; empty if singles find a contradiction."""
-        self.seconds = self._estimate(whole, min(worth, MAX_SECONDS), effort)
+        self.seconds = self._estimate(whole_board_error, min(worth, MAX_SECONDS), effort)
         self.listing_seconds = time.perf_counter() - start
 
-    def _estimate(self, whole: TooExpensive, max_seconds: float, effort: Effort) -> float:
+    def _estimate(
+        self, whole_board_error: TooExpensive, max_seconds: float, effort: Effort
+    ) -> float:
         """Estimate the seconds of the sum by a random sample, as ``estimate_search`` does.
 
         The parts are divided level by level. Of each level SAMPLE_PARTS parts are followed, and
@@ -151,11 +153,14 @@ class Parts:
             min_seconds = seconds + weight * len(pending_parts) * self._part_listing_seconds
             if min_seconds > max_seconds:
                 raise TooExpensive(
-                    f"{whole}; in parts it would take more than {min_seconds:.1e} s on one core"
+                    f"{whole_board_error}; in parts it would take more than {min_seconds:.1e} s"
+                    " on one core"
                 )
         if weight > 1 and not has_cheap_part:
             # All parts of the sample end in contradictions, which says nothing about the others.
-            raise TooExpensive(f"{whole}; how long it would take in parts could not be estimated")
+            raise TooExpensive(
+                f"{whole_board_error}; how long it would take in parts could not be estimated"
+            )
         return seconds
 
     def most_threads(self, memory: int) -> int:
@@ -168,7 +173,7 @@ class Parts:
         parts = self._roots
         min_parts = min(MAX_TASKS, int(self.seconds / self._min_task_seconds))
         # A board with few solutions ends in solved parts, which are not divided.
-        while len(parts) < min_parts and not all(part.solved for part in parts):
+        while len(parts) < min_parts and not all(part.is_solved for part in parts):
             parts = divide(parts)
         return parts
 

@@ -290,7 +290,7 @@ class NineShares:
         """The lines that become the pivot: all bands or all stacks."""
         self.seconds = 0.0
         """The estimated time on one core: see ``Contraction``."""
-        if self.contraction.solvable:
+        if self.contraction.is_solvable:
             nanoseconds = [self._choose_roles(line) for line in range(6)]
             # Every crossing line becomes the pivot once; choose the side that is cheaper.
             stacks = sum(nanoseconds[:3])

@@ -204,10 +204,10 @@ class Nine:
         work = self.workspace
         allow_permutations = stages().allow_permutations.for_boards(1)
         allow_permutations(candidates, tables(), work.lists)
-        self.solvable = stages().survey(tables(), work.scratch, work.lists, work.numbering)
+        self.is_solvable = stages().survey(tables(), work.scratch, work.lists, work.numbering)
         """False if the lists show that there is no solution."""
         self.seconds = 0.0
-        if self.solvable:
+        if self.is_solvable:
             choose_roles = stages().choose_roles.for_boards(1)
             self.seconds = choose_roles(work.lists, work.numbering, work.roles) / 1e9
         self.listing_seconds = time.perf_counter() - start
@@ -215,14 +215,14 @@ class Nine:
     @property
     def factor(self) -> int:
         """The product of the divisors of all lists, by which the sum is multiplied."""
-        return prod(self.workspace.lists.divisor.tolist()) if self.solvable else 1
+        return prod(self.workspace.lists.divisor.tolist()) if self.is_solvable else 1
 
     def most_threads(self, memory: int) -> int:
         return max(1, (memory - WORKSPACE_BYTES) // SLABS_BYTES)
 
     def prepare(self, threads: int) -> None:
         """Make the tensors and the pairs. After an interrupt, the next call starts over."""
-        if not self.solvable or self._is_prepared:
+        if not self.is_solvable or self._is_prepared:
             return
         work = self.workspace
         roles = work.roles

@@ -43,19 +43,19 @@ def test_children_have_each_solution_once(shape: str, clues: int) -> None:
     candidate_counts = np.bitwise_count(whole.candidates)
     is_fixed = candidate_counts == 1
     children = whole.children()
-    assert len(children) == (1 if whole.solved else candidate_counts[~is_fixed].min())
+    assert len(children) == (1 if whole.is_solved else candidate_counts[~is_fixed].min())
     solutions = [cells for child in children for cells in naive.solutions(child)]
     assert sorted(solutions) == list(naive.solutions(board))
     for child in children:
         assert (clues_only(child)[is_fixed] == whole.candidates[is_fixed]).all()
-        assert child.clues == is_fixed.sum() + (not whole.solved)
+        assert child.clues == is_fixed.sum() + (not whole.is_solved)
 
 
 def test_all_digits_of_the_widest_board() -> None:
     """Every bit of a mask of 64 is the right digit."""
     cells = full_grid(Geometry(8, 8), 1).ravel()
     part = BoardPart(np.uint64(1) << (cells.astype(np.uint64) - np.uint64(1)), Geometry(8, 8))
-    assert part.solved
+    assert part.is_solved
     [child] = part.children()
     assert (child.cells == cells).all()
 
