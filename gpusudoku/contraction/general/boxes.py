@@ -156,7 +156,7 @@ def _mark_orthogonal(columns: Words, rows: Words) -> Flags:
 
 
 def _prune_summed(lists: CrossingLists) -> bool:
-    """Drop unfitting entries of the summed lines once, in place; tell whether there were any."""
+    """Drop unfitting entries of the summed lines once, in place; tell whether any was dropped."""
     changed = False
     for j, line in enumerate(lists.summed):
         check_cancelled()
@@ -326,7 +326,7 @@ def find_skips(entries: Ints) -> tuple[Ints, Ints]:
     check_cancelled()
     skip[:-1] = np.where(differ, np.arange(1, size)[:, None], size)
     check_cancelled()
-    # The next entry that differs is the least of those that follow.
+    # For each entry, the least of the entries that differ, now or later in the list.
     skip = np.ascontiguousarray(np.minimum.accumulate(skip[::-1])[::-1])
     first_differing_line = differ.argmax(axis=1)
     return skip, np.concatenate([[0], first_differing_line])

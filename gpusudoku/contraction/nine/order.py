@@ -36,7 +36,7 @@ CALL_RANKS = 512
 """The smallest number of ranks that is worth a call on another thread."""
 MAX_KEPT_PAIRS = 8
 """The sums of pairs are kept if there are at most this many: the empty board has five. A pair takes
-some 5 MB of memory, and a fiftieth of a second to sum."""
+about 5 MB of memory, and a fiftieth of a second to sum."""
 KEPT_RANK_SECONDS = 4e-6
 """The time that a rank takes if the sums of its pair are kept."""
 KEPT_CALL_RANKS = 1 << 14

@@ -48,7 +48,7 @@ INDICES = np.arange(SHARES).reshape(3, 3, 3, 3, 9)
 """The indices of the shares by band, row in the band, stack, column in the stack, and digit."""
 CHEAP_SECONDS = 0.005
 """The pivot sums of a board with a lower estimate are not cut into more tasks than threads, and its
-memory, some 10 MB, is kept."""
+memory, about 10 MB, is kept."""
 MAX_KEPT_MEMORIES = 8
 """The largest number of memories that are kept for other boards."""
 MAX_PENDING = 1 << 62
@@ -88,7 +88,7 @@ class ShareMemory:
         self._adders: dict[tuple[int, bool], EnvironmentAdder] = {}
 
     def adder(self, thread: int, wide: bool) -> EnvironmentAdder:
-        """Return the memory of a thread; threads are numbered from 0."""
+        """Return the adder of a thread; threads are numbered from 0."""
         if (thread, wide) not in self._adders:
             self._adders[thread, wide] = EnvironmentAdder(wide)
         return self._adders[thread, wide]
@@ -98,7 +98,7 @@ _kept_memories: deque[ShareMemory] = deque(maxlen=MAX_KEPT_MEMORIES)
 
 
 def take_memory() -> ShareMemory:
-    """Take kept memory, or make it: that takes longer than a cheap board."""
+    """Take kept memory, or make new memory, which takes longer than a cheap board."""
     with suppress(IndexError):
         return _kept_memories.pop()
     return ShareMemory()
@@ -172,7 +172,7 @@ class EnvironmentAdder:
                 self._environments, self._share_sums,
             )  # fmt: skip
             summed_line = int(roles.summed[summed_role])
-            yield in_box(pivot_line, summed_line, exact_shares(self._share_sums, factor))
+            yield locate_shares(pivot_line, summed_line, exact_shares(self._share_sums, factor))
         self._environments[:] = 0
         state[PENDING] = 0
 
@@ -196,7 +196,7 @@ def exact_shares(sums: Found, factor: int) -> NDArray[np.object_]:
     return shares
 
 
-def in_box(pivot_line: int, summed_line: int, shares: NDArray[np.object_]) -> BoxShares:
+def locate_shares(pivot_line: int, summed_line: int, shares: NDArray[np.object_]) -> BoxShares:
     """Find the indices of the 81 shares of the box of two lines.
 
     The shares are (9, 3, 3): by digit, slot in the pivot line and slot in the summed line.
@@ -211,7 +211,7 @@ def in_box(pivot_line: int, summed_line: int, shares: NDArray[np.object_]) -> Bo
     return indices.ravel(), shares.ravel()
 
 
-def image_of(symmetries: Symmetries, number: int) -> NDArray[np.intp]:
+def share_images(symmetries: Symmetries, number: int) -> NDArray[np.intp]:
     """Map every share to the index of its image under a symmetry: intp (SHARES)."""
     slots = tables().permutations[symmetries.names[number]]  # (6, 3), by line and slot
     band, row, stack, column, digit = np.indices(INDICES.shape)
@@ -248,7 +248,7 @@ def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.obj
             adder.begin(memory, MAX_PENDING)
             for indices, box_shares in chain(adder.add(range(pairs), stop), adder.flush()):
                 sums[indices] += box_shares
-        shares[index] = board.averaged(sums)
+        shares[index] = board.average(sums)
         return True
 
     memories = [take_memory() for _ in range(min(threads, len(boards)))]
@@ -265,7 +265,7 @@ def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.obj
 class NineShares:
     """The shares of one board, from a pivot sum for each of three pivots; see also ``Nine``.
 
-    ``max_pending``, the largest number of solutions that an environment holds, serves as a check.
+    ``max_pending`` is the largest number of solutions that an environment holds; tests lower it.
     """
 
     def __init__(
@@ -315,7 +315,7 @@ class NineShares:
             tasks = [Task(chunk, 0.0) for chunk in pieces(range(pairs), max_tasks)]
             job.run(tasks, workers)
             sums += job.numbers
-        return self.averaged(sums)
+        return self.average(sums)
 
     def _work(self, thread: int, job: Job) -> float:
         """Add the pairs of tasks, as one of the threads of a pivot sum; see ``Worker``."""
@@ -375,8 +375,8 @@ class NineShares:
         )
         return nanoseconds
 
-    def averaged(self, sums: NDArray[np.object_]) -> NDArray[np.object_]:
+    def average(self, sums: NDArray[np.object_]) -> NDArray[np.object_]:
         """Make shares (81, 9) from the sums of all pivot sums; the caller checks their totals."""
         symmetries = self.memory.workspace.symmetries
-        images = [image_of(symmetries, number) for number in range(self._symmetry_count)]
+        images = [share_images(symmetries, number) for number in range(self._symmetry_count)]
         return average_over_orbits(sums, images).reshape(81, 9)
