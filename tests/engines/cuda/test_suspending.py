@@ -54,7 +54,7 @@ def test_step_by_step(cutoff: float | None, share: float, monkeypatch: pytest.Mo
     while portion:
         step = plan.step(engine, portion, seconds=0.0)
         assert step.counts or step.remaining
-        for each in step.found:
+        for each in step.counts:
             found[each.tasks.start] += each.solutions
         assert step.interrupted is None
         portion = step.remaining
