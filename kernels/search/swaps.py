@@ -62,9 +62,9 @@ def build_swaps(shape: Shape, jit: Jit) -> Swaps:
         for line in range(line_count):
             for twin_line in range(line + 1, line_count):
                 twin_start = start + twin_line * line_step
-                for position in range(n):
-                    digit = solutions[puzzle, twin_start + position * step]
-                    position_of_digit[digit - 1] = position
+                for i in range(n):
+                    digit = solutions[puzzle, twin_start + i * step]
+                    position_of_digit[digit - 1] = i
 
                 # Each cycle of positions, from a digit of one line to the same digit of the other.
                 positions = all_positions
