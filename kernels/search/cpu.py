@@ -101,6 +101,7 @@ def _kernel(
 ) -> Kernel:
     """Make the kernel that a function of this module returns for a shape and its settings."""
     module, seconds = TEMPLATES[maker.__name__]
+    # The name of the file on disk, for example search.run-3x3-t3-s1: techniques and strategy.
     name = f"search.{maker.__name__}-{shape.box_rows}x{shape.box_columns}"
     for techniques, strategy in settings:
         name += f"-t{techniques}-s{strategy}"

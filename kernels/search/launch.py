@@ -66,6 +66,7 @@ def warps_in_shared_memory(shape: Shape, capability: tuple[int, int], block: int
     block_bytes = block * shape.memory_rows * shape.bits // 8
     if block_bytes > MAX_BLOCK_BYTES:
         return 0
+    # CUDA reserves some memory for every block, so small blocks waste more of it.
     available = SHARED_BYTES.get(capability, MIN_SHARED_BYTES)
     return available // (block_bytes + RESERVED_BYTES) * (block // WARP)
 

@@ -313,8 +313,8 @@ def build_slots(shape: Shape, jit: Jit, boards: TrialBoards) -> Slots:
             if unit_clues == 1 and max_size == 1 and has_last_clue(trials, slot, cell):
                 end = position
             elif unit_clues > 0 and clue_count - unit_clues >= min_clues:
-                # A unit that has too many clues is not decided unless another one follows: the
-                # trial may fail, and then fewer clues have been removed.
+                # Units with too many clues that follow the last removed one stay undecided: if
+                # the trial fails, more clues remain, and these units may be tried.
                 end = position
                 size += 1
                 clue_count -= unit_clues

@@ -71,6 +71,7 @@ class RowMoves(NamedTuple):
 def build_row_moves(shape: Shape) -> RowMoves:
     """Make the functions: plain Python, which the CUDA compiler replaces by its own code."""
     vectors = shape.row_bytes // ROW_BYTES
+    # The largest divisor, so that all batches have the same size.
     vectors_per_batch = max(number for number in range(1, MAX_BATCH + 1) if vectors % number == 0)
     words_per_vector = shape.words // vectors
     batch_words = words_per_vector * vectors_per_batch
@@ -148,6 +149,7 @@ class _RowBatch:
         self._start = builder.gep(row_vectors, [builder.mul(batch, _I64(vectors))])
 
     def load(self, index: int) -> Any:
+        # Rows of arrays are a multiple of ROW_BYTES, so every vector is aligned.
         address = self._builder.gep(self._start, [_I64(index)])
         return self._builder.load(address, align=ROW_BYTES)
 

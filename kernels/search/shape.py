@@ -29,15 +29,20 @@ of 16 bits, too: word k of its 3 has rows k, 3 + k, 6 + k and 9 + k.
 
 A packed board is a row of words:
 
-    word          0 ... K - 1 | K ... 2 K - 1 | ... | (n - 1) K ... n K - 1 | a few unused words
-    plane of digit      1     |       2       | ... |           n           | up to 16 bytes
+    word              0 ... K - 1 | K ... 2 K - 1 | ... | (n - 1) K ... n K - 1 | n K ...
+    plane of digit         1      |       2       | ... |           n           | padding
 
-Word K d + G k + g is word (k, g) of digit d + 1. Frontiers, stacks and checkpoints have such rows.
+Word K d + G k + g is word (k, g) of digit d + 1. The padding makes the row a multiple of 16 bytes.
+Frontiers, stacks and checkpoints have such rows.
+
 While boards are worked on, they are the columns of a *memory*, (rows, lanes): row w has word w of
-each board. Sets of cells, one bit for each cell, follow the planes:
+the board in each lane. Three sets of cells follow the planes, packed as one plane each:
 
-    row           0 ... n K - 1 | n K ... | + K ... | + 2 K ...
-                  planes        | CLEAR   | OPEN    | PAIRS          K rows each
+                 lane 0   lane 1   ...
+    n K rows     planes   planes   ...
+    K rows       CLEAR    CLEAR    ...
+    K rows       OPEN     OPEN     ...
+    K rows       PAIRS    PAIRS    ...
 """
 
 from __future__ import annotations
@@ -105,8 +110,10 @@ def has_avx512() -> bool:
     if features is None:
         is_generic = os.environ.get("NUMBA_CPU_NAME", "").lower() == "generic"
         has_no_avx = os.environ.get("NUMBA_ENABLE_AVX") == "0"
+        if is_generic or has_no_avx:
+            return False
         with delayed_forks():  # a child would wait for llvmlite's lock forever
-            features = "" if is_generic or has_no_avx else get_host_cpu_features().flatten()
+            features = get_host_cpu_features().flatten()
     return "+avx512f" in features.split(",")
 
 

@@ -175,9 +175,11 @@ def build_trial_boards(shape: Shape, jit: Jit) -> TrialBoards:
             if guess < trials.path_lengths[source_lane]:
                 for i in range(guess + 1):
                     trials.paths[lane, i] = trials.paths[source_lane, i]
+                # The other half is searched here, and no longer by the source lane.
                 trials.paths[lane, guess] += HAS_NOT - GUESSED
                 trials.paths[source_lane, guess] += HAS - GUESSED
-                for w in range(2 * planes):  # the solution, and what is allowed
+                # SOLUTION and ALLOWED, next to each other: the lane may have had another puzzle.
+                for w in range(2 * planes):
                     trials.memory[SOLUTION + w, lane] = trials.memory[SOLUTION + w, source_lane]
                 slot = trials.slot_of_lane[source_lane]
                 trials.slot_of_lane[lane] = slot
