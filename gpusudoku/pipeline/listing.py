@@ -20,7 +20,7 @@ from gpusudoku.options import Options
 from gpusudoku.pipeline.messages import naming, note
 from gpusudoku.pipeline.output import line_ends
 from gpusudoku.pipeline.progress import (
-    LESS,
+    LESS_WORK_HINT,
     LISTED_PER_SECOND,
     SORTED_PER_SECOND,
     expect_listing,
@@ -255,7 +255,7 @@ class Lister:
             run.expect(total)
             rate = SORTED_PER_SECOND if selection.ascending else LISTED_PER_SECOND
             place = self._source.place(board)
-            expect_solutions(total - skipped, "list", rate, self._engine, place, LESS)
+            expect_solutions(total - skipped, "list", rate, self._engine, place, LESS_WORK_HINT)
         chunks: Iterator[Any] = iter(
             selection.lines(solutions, skipped)
             if writer.is_plain

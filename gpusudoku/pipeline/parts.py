@@ -54,7 +54,7 @@ class PartWriter:
             if not survey.boards:
                 raise InputError("no board can be read, so that there are no parts")
             boards = self.take(survey.boards, "boards")
-            source.only(boards, to_the_end=part.number == part.parts)
+            source.select(boards, is_last_part=part.number == part.parts)
 
     def take(self, total: int, what: str) -> range:
         """Take the tasks of this part, of so many; ``what`` names them in a message."""

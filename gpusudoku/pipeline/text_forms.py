@@ -33,14 +33,14 @@ _ALWAYS = ("board", "box", "count", "exact", "method", "device")
 class Writer:
     """The functions that write the results of a command in one form, block by block.
 
-    The output is ``header()``, then ``text(block)`` for each block in whole lines, with ``between``
-    between two texts that are not empty. ``bad(board)`` takes the place of a board that cannot be
-    read.
+    The output is ``header()``, then ``text(block)`` for each block in whole lines. ``separator``
+    comes between two texts that are not empty. ``bad(board)`` is the text for a board that cannot
+    be read.
     """
 
     text: Callable[..., bytes | memoryview]
     header: Callable[[], bytes] = bytes
-    between: bytes = b""
+    separator: bytes = b""
     bad: Callable[[BadBoard], bytes] = lambda board: b""
 
 
@@ -144,7 +144,7 @@ def solve_writer(
                 texts.append(gap)
         return as_bytes(separator.join(texts))
 
-    return Writer(text, between=separator.encode(), bad=lambda board: gap.encode())
+    return Writer(text, separator=separator.encode(), bad=lambda board: gap.encode())
 
 
 def _solution_on_terminal(results: ResultBlock) -> bytes:
