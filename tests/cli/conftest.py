@@ -18,7 +18,7 @@ PROGRAM = """
 from gpusudoku.pipeline import output
 from gpusudoku.jobs import interrupts
 interrupts.PATIENCE_SECONDS = {patience}
-output.GRACE_SECONDS, output.PIPE_ROOM = {grace}, 1 << 16
+output.GRACE_SECONDS, output.PIPE_CAPACITY = {grace}, 1 << 16
 from gpusudoku.__main__ import main
 main()
 """
