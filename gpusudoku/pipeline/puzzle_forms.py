@@ -22,7 +22,7 @@ from gpusudoku.pipeline.records import (
     TableWriter,
     as_list,
     board_column,
-    spread,
+    with_gaps,
 )
 from gpusudoku.pipeline.source import Source
 from gpusudoku.pipeline.text_forms import Writer, board_texts
@@ -96,7 +96,7 @@ def minimal_writer(form: str, source: Source, *, seeded: bool) -> Writer:
             "difficulty": Choices(LEVELS, levels),
             "guesses": guesses,
         }
-        columns = {name: spread(column, has_one) for name, column in columns.items()}
+        columns = {name: with_gaps(column, has_one) for name, column in columns.items()}
         if seeded:
             columns["seed"] = str(block.seed)
         if source.gives_errors:
@@ -136,7 +136,7 @@ def canonical_writer(form: str, source: Source, *, automorphisms: bool, with_map
             )
             lines = (f"{' '.join(row)}\n".encode() for row in words)
             return _with_gaps(lines, has_form, gap)
-        columns = {name: spread(column, has_form) for name, column in columns.items()}
+        columns = {name: with_gaps(column, has_form) for name, column in columns.items()}
         if source.gives_errors:
             columns["error"] = [str(block.errors.get(index, "")) for index in range(len(block))]
         return records.text(block.boards, columns)

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpusudoku.pipeline.records import FORMS, Choices, TableWriter, as_list, spread
+from gpusudoku.pipeline.records import FORMS, Choices, TableWriter, as_list, with_gaps
 from gpusudoku.pipeline.text_forms import distinct_numbers
 from tests.boards import NONE, SEVERAL, UNIQUE
 from tests.cli.conftest import ROOT
@@ -114,7 +114,7 @@ def test_columns_in_arrays_are_written_as_those_in_lists(data, form, size):
         "%": "%",
     }
     given = values_of(st.booleans(), bool)
-    columns["some"] = spread(columns["bytes"][given], given)
+    columns["some"] = with_gaps(columns["bytes"][given], given)
     lists = {
         name: [column] * size if name in ("all", "%") else as_list(column)
         for name, column in columns.items()
