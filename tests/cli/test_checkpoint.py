@@ -102,7 +102,7 @@ def test_an_output_that_is_not_as_it_was(checkpointed, full):
     changes = {
         "has 1 bytes, not the ": lambda: this.out.write_bytes(b"1"),
         "does not exist any more": this.out.unlink,
-        "is no file, and --checkpoint needs": lambda: os.mkfifo(this.out),
+        "is not a regular file, as --checkpoint requires": lambda: os.mkfifo(this.out),
         "is a folder, and cannot be": lambda: (this.out.unlink(), this.out.mkdir()),
     }
     for message, change in changes.items():
