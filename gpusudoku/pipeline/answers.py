@@ -111,7 +111,7 @@ class AnswerRun(Run):
         if answers.lines is None:
             text = self._writer.text(answers)
             lines = line_ends(text)
-        else:  # the engine has already made the text
+        else:  # the threads that counted have made the text, too
             text = answers.lines
             lines = len(answers)
         log_text = b""

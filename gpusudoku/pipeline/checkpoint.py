@@ -81,6 +81,7 @@ class OutputCheckpoint:
         )
         self._count += count
         self._share = min(share or 0.0, MAX_SHARE)
+        # Syncing to the disk is slow: the pause grows with the duration of the last save.
         if time.perf_counter() - self._save_time > self._pause:
             self._save()
 
@@ -121,6 +122,7 @@ class OutputCheckpoint:
         """Save the position, unless it is saved already."""
         start = time.perf_counter()
         saved_position = self.store.position
+        # The digest of the file's end is computed only now, so it is left out of the comparison.
         is_saved = replace(self._position, end=saved_position.end) == saved_position
         if is_saved and self.store.state.finished >= finished:
             return
@@ -173,10 +175,11 @@ def open_checkpoint(
         raise InputError(f"{path}: is not a regular file, as --checkpoint requires")
     identity = identity_of_command(command, source, settings, facts)
     with RunStore(settings.checkpoint) as store:
-        if store.snapshot is None:
+        if store.snapshot is None:  # a resumed run has its output file already
             refuse(path, force, inputs)
         store.check(identity)
         with (
+            # After a signal the process may take this time for the last save.
             patient_interrupts(PATIENCE_SECONDS),
             Output(path, force, inputs, _saved_size(store, path)) as out,
         ):

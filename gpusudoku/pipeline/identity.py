@@ -75,12 +75,14 @@ def identity_of_command(
     if part is not None:
         facts["part"] = part.number
     boards: dict[str, Any]
+    # A single board is identified by its cells, from whichever file it comes. A batch is
+    # identified by the digests of its files.
     if source.board is not None:
         boards = identity_of_board(source.board[0])
         if source.origin.alphabet:
             facts["alphabet"] = source.origin.alphabet.decode()
-        for name in ("box", "column"):  # they only control how the board was read
-            facts.pop(name, None)
+        for option in ("box", "column"):  # they only control how the board was read
+            facts.pop(option, None)
     else:
         inputs = []
         for name in source.names:
@@ -104,7 +106,7 @@ def digest_of_file(name: str) -> str:
 
 def setup_of_command(command: CommandFacts, source: Source) -> dict[str, Any]:
     """Describe a command as JSON, for ``resume``."""
-    box = command.params["box"]
+    box = command.params["box"]  # a Geometry, which is no JSON
     return {
         "params": {**command.params, "box": box and str(box)},
         "arguments": command.arguments,

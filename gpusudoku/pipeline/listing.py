@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gpusudoku.board.board import Board
     from gpusudoku.engines.engine import Engine
     from gpusudoku.enumeration.solutions import Slice, Solutions
+    from gpusudoku.pipeline.parts import PartWriter
     from gpusudoku.planning.plan import Portion
     from gpusudoku.planning.search import SearchPlan
     from gpusudoku.results import SearchStats
@@ -171,12 +172,20 @@ class Lister:
         self._report_boards_beyond()
         if self._totals is not None and not self._run.single:
             self._totals.show()
-        part_writer = self._run.part_writer
-        single = self._source.board
-        if part_writer is not None and self._tasks is not None:
+        if self._run.part_writer is not None:
+            self._record_tasks(self._run.part_writer)
+
+    def _record_tasks(self, part_writer: PartWriter) -> None:
+        """Set the tasks of this part for its record; those of a batch are set already.
+
+        The tasks of a single board are those of a search, or all numbers of its solutions.
+        """
+        board = self._source.board
+        if self._tasks is not None:
             part_writer.take_tasks(*self._tasks)
-        elif part_writer is not None and single is not None:
-            part_writer.take(self._numbered(single).part(1, 1)[1], "solutions")
+        elif board is not None:
+            _, count = self._numbered(board).part(1, 1)
+            part_writer.take(count, "solutions")
 
     def _list_batches(self) -> None:
         """List boards with few solutions together."""
@@ -190,6 +199,8 @@ class Lister:
                     self._list_board(block.boards, block.doubtful)
                     continue
                 self._source.warn_conflicts(block.doubtful)
+                # The boards of a block are finished together: a run that is interrupted in between
+                # repeats the whole block when it is resumed.
                 count = 0
                 for rows in block.solutions:
                     self._write(block.boards, rows, block.board_of)
@@ -199,6 +210,7 @@ class Lister:
     def _write(
         self, boards: Batch, rows: NDArray[Any], board_of: NDArray[Any] | None = None
     ) -> None:
+        """Write solutions, uint8 (k, cells); ``board_of`` has the index of each one's board."""
         text = self._writer.text(boards, rows, board_of)
         self._run.write(text, self._writer.lines(text, boards.geometry))
 
@@ -216,7 +228,7 @@ class Lister:
                 if selection.part is not None and self._has_no_order(board):
                     self._list_in_steps(*search_tasks(board[0], options, selection.part))
                 elif selection.by_number or is_contracted(board, options):
-                    self._list_by_number(board)
+                    self._list_by_number(board)  # counts its solutions itself, chunk by chunk
                 else:
                     expect_listing(board[0], options, self._engine, self._source.place(board))
                     count = self._list_by_search(board)
@@ -231,7 +243,7 @@ class Lister:
             return True
         try:
             with self._run.line.working():
-                self._numbered(board).part(1, 1)
+                self._numbered(board).part(1, 1)  # counts all solutions by a contraction
         except TooExpensive:
             return True
         return False
@@ -271,6 +283,8 @@ class Lister:
             rate = SORTED_PER_SECOND if selection.ascending else LISTED_PER_SECOND
             place = self._source.place(board)
             expect_solutions(total - skipped, "list", rate, self._engine, place, LESS_WORK_HINT)
+
+        # Plain lines are made by the library as text, which is much quicker than arrays.
         chunks: Iterator[Any]
         if writer.is_plain:
             chunks = iter(selection.lines(solutions, skipped))
@@ -280,12 +294,14 @@ class Lister:
             first_chunk = list(islice(chunks, 1))
         for chunk in chain(first_chunk, chunks):
             if writer.is_plain:
+                # Lines of large boards, which consist of numbers, have different lengths.
                 lines = writer.lines(chunk, board.geometry) or line_ends(chunk)
                 run.write(board.in_alphabets(chunk), lines)
                 run.done(solutions=lines)
             else:
                 run.write(writer.text(board, chunk))
                 run.done(solutions=len(chunk))
+        # Only an empty list needs the comparison, as it may count all solutions.
         if not (first_chunk or skipped) and selection.is_beyond(solutions):
             self._boards_beyond += 1
             self._count_beyond = solutions.count
@@ -312,7 +328,7 @@ class Lister:
         board = self._source.board
         assert board is not None
         self._tasks = portion.tasks, plan.tasks()
-        lock = threading.Lock()
+        lock = threading.Lock()  # texts of several workers must not be mixed
 
         def write(rows: Any, _: Any) -> None:
             """Write solutions; any worker may call this."""
@@ -337,7 +353,8 @@ class Lister:
 
         checkpoint = self._run.checkpoint
         if checkpoint is None:
-            store = RunStore()  # in memory
+            # The steps are the same: a store in memory collects their statistics.
+            store = RunStore()
             store.begin(Identity("", {}, {}), {}, portion)
         else:
             store = checkpoint.store
@@ -345,6 +362,7 @@ class Lister:
         for number, step in steps(plan, self._engine, store, write):
             save(number, step)
         if checkpoint is not None:
+            # The board is finished. It counts once, even if it was finished before a resume.
             checkpoint.advance(boards=1 - checkpoint.boards)
         return plan.stats(store.state.tally, store.state.seconds)
 

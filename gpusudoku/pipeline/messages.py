@@ -44,7 +44,7 @@ def tell(text: str) -> None:
 
 def _write(text: str) -> None:
     """Write a line in one piece: other threads may write at the same time."""
-    if sys.stderr is not None:
+    if sys.stderr is not None:  # it is None if the process was started without it
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
@@ -63,6 +63,7 @@ def option_words(hint: Hint) -> str:
     """Write an option in a message in the syntax of the command line."""
     if hint.option == "box":
         return f"--box {hint.value}".rstrip()
+    # Each text continues the sentence of an error.
     return "give --column NAME" if hint.option == "column" else ", or that of --column NAME"
 
 

@@ -85,7 +85,7 @@ class LineWriter:
             with suppress(OSError):
                 self._pipe_capacity = fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ)
         self._poll: select.poll | None = None
-        if self._has_reader and os.name != "nt":
+        if self._has_reader and os.name != "nt":  # Windows cannot poll a pipe
             self._poll = select.poll()
             self._poll.register(descriptor, select.POLLOUT)
 
@@ -263,7 +263,7 @@ class Output:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
-            self.begin()
+            self.begin()  # creates the file, if there were no results
         if self._file is None:
             return
         is_empty = not os.fstat(self._file.fileno()).st_size
@@ -344,6 +344,7 @@ class Output:
             raise Interrupted(message, self.lines) from None
 
     def _write(self, text: bytes | memoryview, lines: int | None = None) -> None:
+        """Write whole lines, without the header."""
         try:
             self._open().write(text, lines)
         except io.UnsupportedOperation:  # stdout was replaced by an object in memory
@@ -459,6 +460,7 @@ def refuse(path: str | None, force: bool, inputs: Sequence[str]) -> None:
     refuse_target(path, inputs)
     if Path(path).is_file() and not force:
         raise InputError(f"{path}: exists already; --force overwrites it")
+    # A new file is created in the folder to which a symbolic link leads.
     folder = Path(os.path.realpath(path) if Path(path).is_symlink() else path).parent
     if not os.access(Path(path) if Path(path).exists() else folder, os.W_OK):
         reason = "" if folder.is_dir() else f": there is no folder {folder}"

@@ -118,7 +118,7 @@ class ParquetFile:
                 with ParquetWriter(file, schema, **settings) as writer:
                     for batch in batches:
                         writer.write_batch(batch)
-                os.fsync(file.fileno())
+                os.fsync(file.fileno())  # before its digest is saved
             with RunStore(self._checkpoint) as store:
                 if Path(path).exists() and not (
                     self._force or digest_of_file(path) == store.written("parquet")

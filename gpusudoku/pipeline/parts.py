@@ -76,6 +76,7 @@ class PartWriter:
         """Set the tasks of this part, and the number of all tasks of a search."""
         self._tasks = tasks
         self._total = total
+        # Parts by search and parts by number contain different solutions: they cannot be merged.
         self._facts["order"] = "search"
 
     def record(self, results: NDArray[Any] | LinesFile, ending: Ending | None = None) -> str:

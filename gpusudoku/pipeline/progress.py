@@ -111,7 +111,7 @@ class ProgressLine(Watch):
             yield
         finally:
             finished.set()
-            if clock.is_alive():
+            if clock.is_alive():  # it is not if there is no terminal, or no further thread
                 clock.join(JOIN_SECONDS)
             self.clear()
             self._is_hidden = was_hidden
@@ -119,7 +119,7 @@ class ProgressLine(Watch):
     def waiting(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield items, and show the elapsed time while the next one is computed."""
         iterator = iter(items)
-        end = object()
+        end = object()  # unlike any item
         while True:
             with self.working():
                 item = next(iterator, end)
@@ -272,6 +272,7 @@ def expect_count(
     the other method is estimated.
     """
     seconds, workers = _on_workers(plan.seconds / parts, plan.method, board, engine)
+    # In a batch, only times are announced that were estimated to choose the method.
     is_estimated = plan.estimates.seconds_of(plan.method) is not None or not place
     if not (is_estimated and _is_long(seconds, options)):
         return

@@ -103,6 +103,7 @@ def minimal_writer(form: str, source: Source, *, seeded: bool) -> Writer:
             "guesses": guesses,
         }
         columns = {name: with_gaps(column, is_unique) for name, column in columns.items()}
+        # Boards without a minimal puzzle have these columns, too.
         if seeded:
             columns["seed"] = str(block.seed)
         if source.gives_errors:
@@ -140,6 +141,7 @@ def canonical_writer(form: str, source: Source, *, automorphisms: bool, with_map
             columns["automorphisms"] = finished.automorphisms()
         if with_map:
             maps = map(map_values, finished.transformations())
+            # If no board of the block has a form, there are no values, and no columns.
             columns |= zip(MAP, map(list, zip(*maps, strict=True)), strict=False)
         if records is None:
             columns_of_words = [map(as_word, as_list(column)) for column in columns.values()]

@@ -83,6 +83,7 @@ class TableWriter:
         """
         if self.delimiter:
             columns = {name: columns.get(name) for name in self._names}
+        # The quick way: all fields side by side in one array, if none needs Python's writers.
         if isinstance(end, str):
             fields = self._encode_columns(columns)
             if fields is not None:
@@ -96,7 +97,8 @@ class TableWriter:
         if self.delimiter:
             return as_rows(zip(*map(_repeated, texts.values()), strict=False), self.delimiter)
 
-        # A template of all objects: "%s" stands for the values that differ from row to row.
+        # A template of all objects: "%s" stands for the values that differ from row to row. All
+        # other percent signs are doubled, as the operator % requires.
         template = ", ".join(
             f"{in_quotes(name)}: ".replace("%", "%%")
             + ("%s" if isinstance(text, list) else text.replace("%", "%%"))
@@ -140,12 +142,13 @@ class TableWriter:
             if self.delimiter:  # lines of boards with more than 35 digits have commas
                 has_delimiter = (texts.view(np.uint8) == ord(self.delimiter)).any()
                 return None if has_delimiter else texts
+            # JSON: the texts need quotes, but no escapes.
             quoted = np.strings.add(np.strings.add(b'"', texts), b'"')
             return np.where(texts == b"", b"null", quoted)
         if kind == "f":  # weights are often all equal
             values, indices = np.unique(column, return_inverse=True)
             column = Choices(values.tolist(), indices)
-        if isinstance(column, Choices):
+        if isinstance(column, Choices):  # each of the few values is encoded only once
             encoded = [*map(self._encode_value, column.values)]
             return None if None in encoded else np.array(encoded, np.bytes_)[column.indices]
         if not is_column(column):
@@ -281,7 +284,7 @@ def as_list(column: Any) -> list[Any]:
     """Return the values of a column that has a value for each row."""
     values: list[Any] = column if isinstance(column, list) else column.tolist()
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
-        return [text.decode() or None for text in values]
+        return [text.decode() or None for text in values]  # an empty text is a missing value
     return values
 
 
@@ -305,6 +308,7 @@ def _as_byte_array(texts: list[Any]) -> NDArray[np.bytes_] | None:
     """
     if {*map(type, texts)} != {str}:
         return None
+    # One search in the joined texts is much quicker than one in each of them.
     text = "\n".join(texts)
     may_need_quotes = any(character in text for character in '",\t\r#\0')
     if may_need_quotes or not text.isascii() or text.count("\n") >= len(texts):

@@ -183,12 +183,14 @@ class Run:
         self._reports_boards = reports_boards
         with self._opened_output(facts, portion):
             self.line = line or ProgressLine(listing=self.output.to_stdout)
+            # A resumed run continues after the boards whose lines are written.
             self.source.skip(self.start_boards, self.notes.get(_BAD_BOARDS, 0))
             self.source.lacks_answers = bool(self.notes.get(_UNANSWERED))
             self.output.write_header(header)
             try:
                 with self.line:
                     yield
+            # These errors pass the block of the output, which saves the checkpoint.
             except (KeyboardInterrupt, Interrupted) as error:
                 raise self._interrupted(error) from None
             except ClusterError as error:
@@ -251,6 +253,7 @@ class Run:
     def seed(self, seed: int | None) -> int:
         """Return ``seed``, or a random one if it is None; a resumed run has the same one."""
         if seed is None:
+            # A checkpoint saves the notes, and so a resumed run gets the same seed.
             seed = self.notes.setdefault(_SEED, secrets.randbits(_SEED_BITS))
             self._unreported_seed = seed
         return seed
@@ -300,6 +303,7 @@ class Run:
         else:
             share = None
 
+        # The lines are written before this: the checkpoint saves the present size of the output.
         if self.checkpoint is not None:
             self.notes[_UNANSWERED] = self.source.lacks_answers
             count = solutions if count is None else count
@@ -328,7 +332,7 @@ def machine_of(cluster: str | None, options: Options) -> Iterator[Engine]:
 
     silence_dask()
     with patient_interrupts(CLOSING_SECONDS), connected(cluster, options.jobs, note) as machine:
-        yield cast("Engine", machine)
+        yield cast("Engine", machine)  # it has the methods that counts in tasks use
 
 
 def start_engine(options: Options) -> Engine:

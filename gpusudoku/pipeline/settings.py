@@ -98,7 +98,7 @@ class OutputOptions:
         """
         form = params.get("form")
         output = params.get("output")
-        if params.pop("as_json", False):
+        if params.pop("as_json", False):  # --json is short for --format jsonl
             if form not in (None, "jsonl"):
                 raise InputError(f"--json is --format jsonl, but --format {form} is given, too")
             form = "jsonl"

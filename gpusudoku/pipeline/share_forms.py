@@ -254,7 +254,16 @@ class ShareGrid:
         return as_bytes("".join(f"{line}\n" for line in lines))
 
     def _grid(self, shares: Shares) -> list[str]:
-        """Draw all digits in each cell, and a legend."""
+        """Draw all digits in each cell, and a legend.
+
+        A row of a 4x4 board with a clue in its first cell is drawn as::
+
+             =============== ===============
+            |   1      .  . |  . 66    . 33 |
+            |         50 50 |  . 33   50 16 |
+
+        The other cells have the shares of the digits 1 to 4.
+        """
         geometry = shares.board.geometry
         cells = [self._cell(shares, cell) for cell in range(geometry.cells)]
         digit = _example(geometry)
@@ -305,10 +314,10 @@ class ShareGrid:
                 texts.append(str(clue))
             else:
                 texts.append(f"({digit})" if digit else "*")
-        digit = _example(board.geometry)
+        example = _example(board.geometry)
         lines = [
             *ruled(texts, board.geometry).splitlines(),
-            f"{self._fixed(f'({digit})')} in all solutions, {self._clue(digit)} a clue",
+            f"{self._fixed(f'({example})')} in all solutions, {self._clue(example)} a clue",
         ]
         if 0 in fixed:
             lines[-1] += ", * differs. Percent of the solutions, rounded down:"
@@ -383,7 +392,7 @@ def _ruled(cells: list[list[str]], geometry: Geometry) -> list[str]:
     for row in range(n):
         if row % geometry.box_rows == 0:
             lines.append(rule)
-        elif len(cells[0]) > 1:
+        elif len(cells[0]) > 1:  # without it, the lines of two rows could not be told apart
             lines.append(empty_line)
         row_cells = cells[row * n : (row + 1) * n]
         for texts in zip(*row_cells, strict=True):

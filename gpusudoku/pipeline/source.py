@@ -327,7 +327,8 @@ def sole_board(name: str, source: Source) -> Batch:
 def survey_boards(batches: Iterable[Batch | InputError], keep_going: bool) -> Survey:
     """Count boards and compute their digest, which is independent of the division into batches.
 
-    The digest hashes, in this order: the cells of all boards, with the box shape wherever it
+    Parts of different machines may only be merged if their digests are equal. The digest hashes, in
+    this order: the cells of all boards, with the box shape wherever it
     changes; then the digest of the candidates of those boards that have some.
     """
     board_count = 0
@@ -362,7 +363,10 @@ def _listed(columns: Sequence[str]) -> str:
 
 
 def looks_like_board(text: str) -> bool:
-    """Tell whether an argument is meant for a board, right or wrong, and not for a file."""
+    """Tell whether an argument is meant for a board, right or wrong, and not for a file.
+
+    Most of its characters are those of boards, or their number is a square.
+    """
     cells = len(_CELL.findall(text))
     is_square = len(text) == isqrt(len(text)) ** 2 >= _SQUARE_CELLS and "/" not in text
     return cells >= _MIN_CELLS and (cells >= 0.8 * len(text) or is_square)

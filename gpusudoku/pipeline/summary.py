@@ -179,6 +179,7 @@ def show_plan(plan: Plan | FinishedPlan, board: Board, engine: Engine) -> None:
         lines["search estimate"] = f"{duration(estimates.search_seconds)} on one core"
         reason = estimates.no_contraction or "not estimated: the search is short"
         lines["contraction est."] = reason
+    # The estimate of a contraction replaces the reason.
     if estimates.contraction_seconds is not None:
         lines["contraction est."] = f"{duration(estimates.contraction_seconds)} on one core"
     if engine.device == "auto":
@@ -376,4 +377,5 @@ def power_of_ten(number: int) -> str:
     """Write a number: ``6.67e21`` if it is large, all digits if it is small."""
     if number < 10**7:
         return str(number)
+    # Unlike a float, a Decimal takes any integer.
     return f"{Decimal(number):.2e}".replace("e+", "e")

@@ -104,7 +104,7 @@ def count_writer(
             return "".join(f"{results.text(n)}\n" for n in results.numbers.tolist()).encode()
         numbers, indices = distinct_numbers(results.numbers)
         endings = [f":{results.text(number)}".encode() for number in numbers]
-        if boards.candidates is None:
+        if boards.candidates is None:  # all boards at once, which is much quicker
             return formats.line_buffer(boards.cells, endings, indices)
         return b"".join(
             b"%b%b\n" % (str(board).encode(), endings[index])
@@ -128,6 +128,7 @@ def solve_writer(
     if form in RECORDS:
         return answer_records(form, settings, origin, single=single)
     separator = formats.separator(form)
+    # In the form `line`, line n of the output belongs to board n of a batch.
     gap = "" if single or separator else "\n"
 
     def text(results: ResultBlock) -> bytes:
@@ -135,7 +136,7 @@ def solve_writer(
         counts = results.numbers.tolist()
         solutions = results.solutions
         assert solutions is not None
-        if form == "line" and all(counts):
+        if form == "line" and all(counts):  # all boards at once, which is much quicker
             return bytes(boards.in_alphabets(formats.write_lines(solutions)))
         texts = []
         for index, count in enumerate(counts):
@@ -247,9 +248,10 @@ def distinct_numbers(numbers: NDArray[Any]) -> tuple[list[int], NDArray[np.intp]
     The distinct numbers in ascending order, and the index of every board's number, intp (B).
     """
     largest = numbers.max(initial=0)
+    # A table of all possible numbers is quicker than sorting, unless it is much longer.
     if numbers.dtype == object or largest > 4 * len(numbers):
         distinct, indices = np.unique(numbers, return_inverse=True)
         return distinct.tolist(), indices
-    occurs = np.zeros(largest + 1, np.bool_)  # a table is quicker than sorting
+    occurs = np.zeros(largest + 1, np.bool_)
     occurs[numbers] = True
     return np.flatnonzero(occurs).tolist(), (np.cumsum(occurs) - 1)[numbers]
