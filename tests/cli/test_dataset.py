@@ -182,7 +182,7 @@ def test_a_run_that_goes_on(checkpointed, full, monkeypatch, options):
     monkeypatch.setattr("gpusudoku.puzzles.weighted.GRIDS", 100)  # some twenty puzzles in a batch
     this = checkpointed(["dataset"])
     this.command = ["dataset", *options.split()]
-    status, wanted, _ = this.wanted()
+    status, wanted, _ = this.run_plain()
     assert status == 0
     for room in (len(wanted) // 2, len(wanted) // 4):
         stop(this, full, room)
@@ -234,7 +234,7 @@ def test_parquet_goes_on(checkpointed, full, monkeypatch):
     monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     this = checkpointed(["dataset"])
     this.command = ["dataset", "-n", "60", "--seed", "5"]
-    wanted = rows_of(this.wanted()[1])
+    wanted = rows_of(this.run_plain()[1])
     this.out = this.out.with_name("set.parquet")
     beside = this.out.with_name("set.parquet.csv")
     stop(this, full, 8000)

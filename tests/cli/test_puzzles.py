@@ -305,7 +305,7 @@ def test_a_run_of_minimise_that_goes_on(checkpointed, full, monkeypatch, grids, 
     lines = path.read_text().splitlines(keepends=True)
     boards = "".join([*lines[:3], f"{SEVERAL}\n" if "csv" not in options else "", *lines[3:]])
     this = checkpointed(["minimise", *options.split()], boards)
-    status, wanted, _ = this.wanted()
+    status, wanted, _ = this.run_plain()
     assert status == int("csv" not in options)
     for room in (len(wanted) * 2 // 3, 1):
         written = stop(this, full, room)
@@ -319,7 +319,7 @@ def test_a_run_of_minimise_that_goes_on(checkpointed, full, monkeypatch, grids, 
 def test_all_of_one_board_go_on(checkpointed, full, monkeypatch):
     monkeypatch.setattr("gpusudoku.puzzles.all_minimal.NODES", 16)
     this = checkpointed(["minimise", "--all"], f"{FULL}\n")
-    status, wanted, _ = this.wanted()
+    status, wanted, _ = this.run_plain()
     assert status == 0
     assert wanted.startswith(stop(this, full, len(wanted) // 2))
     assert this.resume("-j", "3") == this() == (0, "", "")
