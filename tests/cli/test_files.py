@@ -1,4 +1,4 @@
-"""Output that is closed, full or the input: no half line in a file, no wrong count, none lost."""
+"""Output that is closed, full or the input: files have whole lines, and no count is wrong."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def empty(file):
 
 
 def limited(size):
-    """Let no file of a process grow beyond a number of bytes, which is what a full disk looks like.
+    """Limit the size of the files that a process writes, as a full disk does.
 
-    Python would keep the beginnings of what it compiles, which nobody can import any more.
+    Without the environment variable, Python would keep incomplete compiled modules.
     """
     import resource
 

@@ -1,4 +1,4 @@
-"""Where answers go: files that are kept until there is something to write, logs, and terminals."""
+"""The output: files that are kept until there is something to write, logs, and terminals."""
 
 from __future__ import annotations
 

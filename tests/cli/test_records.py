@@ -122,11 +122,11 @@ def test_columns_in_arrays_are_written_as_those_in_lists(data, form, size):
         for name, column in columns.items()
     }
     writer = TableWriter(form, columns)
-    written = writer.rows(columns)
-    assert written == writer.rows(lists)
+    table_text = writer.rows(columns)
+    assert table_text == writer.rows(lists)
     if form == "jsonl":
         rows = zip(*lists.values(), strict=True)
-        assert records(written) == [dict(zip(lists, row, strict=True)) for row in rows]
+        assert records(table_text) == [dict(zip(lists, row, strict=True)) for row in rows]
 
 
 def test_bad_boards_have_their_place_among_many(run, file):

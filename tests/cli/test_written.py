@@ -1,4 +1,4 @@
-"""``count --checkpoint -o`` of one board: what was written stays, and so does a user's own file."""
+"""``count --checkpoint -o`` of one board: neither its result nor a file of the user is replaced."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FORMS = [[], ["--format", "csv"], ["--json"], ["--part", "1/2"]]
 class TestFinished:
     @pytest.fixture
     def rerun(self, run, path, output, options):
-        """Finish a count; returns what gives its answer once more."""
+        """Finish a count; return a function that runs and resumes it again."""
         arguments = ["count", BOARD, *options, "-o", output, "--checkpoint", path]
         assert run(*arguments)[:2] == (0, "")
         return lambda: [run(*arguments), run("resume", path), run("resume", path, "-j", "1")]
