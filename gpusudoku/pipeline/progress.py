@@ -327,17 +327,17 @@ def expect_listing(board: Board, options: Options, engine: Engine, place: str) -
 
 
 def expect_solutions(
-    number: int, verb: str, per_second: float, engine: Engine, place: str = "", less: str = ""
+    number: int, verb: str, per_second: float, engine: Engine, place: str = "", hint: str = ""
 ) -> None:
     """Announce the time for many solutions whose number is known.
 
     ``verb`` says what the command does with them, ``per_second`` how many of them a thread
-    processes. The message ends with ``less``, a hint at something that takes less time.
+    processes. The message ends with ``hint``, which names something that takes less time.
     """
     # The number may be larger than any float.
     seconds = float(min(number, 1 << 1000)) / per_second / engine.threads
     if seconds >= LONG_SECONDS:
-        note(f"{place}{number} solutions: to {verb} them should take {duration(seconds)}{less}")
+        note(f"{place}{number} solutions: to {verb} them should take {duration(seconds)}{hint}")
 
 
 def _on_workers(seconds: float, method: str, board: Board, engine: Engine) -> tuple[float, str]:
