@@ -107,7 +107,7 @@ def count_single_board(
         # is an empty one that this run has created: both may be overwritten without --force.
         file_exists = not settings.to_stdout and Path(str(settings.output)).is_file()
         force = settings.force or (checkpoint is not None and file_exists)
-        refuse(settings.output, force, source.files)
+        refuse(settings.output, force, source.files)  # before the work, which may take days
 
         parts = 1 if part is None else part.parts
         line = CountLine(source, options, machine, settings.stats, parts)

@@ -110,7 +110,7 @@ def setup_of_command(command: CommandFacts, source: Source) -> dict[str, Any]:
     return {
         "params": {**command.params, "box": box and str(box)},
         "arguments": command.arguments,
-        "folder": str(Path.cwd()),
+        "folder": str(Path.cwd()),  # names of files may be relative to it
         "place": None if source.board is None else place_facts(source.board),
     }
 

@@ -55,7 +55,9 @@ class PartWriter:
             if settings.checkpoint is not None:
                 refuse_same(record_file, settings.checkpoint)
             refuse(record_file, settings.force or is_resumed(settings.checkpoint), ())
-        if not source.single:  # the part has whole boards
+        # A part of a batch consists of whole boards. Their number must be known before the first of
+        # them is read.
+        if not source.single:
             survey = source.survey
             if not survey.boards:
                 raise InputError("no board can be read, so there are no parts")

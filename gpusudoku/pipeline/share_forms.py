@@ -62,6 +62,7 @@ class Shares:
 
     def is_candidate(self, cell: int, digit: int) -> bool:
         """Tell whether the clues in the row, column and box of a cell allow a digit."""
+        # Bit 0 of a candidates mask is digit 1.
         return bool(int(self.board.candidates[cell]) >> digit - 1 & 1)
 
     @property
@@ -134,6 +135,7 @@ class ShareTable:
             "clue": [clue or None for clue in board.cells.tolist()],
             "count": str(shares.count),
         }
+        # The columns d1, d2 ... have the number of solutions with this digit in the cell.
         values |= {f"d{digit + 1}": shares.counts[:, digit] for digit in range(n)}
         return TableWriter("csv", values).rows(values)
 

@@ -216,6 +216,7 @@ class SolutionWriter:
             return self._records.text(boards, columns, board_of)
         if self.is_plain:
             return bytes(boards.in_alphabets(formats.write_lines(rows), board_of))
+        # Each solution is written in the alphabet of its own board.
         board_indices = [0] * len(rows) if board_of is None else board_of.tolist()
         alphabets = map(boards.alphabet, board_indices)
         solutions = Batch(boards.geometry, rows)
