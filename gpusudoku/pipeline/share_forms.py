@@ -21,6 +21,8 @@ from gpusudoku.pipeline.records import RecordWriter, TableWriter, as_bytes
 from gpusudoku.pipeline.source import place_of
 from gpusudoku.pipeline.text_forms import Writer
 
+_DIGITS = "digits"
+"""The note of a run that keeps the number of digits of all boards in a table."""
 MAX_SMALL = 9
 """Boards of more digits would not fit on a terminal with all digits in each cell."""
 NARROW = 2
@@ -77,15 +79,25 @@ class Shares:
 
 
 def share_writer(
-    form: str | None, halving: int | None, single: bool, style: Callable[..., str] | None
-) -> Writer | ShareTable:
-    """Return what writes shares in a form; with ``halving`` the nearest placements, so many."""
+    form: str | None,
+    halving: int | None,
+    single: bool,
+    style: Callable[..., str] | None,
+    notes: Callable[[], dict[str, Any]],
+) -> Writer:
+    """Return what writes shares in a form, or as many placements as ``halving`` says.
+
+    ``notes`` returns the notes of the run, which exist once the run is open; see ``ShareTable``.
+    """
     if halving is not None:
         return Writer(lambda shares: _halving_list(shares, halving, single))
     form = form or ("text" if single else "jsonl")
     if form == "text":
         return Writer(ShareGrid(single, style).text)
-    return ShareTable() if form == "csv" else Writer(_share_object)
+    if form == "csv":
+        table = ShareTable(notes)
+        return Writer(table.text, header=table.header)
+    return Writer(_share_object)
 
 
 def _share_object(shares: Shares) -> bytes:
@@ -99,14 +111,17 @@ def _share_object(shares: Shares) -> bytes:
 
 
 class ShareTable:
-    """Writes a row for every cell, in csv; all boards have the same number of digits."""
+    """Writes a row for every cell, in csv; all boards have the same number of digits.
 
-    digits = 0
-    """The number of digits of the boards that were written; 0 if there are none."""
+    The run keeps this number in its notes, so that a resumed run refuses other boards, too.
+    """
+
+    def __init__(self, notes: Callable[[], dict[str, Any]]) -> None:
+        self._notes = notes
 
     def header(self) -> bytes:
         """Return the line before all rows, once a board was written."""
-        digits = [f"d{digit}" for digit in range(1, self.digits + 1)]
+        digits = [f"d{digit}" for digit in range(1, self._notes().get(_DIGITS, 0) + 1)]
         names = ["source", "line", "row", "column", "clue", "count", *digits]
         return TableWriter("csv", names).header() if digits else b""
 
@@ -114,11 +129,11 @@ class ShareTable:
         """Write the rows of a board."""
         board = shares.board
         n = shares.board.n
-        self.digits = self.digits or n
-        if n != self.digits:
+        digits = self._notes().setdefault(_DIGITS, n)
+        if n != digits:
             raise InputError(
                 f"{place_of(shares.batch, 0)}has {n} digits, but the boards before it have"
-                f" {self.digits}: they do not fit in one table (--format jsonl takes both)"
+                f" {digits}: they do not fit in one table (--format jsonl takes both)"
             )
         rows, columns = np.divmod(np.arange(n * n), n)
         values = {

@@ -211,7 +211,7 @@ def test_a_signal_saves_and_says_how_to_go_on(start, run, path):
     saved(path, process)
     out = run("status", path)[1]
     assert f"process {process.pid} on" in out
-    assert "has been running it since" in out
+    assert "running since" in out
     facts = json.loads(run("status", path, "--json")[1])
     assert (facts["working"], facts["exact"], facts["finished"]) == (True, False, False)
     assert int(facts["count"]) > 0

@@ -182,5 +182,5 @@ def test_one_of_each_class(run):
 
 def test_a_notation_of_others(run):
     assert run("neighbours", "{-2+1}") == (
-        2, "", "gpusudoku: {-2+1}: say --remove 2 --add 1\n"
+        2, "", "gpusudoku: {-2+1}: use --remove 2 --add 1\n"
     )  # fmt: skip
