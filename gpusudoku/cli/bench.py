@@ -213,6 +213,7 @@ def bench(
         ]
         is_interrupted = run.interrupted
     title = f"{suite.heading(machine)}, gpusudoku {machine.get('gpusudoku', '?')}"
+    # One line per board compares devices; it has no place for other settings.
     if rows and varies_by_device_only(rows) and not details:
         caption, *table = comparison(rows, machine["cores"])
         show(f"{title}; {caption}", *table)
@@ -303,7 +304,7 @@ def _measure(
             table.close()
             note(f"warm-up finished: the runs take {duration(total_seconds)}")
 
-    run.warmed_up = announce
+    run.warmed_up = announce  # called when the warm-up has measured how long all runs take
     try:
         # Without a limit, the first Ctrl-C does not end the process by force: it skips a case.
         with patient_interrupts(inf):

@@ -99,6 +99,7 @@ def canonical(
             for index, error in block.errors.items():
                 run.source.unanswered(f"{place_of(block.boards, index)}{error}")
             if dedupe:
+                # A board without a canonical form belongs to no class, and is left out.
                 block = block.chosen(classes.new(block))
             run.write(writer.text(block))
             run.done(boards=board_count, count=board_count)
@@ -131,6 +132,7 @@ def isomorphic(board: str, target: str, input_options: InputOptions, with_map: b
 
     if board == target == "-":
         raise InputError("standard input cannot be both boards")
+    # Two boards are isomorphic if their canonical forms are equal.
     forms = []
     for name in (board, target):
         batch = sole_board(name, Source([name], input_options, one=True))

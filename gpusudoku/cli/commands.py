@@ -129,6 +129,7 @@ class Commands(click.Group):
             return f"did you mean 'count {name}'?"
         if looks_like_board(name):
             return f"did you mean {shown(f'count {name}')}?"
+        # The words of the tables are in lower case, as are the names of commands.
         word = name.lower()
         if word in OTHER_WAYS:
             return OTHER_WAYS[word]

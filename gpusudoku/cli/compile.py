@@ -70,6 +70,7 @@ def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> 
 
     with quietly(quiet):
         kernels = all_kernels(box) if everything else usual_kernels(box)
+        # fetch loads a kernel from the cache, if it is there.
         missing = [kernel for kernel in kernels if not kernel.fetch()]
         store = kernel_store.user_store()
         if missing:
@@ -93,6 +94,7 @@ def _compile(missing: list[Kernel], jobs: int | None) -> None:
 
         def show_progress(kernel: Kernel) -> None:
             finished_seconds.append(kernel.seconds)
+            # Kernels take very different times, so the share is not their number.
             share = sum(finished_seconds) / expected_seconds
             seconds = time.perf_counter() - start
             remaining_time = duration(seconds * (1 - share) / share)

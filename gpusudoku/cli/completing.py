@@ -114,6 +114,7 @@ def completion(shell: str | None, install: bool) -> None:
     """
     from gpusudoku.pipeline.output import show
 
+    # SHELL is the login shell, such as /bin/bash.
     shell = shell or Path(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
         raise InputError(
@@ -169,6 +170,7 @@ def _load_in_startup_file(startup_file: Path, script: Path) -> None:
 
     try:
         content = startup_file.read_bytes() if startup_file.exists() else b""
+        # A second --install must not add the line again.
         if os.fsencode(script) in content:
             note(f"already set up in {startup_file}")
             return

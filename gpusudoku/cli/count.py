@@ -114,10 +114,12 @@ def count(
       gpusudoku count board.txt --checkpoint run.sqlite
       gpusudoku count puzzle.txt --exit-code && echo "a proper puzzle"
     """
+    # Options that contradict each other are refused before any board is read.
     command = command_facts()
     output_options = OutputOptions.take(params, command, is_part=part is not None)
     has_records = output_options.form is not None or output_options.log is not None
     if has_records:
+        # --only selects boards by their counts, and an unreadable board has no count.
         errors = input_options.keep_going and only is None
         output_options = replace(output_options, errors=errors)
     options = Options(**params, limit=_effective_limit(limit, only, output_options))
@@ -136,6 +138,8 @@ def count(
 
         check = CrossCheck(options)
 
+    # One board is counted in tasks if its progress is saved or its work is distributed. This path
+    # writes nothing but the count.
     if run.source.board is not None and (output_options.checkpoint or part or cluster):
         from gpusudoku.pipeline.counts import count_single_board
 
@@ -194,9 +198,11 @@ def _count_boards(
                     run.write_answers(results)
                     continue
                 if check is not None:
+                    # The error for two different counts begins with the name of the board.
                     with naming(run.source.place(results.boards)):
                         run.notes[_CHECKS] = check(results)
                 if output_options.solution:
+                    # A contraction visits no solution, so one is searched after the count.
                     from gpusudoku.pipeline.counts import with_solutions
 
                     results = with_solutions(results, options)

@@ -121,6 +121,7 @@ def dataset(
         gave_up = None
         try:
             with run.open(writer.header):
+                # An iterator over no puzzles tells how their grids would be made.
                 note_random_walks(Puzzles(0, options, 0))
                 if run.start_solutions < number:
                     _write_rows(run, writer, puzzle_dataset, number, run.seed(seed), patience, jobs)
@@ -144,6 +145,7 @@ def _write_rows(
     """Write rows until there are ``number`` of them, with those before a resume."""
     from gpusudoku.jobs.threads import usable_cores
 
+    # The rows of a resumed run are read again, as the classes of their puzzles must not recur.
     first_number = 0
     known_classes = set[bytes]()
     if run.start_solutions:

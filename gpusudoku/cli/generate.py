@@ -185,15 +185,19 @@ def generate(
             raise InputError(f"--format {form} has no place for the weights of --unbiased")
         options = PuzzleOptions(box, **params)
         if part is not None:
+            # All parts must use the same seed, and cannot agree on a random one.
             if seed is None:
                 raise InputError("--part needs a --seed: all parts are of one run")
             if is_weighted:
                 raise InputError("--part cannot be combined with --unbiased")
+            # Small boards have so few puzzles that a run leaves out repetitions. Parts on different
+            # machines could not do that.
             if options.is_small:
                 raise InputError(
                     "--part is for larger boards: for this box shape, two parts could have the"
                     " same puzzle"
                 )
+        # Puzzle k depends on the seed and k only, so a part makes the puzzles with its numbers.
         run = puzzle_run(command, options, output_options, part)
         numbers = run.take(number, "puzzles")
         writer = puzzle_writer(form, weighted=is_weighted)
@@ -248,7 +252,10 @@ def puzzle_run(
     output_options: OutputOptions,
     part: WhichPart | None = None,
 ) -> Run:
-    """Return the run of a command that makes puzzles: its input is an empty board."""
+    """Return the run of a command that makes puzzles.
+
+    A run needs boards as its input, which checkpoints and parts compare. Here it is an empty board.
+    """
     places = Places.of(Origin(""), [0])
     empty_cells = Board.empty(options.geometry).cells
     empty_batch = Batch(options.geometry, empty_cells[None], places=places)

@@ -61,7 +61,7 @@ def info(
                 facts["candidates"] = _candidate_lists(board)
             show(json.dumps(facts))
             continue
-        if number:
+        if number:  # an empty line separates the boards of a batch
             show("")
         if not source.single:
             show(f"{place_of(batch, 0)}{board}")
@@ -83,6 +83,7 @@ def _fact_text(value: Any) -> str:
 
 def _show_candidates(board: Board) -> None:
     """Print the candidates of every cell, and their numbers, as two tables."""
+    # Digits of two characters need a separator: 12 could be 1 and 2.
     separator = "," if board.n > 9 else ""
     lists = _candidate_lists(board)
     tables = {
@@ -152,6 +153,7 @@ def convert(boards: tuple[str, ...], input_options: InputOptions, **params: Any)
     source.finish()
 
 
+# A docstring cannot contain the list of formats, so it is added here.
 convert.help = "\n".join(
     [
         convert.help or "",
@@ -224,6 +226,7 @@ def boards(long: bool, as_json: bool) -> None:
     facts = [_facts_of(collection.load(entry.name)) if long else {} for entry in entries]
     if as_json:
         for entry, board_facts in zip(entries, facts, strict=True):
+            # JSON readers may round large numbers, so the count is a string.
             record = {**vars(entry), "box": str(entry.box), "count": str(entry.count)}
             show(json.dumps({**record, **board_facts}))
     elif long:
@@ -276,7 +279,7 @@ def devices() -> None:
     processor = platform.processor() or platform.machine()
     show(f"cpu   {usable_cores()} cores usable ({processor})")
     reason = availability.unusable_because()
-    if availability.simulated():
+    if availability.simulated():  # Numba runs kernels for CUDA on the CPU, for tests
         show("cuda  simulator (NUMBA_ENABLE_CUDASIM)")
     elif reason is None:
         try:

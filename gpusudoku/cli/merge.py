@@ -62,6 +62,7 @@ def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) 
     has_lines = isinstance(parts[0].record.found, LinesFile)
     command = parts[0].record.identity.command
     options = parts[0].record.identity.options
+    # The format in a record is null if --format was not given.
     default_form = "jsonl" if command == "shares" and has_lines else "text"
     form = options.get("format") or default_form
     form_of_output(output, None, [form], has_text=form == "text")  # refuses other endings
@@ -86,6 +87,7 @@ def _write_lines(out: Output, parts: list[PartFile]) -> None:
         lines = part.record.found
         assert isinstance(lines, LinesFile)
         assert part.lines is not None
+        # Some formats have a separator between the results of two parts, if both have results.
         if has_results and lines.size > lines.header:
             out.write(lines.between.encode())
         for text in lines.pieces(part.lines):

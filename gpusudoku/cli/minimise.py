@@ -103,6 +103,7 @@ def minimise(
         raise InputError("--seed cannot be combined with --all, which tries all orders")
     if limit is not None and not everything:
         raise InputError("--limit is for --all: without it every board has one minimal puzzle")
+    # All parts must use the same seed, and cannot agree on a random one.
     if part is not None and seed is None and not everything:
         raise InputError("--part needs a --seed: all parts are of one run")
     undivided = "--part is for batches here: one board is not divided"
@@ -158,6 +159,7 @@ def _list_all(run: Run, writer: Writer, keep: str, limit: int | None, threads: i
             with closing(minimal_blocks(puzzle, solution, cells_to_keep, engine)) as blocks:
                 for block in run.waiting(blocks):
                     rows = block if limit is None else block[: limit - listed]
+                    # Of the first board, a resumed run makes again the puzzles that are written.
                     new_rows = rows[max(0, skipped - listed) :]
                     listed += len(rows)
                     if len(new_rows):

@@ -111,7 +111,7 @@ def neighbours(
         has_neighbours = skipped > 0
         with closing(neighbour_blocks(batches, change, threads, limit)) as blocks:
             for block in run.waiting(blocks):
-                if block.ended:
+                if block.ended:  # an empty block: all neighbours of its boards are written
                     run.source.unsolved(block.boards, block.numbers)
                     run.done(boards=len(block.boards), solutions=skipped, count=0)
                     continue
@@ -134,6 +134,7 @@ def _announce_estimate(batches: Iterator[Batch], change: Change, threads: int) -
     """Yield the boards, and print first the estimated time of the first board's neighbours."""
     from gpusudoku.puzzles.neighbours import estimate_seconds
 
+    # A generator: the first board is read, and estimated, when the first block is computed.
     for number, batch in enumerate(batches):
         if number == 0:
             board_count, seconds = estimate_seconds(batch[0], change)

@@ -61,6 +61,7 @@ def command_facts() -> CommandFacts:
         name=context.info_name or "",
         params=context.params,
         option_names={str(param.name): max(param.opts, key=len).lstrip("-") for param in params},
+        # Only a Choice lists formats; other commands have no --format.
         forms=format_type.choices if isinstance(format_type, click.Choice) else (),
         arguments=context.meta[ARGUMENTS],
     )
@@ -75,6 +76,7 @@ def option(
     variable only if it means the same to all of them; ``CommandOptions`` makes the other options.
     """
     long_name = next(name for name in names if name.startswith("--"))
+    # Of a flag with two names, --with/--without, the first one names the variable.
     variable = prefix + long_name.split("/")[0].lstrip("-").replace("-", "_").upper()
     settings.setdefault("show_default", settings.get("default") is not None)
     return click.option(*names, envvar=variable, **settings)
@@ -121,13 +123,17 @@ def read_text(ctx: click.Context, param: click.Parameter, value: str | None) -> 
             raise click.BadParameter(f"{shown(value)}: no such file, and no pattern of cells")
         return value
     try:
+        # A byte that is not UTF-8 becomes a character that no pattern has: it is refused later.
         return Path(value).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise click.BadParameter(f"{shown(value)}: cannot be read: {error.strerror}") from None
 
 
 def _is_file_name(text: str) -> bool:
-    """Tell whether a text has letters that a pattern of cells cannot have."""
+    """Tell whether a text has letters that a pattern of cells cannot have.
+
+    Such a text is the misspelt name of a file, not a pattern with mistakes.
+    """
     if len(text) >= _MAX_NAME_LENGTH or "\n" in text or looks_like_board(text):
         return False
     return _FOREIGN_LETTER.search(_CELL_NAME.sub("", text)) is not None
@@ -137,6 +143,8 @@ def compose(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Join decorators into one; the help shows their options in this order."""
 
     def decorate(command: Command) -> Command:
+        # click shows the options of decorators from top to bottom, and Python applies the lowest
+        # decorator first.
         for decorator in reversed(decorators):
             command = decorator(command)
         return command
@@ -214,6 +222,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return _reading_options(with_reading_options)
 
 
+# A group is a name for several techniques; see gpusudoku.search.techniques.
 _TECHNIQUE_NAMES = ", ".join([*TECHNIQUES, *GROUPS])
 
 jobs_option = option(
@@ -323,6 +332,7 @@ class CommandOptions:
 
     def seed(self, text: str) -> Callable[[Command], Command]:
         """Make the option of the random seed, see ``Run.seed``; its help begins with a text."""
+        # 128 bits, as the seeds that ``Run.seed`` draws.
         text += "  [default: a random seed, shown on stderr and in csv, tsv and jsonl]"
         return self("--seed", type=Integer(0, (1 << 128) - 1), metavar="S", help=text)
 

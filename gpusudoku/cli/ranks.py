@@ -130,6 +130,7 @@ def rank(
         batch = sole_board(board, board_source)
         geometry = batch.geometry
         solutions = _make_solutions(board_source, batch, params)
+        # A SOLUTION in letters, such as ABCD, would be taken for the name of a file.
         names = [with_blanks(grid, geometry.cells) for grid in grids]
         grid_source = Source(names, replace(input_options, box=geometry))
         with out.telling_lines():
@@ -143,7 +144,10 @@ def rank(
 
 
 def _in_alphabet(alphabet: bytes, grid: Batch) -> Board:
-    """Return a grid as read with the symbols of the board, if it is a full grid of these."""
+    """Return a grid as read with the symbols of the board, if it is a full grid of these.
+
+    Solutions are written with the symbols of their board, such as the letters ABCD for 4x4.
+    """
     cells = values_in(alphabet, b"" if grid.places is None else grid.places.texts[0])
     is_full = cells.size > 0 and cells.all() and cells.max() <= len(alphabet)
     return Board(cells, grid.geometry) if is_full else grid[0]

@@ -85,6 +85,7 @@ def sample(
     command = command_facts()
     output_options = OutputOptions.take(params, command)
     options = Options(**params)
+    # All parts must use the same seed, and cannot agree on a random one.
     if part is not None and seed is None:
         raise InputError("--part needs a --seed: all parts are of one sample")
     run = Run(command, boards, input_options, output_options, part=part)
@@ -101,6 +102,7 @@ def sample(
             run.expect(len(numbers))
         skipped = run.start_solutions  # of the first board, written before a resume
         for board in run.source.singles():
+            # Draw i depends on the board, the seed and i only, so a resumed run begins anywhere.
             draws = numbers[skipped:]
             try:
                 for solutions in _draw_blocks(run, board, draws, seed, distinct, options, engine):

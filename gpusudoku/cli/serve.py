@@ -147,6 +147,7 @@ def serve(
                     f"--host {host} is reachable from other machines: add --allow-host NAME with"
                     " the name that they use"
                 )
+            # The socket listens before the address is printed, so a browser can connect at once.
             listening = listen(host, port)
             actual_port = listening.getsockname()[1]
             if port is None and actual_port != USUAL_PORT:
@@ -154,6 +155,7 @@ def serve(
             addresses = [f"{address}{fragment}" for address in addresses_of(host, listening, hosts)]
             options = Options(**params)
             engine = start_engine(options)
+            # Browsers send origins in lower case, and without a slash at the end.
             origins = tuple(origin.rstrip("/").lower() for origin in origins)
             server = Server(
                 Answerer(engine, options),
@@ -170,6 +172,7 @@ def serve(
                 note(f"also at {address}")
             if opened:
                 click.launch(addresses[0])
+            # Kernels are loaded or compiled while the page is already served.
             if server.warm_up(engine):
                 note("ready")
             server.wait()

@@ -118,6 +118,7 @@ def shares(
     """
     from gpusudoku.enumeration.share_queries import share_batches
 
+    # Options that contradict each other are refused before any board is read.
     command = command_facts()
     output_options = OutputOptions.take(params, command, is_part=part is not None)
     options = Options(**params)
@@ -149,6 +150,7 @@ def shares(
     if output_options.checkpoint is not None and run.single:
         raise InputError("--checkpoint is for batches here: shares of one board come all at once")
 
+    # A part of one board is a record, which is written when the shares of all its tasks are added.
     if part is not None and run.source.board is not None:
         with Output(output_options.output, output_options.force, boards) as out:
             out.write(_part_record(run, run.source.board, part, options))
@@ -170,7 +172,7 @@ def shares(
                         run.write(writer.text(board_shares))
                         if plot is not None:
                             _draw(board_shares, plot, output_options.force)
-                    except TooExpensive as error:
+                    except TooExpensive as error:  # the other boards are still processed
                         run.unanswered(board, error)
                     run.done(boards=1, count=int(block.numbers[index]))
 
@@ -194,6 +196,7 @@ def _unique_writer(
     from gpusudoku.enumeration.solutions import Solutions
 
     def find_placements(shares: Shares) -> NDArray[np.int64]:
+        # Pairs take much longer than single placements, so they are searched only if needed.
         placements = unique_placements(shares.board, shares.counts)
         if len(placements) or not pairs:
             return placements

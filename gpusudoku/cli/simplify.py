@@ -68,11 +68,13 @@ def simplify(
     import_module("gpusudoku.search.frontier")
     for batch in source.singles():
         board = batch[0]
+        # Only the techniques are timed, not reading and writing.
         start = time.perf_counter()
         simplified = simplify(board, techniques)
         seconds += time.perf_counter() - start
         totals = totals.plus(board, simplified)
         if simplified.contradictory:
+            # Conflicts between clues explain most contradictions.
             source.warn_conflicts(batch)
             note(f"{source.place(batch)}the techniques find a contradiction: no solution")
         if as_json:
@@ -154,6 +156,7 @@ def _show(board: Board, simplified: Simplified, bits: int) -> None:
     show("\nafter:")
     _show_board(simplified.board, simplified.candidates_left)
 
+    # The rows: no technique, each technique by itself, and all of them if there are several.
     rows = {"none": "none"}
     rows |= {name: name for name, bit in TECHNIQUES.items() if bits & bit}
     if bits.bit_count() > 1:

@@ -91,6 +91,7 @@ def solve(
     )
     if first_only and output_options.exit_code:
         raise InputError("--exit-code cannot be combined with --first: it needs the second search")
+    # A second solution is enough to know that the first one is not unique.
     options = Options(**params, limit=1 if first_only else 2)
     refuse_output(output_options, boards)
     run = AnswerRun(
@@ -101,6 +102,7 @@ def solve(
         part=part,
         undivided="--part is for batches here: one solution has no parts",
     )
+    # A cluster divides a batch by boards; solving one board is quick.
     if cluster is not None:
         if run.single:
             raise InputError("--cluster is for batches here: one board is solved on this machine")
@@ -110,6 +112,7 @@ def solve(
         }
         refuse_together("--cluster of a batch", incompatible)
 
+    # A person at a terminal sees the board beside its solution; a pipe gets the solution alone.
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     on_terminal = (
         run.single and output_options.form is None and output_options.to_stdout and is_terminal

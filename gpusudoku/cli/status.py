@@ -67,6 +67,7 @@ def _facts(run: RunSnapshot, is_working: bool | None) -> dict[str, Any]:
     if state.seconds >= MIN_SECONDS and state.count.bit_length() <= _MAX_RATE_BITS:
         rate = state.count / state.seconds
 
+    # The rest is estimated to take as long per share of the work as the finished part.
     remaining_seconds = None
     if state.finished:
         remaining_seconds = 0.0
@@ -111,6 +112,7 @@ def _lines(run: RunSnapshot, facts: dict[str, Any]) -> dict[str, str]:
     if facts["arguments"]:
         lines["command"] = shlex.join(["gpusudoku", *facts["arguments"]])
 
+    # A count has tasks; a run that writes lines has a position in its output.
     progress = []
     if state.done or not state.position:
         progress.append(f"{state.done:.1%}")
@@ -126,6 +128,7 @@ def _lines(run: RunSnapshot, facts: dict[str, Any]) -> dict[str, str]:
     lines[noun] = count if state.finished else f"at least {count}"
     rate = facts["solutions_per_second"]
     if rate and not state.finished:
+        # 2.38e+07 is written as 2.38e07.
         lines["rate"] = f"{rate:.3g} {noun} a second".replace("e+", "e")
     lines["worked"] = duration(state.seconds).removeprefix("about ")
     remaining_seconds = facts["seconds_left"]

@@ -197,7 +197,7 @@ def describe_error(error: click.UsageError) -> str:
         return _describe_unknown_option(error, see)
     if isinstance(error, click.BadOptionUsage):
         return f"{error.option_name} {_describe_option_usage(error)}: {see}"
-    # click has no class of its own for this error, and its message may be of any length.
+    # click has no class for an unexpected argument, and its message may be of any length.
     extra = re.match(r"Got unexpected extra arguments? \((.*)\)", error.message, re.DOTALL)
     return f"unexpected argument {shown(extra[1])}: {see}" if extra else error.format_message()
 

@@ -64,12 +64,12 @@ def test_counts(run, path, limit, jobs):
 
 
 @pytest.mark.parametrize(
-    ("only", "wanted"),
+    ("only", "expected"),
     [("unique", lambda n: n == 1), ("multiple", lambda n: n > 1), ("none", lambda n: n == 0)],
 )
-def test_boards_with_some_count(run, path, only, wanted):
+def test_boards_with_some_count(run, path, only, expected):
     out = run("count", path, "--only", only)[1]
-    assert lines(out) == [str(b) for b, n in zip(BOARDS, COUNTS, strict=True) if wanted(n)]
+    assert lines(out) == [str(b) for b, n in zip(BOARDS, COUNTS, strict=True) if expected(n)]
 
 
 def test_wide_boards(run, tmp_path):

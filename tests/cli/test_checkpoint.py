@@ -30,13 +30,13 @@ def path(tmp_path):
     return tmp_path / "a.run"
 
 
-def stop(this, full, room):
-    """Let the disk be full after so many bytes; returns how far it came, as ``status`` says it."""
-    full(room)
+def stop(this, limit_disk, room):
+    """Run until the disk is full after ``room`` bytes; return the facts that ``status`` prints."""
+    limit_disk(room)
     status, out, err = this()
     assert (status, out) == (1, "")
     assert err.endswith(f"gpusudoku: {this.out}: cannot be written: No space left on device\n")
-    full(None)
+    limit_disk(None)
     return json.loads(this._run("status", this.run_file, "--json")[1])
 
 
@@ -51,53 +51,53 @@ def stop(this, full, room):
         "shares --unique --pairs --format csv",
     ],
 )
-def test_after_a_full_disk(checkpointed, full, command):
+def test_after_a_full_disk(checkpointed, limit_disk, command):
     """It may be full at any byte: one line, and what is there is whole and right."""
     this = checkpointed(command.split())
-    wanted = this.wanted()[1]
-    for room in (len(wanted) * 9 // 10, 1):
-        stop(this, full, room)
-        assert wanted.startswith(this.out.read_text())
+    expected = this.run_without_checkpoint()[1]
+    for room in (len(expected) * 9 // 10, 1):
+        stop(this, limit_disk, room)
+        assert expected.startswith(this.out.read_text())
     assert this.resume() == (0, "", "")
-    assert this.out.read_text() == wanted
+    assert this.out.read_text() == expected
     assert this() == this.resume() == (0, "", "")
-    assert this.out.read_text() == wanted
+    assert this.out.read_text() == expected
 
 
 @pytest.mark.parametrize("command", [["count"], ["solve", "--json"]])
-def test_bad_boards_are_told_of_again(checkpointed, full, command):
+def test_bad_boards_are_told_of_again(checkpointed, limit_disk, command):
     boards = checkpointed(command).boards.read_text()
     this = checkpointed([*command, "--keep-going"], f"1x\n{boards}22x\n{boards}")
-    wanted = this.wanted()[1]
-    stop(this, full, 300)
+    expected = this.run_without_checkpoint()[1]
+    stop(this, limit_disk, 300)
     status, out, err = this.resume()
     assert (status, out, err.count("\n")) == (2, "", 2)
-    assert this.out.read_text() == wanted
+    assert this.out.read_text() == expected
 
 
 def test_in_the_folder_and_the_environment_in_which_it_began(
-    checkpointed, tmp_path, monkeypatch, full
+    checkpointed, tmp_path, monkeypatch, limit_disk
 ):
     monkeypatch.chdir(tmp_path)
     this = checkpointed(["count"])
     this.command = ["count", "boards.txt"]
     this.out = "out.txt"
     monkeypatch.setenv("GPUSUDOKU_COUNT_LIMIT", "2")
-    wanted = this.wanted()[1]
-    assert "2+" in wanted
-    stop(this, full, 200)
+    expected = this.run_without_checkpoint()[1]
+    assert "2+" in expected
+    stop(this, limit_disk, 200)
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path / "other")
     monkeypatch.setenv("GPUSUDOKU_COUNT_LIMIT", "3")
     assert this.resume()[0] == 0
-    assert (tmp_path / "out.txt").read_text() == wanted
+    assert (tmp_path / "out.txt").read_text() == expected
 
 
-def test_an_output_that_is_not_as_it_was(checkpointed, full):
+def test_an_output_that_is_not_as_it_was(checkpointed, limit_disk):
     """It is refused, and goes on once it is put back."""
     this = checkpointed(["enumerate", "--sorted"])
-    wanted = this.wanted()[1]
-    stop(this, full, len(wanted) - 5)
+    expected = this.run_without_checkpoint()[1]
+    stop(this, limit_disk, len(expected) - 5)
     saved = this.out.read_bytes()
     changes = {
         "has 1 bytes, not the ": lambda: this.out.write_bytes(b"1"),
@@ -114,7 +114,7 @@ def test_an_output_that_is_not_as_it_was(checkpointed, full):
     this.out.rmdir()
     this.out.write_bytes(saved)
     assert this()[0] == 0
-    assert this.out.read_text() == wanted
+    assert this.out.read_text() == expected
 
 
 @pytest.mark.filterwarnings("error")  # of a thread that ends with an exception
@@ -139,7 +139,7 @@ def test_a_save_that_fails_stops_the_work(checkpointed, monkeypatch, error):
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert err.endswith((": No space left on device\n", "out of memory\n"))
     assert this.resume()[0] == 0
-    assert this.out.read_text() == this.wanted()[1]
+    assert this.out.read_text() == this.run_without_checkpoint()[1]
 
 
 @pytest.mark.parametrize("failing", [3, 4])
@@ -148,7 +148,7 @@ def test_a_save_that_fails_stops_the_work(checkpointed, monkeypatch, error):
 def test_a_sync_that_fails_once(checkpointed, monkeypatch, failing, error, method):
     """What it was for is neither lost nor written twice."""
     this = checkpointed(["enumerate", "--method", method], EMPTY)
-    wanted = sorted(this.wanted()[1].splitlines())
+    expected = sorted(this.run_without_checkpoint()[1].splitlines())
     monkeypatch.setattr(store, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(store, "MAX_SECONDS", 0.0)
     fsync = os.fsync
@@ -165,7 +165,7 @@ def test_a_sync_that_fails_once(checkpointed, monkeypatch, failing, error, metho
         assert this()[0] in (1, 130)
     assert len(synced) >= failing
     assert this.resume()[0] == 0
-    assert sorted(this.out.read_text().splitlines()) == wanted
+    assert sorted(this.out.read_text().splitlines()) == expected
 
 
 def test_the_output_and_its_folder_are_on_the_disk_before_a_save(checkpointed, monkeypatch):
@@ -207,7 +207,7 @@ def test_the_output_of_one_board_is_written_again(run, path, tmp_path, file):
 def test_a_signal_saves_and_says_how_to_go_on(start, run, path):
     """Meanwhile ``status`` tells who works at it, and a second process is refused."""
     asked = ("count", "." * 81, "--method", "search", "--checkpoint", path)
-    process = start(*asked, before=STEPS)
+    process = start(*asked, setup_code=STEPS)
     saved(path, process)
     out = run("status", path)[1]
     assert f"process {process.pid} on" in out
@@ -271,22 +271,22 @@ def untimed(record):
     "options",
     ["-n 288 --seed 7 --distinct --json", "--seed 7 --part 2/2 --format csv"],
 )
-def test_a_sample_of_one_board(checkpointed, full, monkeypatch, options):
+def test_a_sample_of_one_board(checkpointed, limit_disk, monkeypatch, options):
     """It goes on at the draw where it was."""
     monkeypatch.setattr(sampling, "BLOCK", 32)
     this = checkpointed(["sample", "-n", "300", *options.split()], EMPTY)
-    wanted = this.wanted()[1]
-    facts = stop(this, full, len(wanted) // 2)
+    expected = this.run_without_checkpoint()[1]
+    facts = stop(this, limit_disk, len(expected) // 2)
     assert 32 <= int(facts["solutions_done"]) < 200
     assert facts["boards_done"] == 0
     assert this.resume("-j", "1") == this() == (0, "", "")
-    assert this.out.read_text() == wanted
+    assert this.out.read_text() == expected
 
 
-def test_a_seed_that_nobody_gave_stays(run, checkpointed, full, monkeypatch):
+def test_a_seed_that_nobody_gave_stays(run, checkpointed, limit_disk, monkeypatch):
     monkeypatch.setattr(sampling, "BLOCK", 32)
     this = checkpointed(["sample", "-n", "300", "--json"], EMPTY)
-    stop(this, full, 300 * 70)
+    stop(this, limit_disk, 300 * 70)
     assert this.resume()[0] == 0
     lines = [json.loads(line) for line in this.out.read_text().splitlines()]
     [seed] = {line["seed"] for line in lines}
@@ -297,18 +297,18 @@ def test_a_seed_that_nobody_gave_stays(run, checkpointed, full, monkeypatch):
 @pytest.mark.parametrize(
     "command", ["count --format csv", "enumerate --sorted", "sample -n 20 --seed 5 --format csv"]
 )
-def test_a_part_of_a_batch(checkpointed, full, tmp_path, command):
+def test_a_part_of_a_batch(checkpointed, limit_disk, tmp_path, command):
     """The file, and the record beside it, which is written when all is done."""
     this = checkpointed([*command.split(), "--part", "2/2"])
     plain = tmp_path / "plain.txt"
     record = tmp_path / "out.txt.part.json"
     assert this._run(*this.command, "-o", plain, "-q")[0] == 0
-    wanted = plain.read_text()
-    stop(this, full, len(wanted) * 2 // 3)
+    expected = plain.read_text()
+    stop(this, limit_disk, len(expected) * 2 // 3)
     assert not record.exists()
     for again in (this.resume, this.resume, this):
         assert again() == (0, "", "")
-        assert this.out.read_text() == wanted
+        assert this.out.read_text() == expected
         assert untimed(record) == untimed(tmp_path / "plain.txt.part.json")
 
 
@@ -356,7 +356,7 @@ def test_an_interrupt_within_a_block(checkpointed, monkeypatch, tmp_path, comman
     write = os.write
     signals = []
     this._run(*this.command, "-o", plain, "-q")
-    wanted = plain.read_text()
+    expected = plain.read_text()
     logged = []
     if is_pipe:
         os.mkfifo(log)
@@ -378,7 +378,7 @@ def test_an_interrupt_within_a_block(checkpointed, monkeypatch, tmp_path, comman
         reader.join()
     else:
         logged = log.read_text().splitlines()
-    assert wanted.startswith(found)
+    assert expected.startswith(found)
     grids = len([grid for grid in found.split("\n\n") if len(grid.split()) == 4])
     assert len(logged) == (grids if "grid" in command else max(0, len(found.splitlines()) - 1))
     this.out.unlink(missing_ok=True)
@@ -386,4 +386,4 @@ def test_an_interrupt_within_a_block(checkpointed, monkeypatch, tmp_path, comman
     assert this()[0] == 130
     assert len(signals) == 1
     assert this.resume()[0] == 2  # because of the bad boards
-    assert this.out.read_text() == wanted
+    assert this.out.read_text() == expected

@@ -176,31 +176,31 @@ def test_wrong_shares(run, shares):
         "-n 60 --seed 5 --format csv --unbiased",
     ],
 )
-def test_a_run_that_goes_on(checkpointed, full, monkeypatch, options):
+def test_a_run_that_goes_on(checkpointed, limit_disk, monkeypatch, options):
     """It is as if nothing had been; classes that are in the file do not come again."""
     monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     monkeypatch.setattr("gpusudoku.puzzles.weighted.GRIDS", 100)  # some twenty puzzles in a batch
     this = checkpointed(["dataset"])
     this.command = ["dataset", *options.split()]
-    status, wanted, _ = this.wanted()
+    status, expected, _ = this.run_without_checkpoint()
     assert status == 0
-    for room in (len(wanted) // 2, len(wanted) // 4):
-        stop(this, full, room)
-        assert wanted.startswith(this.out.read_text())
-    assert 0 < len(this.out.read_text()) < len(wanted)
+    for room in (len(expected) // 2, len(expected) // 4):
+        stop(this, limit_disk, room)
+        assert expected.startswith(this.out.read_text())
+    assert 0 < len(this.out.read_text()) < len(expected)
     assert this.resume("-j", "2") == this() == this.resume() == (0, "", "")
-    assert this.out.read_text() == wanted
+    assert this.out.read_text() == expected
     status, _, err = this("-n", "70")
     assert (status, err.count("\n"), "holds another run" in err) == (2, 1, True)
 
 
-def stop(this, full, room):
-    """Let the disk be full after so many bytes."""
-    full(room)
+def stop(this, limit_disk, room):
+    """Run until the disk is full after ``room`` bytes."""
+    limit_disk(room)
     status, out, err = this()
     assert (status, out) == (1, "")
     assert err.endswith(": No space left on device\n")
-    full(None)
+    limit_disk(None)
 
 
 def test_parquet_is_csv(run, tmp_path):
@@ -228,16 +228,16 @@ def test_parquet_is_csv(run, tmp_path):
     assert parquet.read_table(path).num_rows == 0
 
 
-def test_parquet_goes_on(checkpointed, full, monkeypatch):
+def test_parquet_goes_on(checkpointed, limit_disk, monkeypatch):
     """After a full disk, after Ctrl-C while the file was made, and when nothing is left to do."""
     parquet = pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     this = checkpointed(["dataset"])
     this.command = ["dataset", "-n", "60", "--seed", "5"]
-    wanted = rows_of(this.wanted()[1])
+    expected = rows_of(this.run_without_checkpoint()[1])
     this.out = this.out.with_name("set.parquet")
     beside = this.out.with_name("set.parquet.csv")
-    stop(this, full, 8000)
+    stop(this, limit_disk, 8000)
     assert not this.out.exists()
     assert 0 < len(rows_of(beside.read_text())) < 60
 
@@ -252,7 +252,7 @@ def test_parquet_goes_on(checkpointed, full, monkeypatch):
         assert again() == (0, "", "")
         assert [each.name for each in this.out.parent.glob("set*")] == [this.out.name]
         rows = parquet.read_table(this.out).to_pylist()
-        assert [{name: str(value) for name, value in row.items()} for row in rows] == wanted
+        assert [{name: str(value) for name, value in row.items()} for row in rows] == expected
     assert this("-n", "70")[0] == 2
 
 
@@ -275,14 +275,14 @@ def test_rows_never_replace_another_file(run, tmp_path, options):
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
-def test_a_file_that_appears_while_a_run_is_stopped(checkpointed, full, monkeypatch, form):
+def test_a_file_that_appears_while_a_run_is_stopped(checkpointed, limit_disk, monkeypatch, form):
     """No resumed run overwrites it: it is the user's."""
     parquet = pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     this = checkpointed(["dataset"])
     this.command = ["dataset", "-n", "60", "--seed", "5"]
     this.out = this.out.with_name(f"set.{form}")
-    stop(this, full, 8000)
+    stop(this, limit_disk, 8000)
     if form == "csv":  # which has the rows so far
         this.out.rename(this.out.with_name("rows"))
     this.out.write_text("mine\n" * 10_000)

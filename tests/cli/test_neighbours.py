@@ -120,24 +120,24 @@ def test_boards_that_are_no_puzzles(run, file):
 
 
 @pytest.mark.parametrize("options", ["", "--limit 40 --format csv", "--remove 2 --json"])
-def test_a_run_that_goes_on(checkpointed, full, monkeypatch, puzzles, options):
+def test_a_run_that_goes_on(checkpointed, limit_disk, monkeypatch, puzzles, options):
     monkeypatch.setattr("gpusudoku.puzzles.neighbours.MAX_BOARDS", 60)
     boards = puzzles.read_text() if "2" not in options else f"{UNIQUE}\n" * 3 + f"{SMALL}\n" * 9
     this = checkpointed(["neighbours", *options.split()], boards)
-    status, wanted, _ = this.wanted()
+    status, expected, _ = this.run_without_checkpoint()
     assert status == 0
-    for room in (len(wanted) * 2 // 3, 1):
-        full(room)
+    for room in (len(expected) * 2 // 3, 1):
+        limit_disk(room)
         assert this()[0] == 1
-        full(None)
-        assert wanted.startswith(this.out.read_text())
+        limit_disk(None)
+        assert expected.startswith(this.out.read_text())
     assert this.out.read_text()
     monkeypatch.setattr("gpusudoku.puzzles.neighbours.MAX_BOARDS", 25)
-    full(300)
+    limit_disk(300)
     assert this.resume()[0] == 1
-    full(None)
+    limit_disk(None)
     assert this.resume("-j", "2") == this() == this.resume() == (0, "", "")
-    assert this.out.read_text() == wanted
+    assert this.out.read_text() == expected
 
 
 def test_ctrl_c(run, monkeypatch, puzzles):

@@ -141,7 +141,7 @@ def test_a_terminal_is_not_flooded(start, file, screen, tmp_path):
     once = "from gpusudoku.pipeline import progress\n"
     once += "progress.DELAY_SECONDS, progress.EVERY_SECONDS = 0, 1e9\n"
     options = ["--method", "contraction", "-o", tmp_path / "out"]
-    start("count", file(f"{'.' * 16}\n" * 100), *options, before=once, stderr=terminal)
+    start("count", file(f"{'.' * 16}\n" * 100), *options, setup_code=once, stderr=terminal)
     os.close(terminal)
     shown = read(shows)
     assert "100 boards: " in shown
@@ -248,7 +248,7 @@ def test_a_closed_pipe_ends_quietly(start, hard):
 
 
 def test_where_no_thread_can_be_started_is_one_line(start):
-    process = start("count", "@2d", "-q", before=NO_THREADS)
+    process = start("count", "@2d", "-q", setup_code=NO_THREADS)
     _, err = process.communicate(timeout=300)
     assert (process.returncode, err.count("\n")) == (1, 1)
     assert err.startswith("gpusudoku: no thread can be started")

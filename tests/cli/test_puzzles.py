@@ -39,13 +39,13 @@ def puzzles(file):
     return file("".join(lines), "puzzles.txt")
 
 
-def stop(this, full, room):
-    """Let the disk be full after so many bytes; returns what was written."""
-    full(room)
+def stop(this, limit_disk, room):
+    """Run until the disk is full after ``room`` bytes; return the output so far."""
+    limit_disk(room)
     status, out, err = this()
     assert (status, out) == (1, "")
     assert err.endswith(": No space left on device\n")
-    full(None)
+    limit_disk(None)
     return this.out.read_text()
 
 
@@ -96,22 +96,22 @@ def test_parts_of_a_run_are_the_whole(run, tmp_path, options):
         f"-n 60 --seed 5 --box 2x2 --pattern {PATTERN}",
     ],
 )
-def test_a_run_of_generate_that_goes_on(checkpointed, full, monkeypatch, options):
+def test_a_run_of_generate_that_goes_on(checkpointed, limit_disk, monkeypatch, options):
     """It is as if nothing had been, also by other threads."""
     monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     this = checkpointed(["generate"])
     this.command = ["generate", *options.split()]
-    wanted = this._run(*options_without_part(this.command))[1]
+    expected = this._run(*options_without_part(this.command))[1]
     if "--part" in options:
-        header, *lines = wanted.splitlines(keepends=True)
-        wanted = "".join([header, *lines[20:]])
-    written = stop(this, full, len(wanted) // 2)
-    assert wanted.startswith(written)
-    assert 0 < len(written) < len(wanted)
+        header, *lines = expected.splitlines(keepends=True)
+        expected = "".join([header, *lines[20:]])
+    written = stop(this, limit_disk, len(expected) // 2)
+    assert expected.startswith(written)
+    assert 0 < len(written) < len(expected)
     facts = json.loads(this._run("status", this.run_file, "--json")[1])
     assert 0 < int(facts["solutions_done"]) < 200
     assert this.resume("-j", "2") == this() == this.resume() == (0, "", "")
-    assert this.out.read_text() == wanted
+    assert this.out.read_text() == expected
 
 
 def options_without_part(command):
@@ -135,31 +135,31 @@ def test_unbiased_puzzles_have_weights(run, file):
         assert (row["batch"], found["batch"]) == ("0", 0)
 
 
-def test_a_run_of_unbiased_puzzles_that_goes_on(run, checkpointed, full, monkeypatch):
+def test_a_run_of_unbiased_puzzles_that_goes_on(run, checkpointed, limit_disk, monkeypatch):
     """Its last line is that of a run without a break, too."""
     monkeypatch.setattr("gpusudoku.puzzles.weighted.GRIDS", 20)
     this = checkpointed(["generate"])
     this.command = ["generate", *["-n", "4000", "--box", "2x2", "--seed", "5", "--unbiased"]]
-    status, wanted, err = run(*this.command)
-    assert (status, wanted.count("\n")) == (0, 4000)
+    status, expected, err = run(*this.command)
+    assert (status, expected.count("\n")) == (0, 4000)
     assert re.fullmatch(
         r"gpusudoku: weighted mean 4\.\d+ \+- 0\.\d+ clues; [\d,]+ effective puzzles;"
         r" \d+(\.\d)? \+- \d+(\.\d)? minimal puzzles a grid\n",
         err,
     )
-    written = stop(this, full, len(wanted) // 2)
-    assert wanted.startswith(written)
-    assert 0 < len(written) < len(wanted)
+    written = stop(this, limit_disk, len(expected) // 2)
+    assert expected.startswith(written)
+    assert 0 < len(written) < len(expected)
     assert this.resume("-j", "2") == (0, "", "")
-    assert this.out.read_text() == wanted
-    assert run(*this.command, "-q") == (0, wanted, "")
+    assert this.out.read_text() == expected
+    assert run(*this.command, "-q") == (0, expected, "")
 
 
-def test_a_seed_that_nobody_gave_stays(run, checkpointed, full, monkeypatch):
+def test_a_seed_that_nobody_gave_stays(run, checkpointed, limit_disk, monkeypatch):
     monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     this = checkpointed(["generate"])
     this.command = ["generate", "-n", "60", "--format", "csv", "--box", "2x3"]
-    stop(this, full, 60 * 50)
+    stop(this, limit_disk, 60 * 50)
     assert this.resume()[0] == 0
     rows = [*csv.DictReader(this.out.open())]
     [seed] = {row["seed"] for row in rows}
@@ -298,32 +298,34 @@ def test_all_of_a_board_and_of_a_batch(run, file):
     "options",
     ["--seed 3", "--seed 3 --format csv", "--all --limit 20", "--all --limit 20 --json"],
 )
-def test_a_run_of_minimise_that_goes_on(checkpointed, full, monkeypatch, grids, puzzles, options):
+def test_a_run_of_minimise_that_goes_on(
+    checkpointed, limit_disk, monkeypatch, grids, puzzles, options
+):
     monkeypatch.setattr("gpusudoku.puzzles.minimise.MAX_BOARDS", 8)
     monkeypatch.setattr("gpusudoku.puzzles.all_minimal.NODES", 16)
     path = puzzles if "--all" in options else grids
     lines = path.read_text().splitlines(keepends=True)
     boards = "".join([*lines[:3], f"{SEVERAL}\n" if "csv" not in options else "", *lines[3:]])
     this = checkpointed(["minimise", *options.split()], boards)
-    status, wanted, _ = this.wanted()
+    status, expected, _ = this.run_without_checkpoint()
     assert status == int("csv" not in options)
-    for room in (len(wanted) * 2 // 3, 1):
-        written = stop(this, full, room)
-        assert wanted.startswith(written)
+    for room in (len(expected) * 2 // 3, 1):
+        written = stop(this, limit_disk, room)
+        assert expected.startswith(written)
     assert this.resume("-j", "2")[0] == status
-    assert this.out.read_text() == wanted
+    assert this.out.read_text() == expected
     assert this()[0] == this.resume()[0] == status
-    assert this.out.read_text() == wanted
+    assert this.out.read_text() == expected
 
 
-def test_all_of_one_board_go_on(checkpointed, full, monkeypatch):
+def test_all_of_one_board_go_on(checkpointed, limit_disk, monkeypatch):
     monkeypatch.setattr("gpusudoku.puzzles.all_minimal.NODES", 16)
     this = checkpointed(["minimise", "--all"], f"{FULL}\n")
-    status, wanted, _ = this.wanted()
+    status, expected, _ = this.run_without_checkpoint()
     assert status == 0
-    assert wanted.startswith(stop(this, full, len(wanted) // 2))
+    assert expected.startswith(stop(this, limit_disk, len(expected) // 2))
     assert this.resume("-j", "3") == this() == (0, "", "")
-    assert this.out.read_text() == wanted
+    assert this.out.read_text() == expected
 
 
 @pytest.mark.parametrize("options", ["--seed 3", "--all --limit 3 --format csv"])
