@@ -110,7 +110,9 @@ def _check_lines(parts: list[PartFile]) -> tuple[bytes, list[str]]:
         lines = record.found
         assert isinstance(lines, LinesFile)
         if path is None:
-            raise InputError(f"{name}: the lines of this part are not beside it: keep both files")
+            raise InputError(
+                f"{name}: the output file of this part is missing: keep both in one folder"
+            )
         lines.check(path)
         names += [name, str(path)]
         if lines.size == 0:
