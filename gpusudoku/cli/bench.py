@@ -183,19 +183,11 @@ def bench(
       gpusudoku bench @2e --cutoff 1e10,1e20,1e30 --csv cutoff.csv
       gpusudoku bench --include '*' --json all.json --plot figures
     """
-    from gpusudoku.bench import figures, suite
+    from gpusudoku.bench import suite
     from gpusudoku.bench.comparison import comparison, varies_by_device_only
 
-    # A file that cannot be written is refused before anything is measured.
-    for path in (csv_file, json_file):
-        if path is not None:
-            refuse(path, force, [*boards, *([] if recorded is None else [recorded])])
-    if csv_file is not None and csv_file == json_file:
-        raise InputError(f"{csv_file}: --csv and --json need two different files")
-    if plot is not None:
-        require_matplotlib()
-        if not force and any(Path(plot).glob("*.svg")):
-            raise InputError(f"{plot}: has figures already; --force overwrites them")
+    inputs = [*boards] if recorded is None else [*boards, recorded]
+    _refuse_outputs(csv_file, json_file, plot, force, inputs)
     mismatches: list[str] = []
     is_interrupted = False
     sources: list[Source] = []
@@ -212,6 +204,7 @@ def bench(
             if measured.wrong
         ]
         is_interrupted = run.interrupted
+
     title = f"{suite.heading(machine)}, gpusudoku {machine.get('gpusudoku', '?')}"
     # One line per board compares devices; it has no place for other settings.
     if rows and varies_by_device_only(rows) and not details:
@@ -219,6 +212,7 @@ def bench(
         show(f"{title}; {caption}", *table)
     else:
         show(title, table_head(), *map(table_line, rows))
+
     texts = {csv_file: suite.as_csv(rows), json_file: suite.as_json(rows, machine)}
     for path, text in texts.items():
         if path is not None:
@@ -232,17 +226,41 @@ def bench(
             " program runs."
         )
     if plot is not None:
-        figure = None
-        for figure in figures.save(figures.figures_of(rows, machine), plot):
-            note(f"{figure} written")
-        if figure is None:
-            note("no figure written: too few measurements that are not starved")
+        _draw_figures(rows, machine, plot)
+
+    # The results are complete; now the exit status says what was wrong.
     if mismatches:
         raise MismatchError("counts differ: " + "; ".join(mismatches))
     if is_interrupted:
         click.get_current_context().exit(interrupt_status())
     for source in sources:
         source.finish()
+
+
+def _refuse_outputs(
+    csv_file: str | None, json_file: str | None, plot: str | None, force: bool, inputs: list[str]
+) -> None:
+    """Raise an InputError for outputs that could not be written after the measurement."""
+    for path in (csv_file, json_file):
+        if path is not None:
+            refuse(path, force, inputs)
+    if csv_file is not None and csv_file == json_file:
+        raise InputError(f"{csv_file}: --csv and --json need two different files")
+    if plot is not None:
+        require_matplotlib()
+        if not force and any(Path(plot).glob("*.svg")):
+            raise InputError(f"{plot}: has figures already; --force overwrites them")
+
+
+def _draw_figures(rows: list[Row], machine: dict[str, Any], folder: str) -> None:
+    """Draw the figures that the rows allow, and print their names on stderr."""
+    from gpusudoku.bench import figures
+
+    paths = figures.save(figures.figures_of(rows, machine), folder)
+    for path in paths:
+        note(f"{path} written")
+    if not paths:
+        note("no figure written: too few measurements that are not starved")
 
 
 def _refuse_measuring_options(boards: tuple[str, ...]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -16,6 +16,9 @@ from gpusudoku.cli.options import CommandOptions, device_options, quiet_option
 from gpusudoku.errors import InputError, printable
 from gpusudoku.pipeline.identity import placed
 from gpusudoku.pipeline.settings import WhichPart
+
+if TYPE_CHECKING:
+    from gpusudoku.runs.store import RunSnapshot
 
 
 @click.command()
@@ -46,7 +49,6 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
         if ctx.get_parameter_source(name) == ParameterSource.DEFAULT:
             settings[name] = None  # keep the value of the run
     run = read_run(file)
-    boards = run.identity.boards
     name = run.identity.command
     command = cli.commands[name]
     # The command runs in the folder in which it began, as its files may have relative names.
@@ -59,19 +61,8 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
     takes_boards = any(isinstance(param, click.Argument) for param in command.params)
     command_context = command.make_context(name, [""] if takes_boards else [], parent=root)
 
-    # A count that began in Python has saved only the options of the Python interface.
-    params = command_context.params | run.setup["params"]
-    params["box"] = params["box"] and Geometry.parse(params["box"])
-    if params.get("part"):  # some commands have no --part
-        params["part"] = WhichPart(*params["part"])
+    params = _saved_params(run, command_context.params)
     params["quiet"] = quiet or params["quiet"]
-    # After the run has finished, --force of its first start could overwrite another file. A part
-    # is an exception until its record exists, which is written after the run has finished.
-    if run.state.finished and not (params.get("part") and run.record is None):
-        params["force"] = False
-    if "cells" in boards:  # the run file has the boards themselves
-        from_python = {"source": "<python>", "line": 0, "columns": [], "beside": []}
-        params["boards"] = (placed(boards, run.setup.get("place", from_python)),)
 
     cluster = settings.pop("cluster")
     if cluster is not None and "cluster" not in params:
@@ -90,8 +81,26 @@ def resume(ctx: click.Context, /, file: str, quiet: bool, **settings: Any) -> No
     except OSError as error:
         # On another machine, the folder may not exist. It is needed only if the boards are in
         # files, or the results go to a file.
-        if "cells" not in boards or command_context.params["output"]:
+        if "cells" not in run.identity.boards or command_context.params["output"]:
             place = f"began in the folder {printable(folder)}"
             raise InputError(f"{path}: {place}: {error.strerror}") from None
     with command_context:
         command.invoke(command_context)
+
+
+def _saved_params(run: RunSnapshot, defaults: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the command of a run; they are JSON in the run file."""
+    boards = run.identity.boards
+    # A count that began in Python has saved only the options of the Python interface.
+    params: dict[str, Any] = defaults | run.setup["params"]
+    params["box"] = params["box"] and Geometry.parse(params["box"])
+    if params.get("part"):  # some commands have no --part
+        params["part"] = WhichPart(*params["part"])
+    # After the run has finished, --force of its first start could overwrite another file. A part
+    # is an exception until its record exists, which is written after the run has finished.
+    if run.state.finished and not (params.get("part") and run.record is None):
+        params["force"] = False
+    if "cells" in boards:  # the run file has the boards themselves
+        from_python = {"source": "<python>", "line": 0, "columns": [], "beside": []}
+        params["boards"] = (placed(boards, run.setup.get("place", from_python)),)
+    return params

@@ -123,12 +123,7 @@ def shares(
     output_options = OutputOptions.take(params, command, is_part=part is not None)
     options = Options(**params)
     form = output_options.form
-    if halving is not None and form not in (None, "text"):
-        raise InputError(f"--halving {halving}: lists placements as text, not as {form}")
-    if unique:
-        refuse_together("--unique", {"--halving": halving})
-    elif pairs:
-        raise InputError("--pairs is for --unique: it lists pairs of placements")
+    _check_selection(form, halving, unique, pairs)
     if part is not None:
         refuse_together("--part", {"--plot": plot})
     if plot is not None:
@@ -175,6 +170,16 @@ def shares(
                     except TooExpensive as error:  # the other boards are still processed
                         run.unanswered(board, error)
                     run.done(boards=1, count=int(block.numbers[index]))
+
+
+def _check_selection(form: str | None, halving: int | None, unique: bool, pairs: bool) -> None:
+    """Raise an InputError for options that list placements in a way that does not exist."""
+    if halving is not None and form not in (None, "text"):
+        raise InputError(f"--halving {halving}: lists placements as text, not as {form}")
+    if unique:
+        refuse_together("--unique", {"--halving": halving})
+    elif pairs:
+        raise InputError("--pairs is for --unique: it lists pairs of placements")
 
 
 def _shares_of(run: Run, block: ResultBlock, board: Batch, index: int) -> Shares:
