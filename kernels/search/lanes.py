@@ -139,15 +139,17 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
             if height - low >= width:
                 low += give(pool, stack, low, height)
 
-            dead, solved, stuck, with_two = examine(memory, busy_lanes, max_solutions == 0)
-            nodes += popcount(dead) + popcount(solved) + popcount(stuck)
+            dead_lanes, solved_lanes, stuck_lanes, with_two = examine(
+                memory, busy_lanes, max_solutions == 0
+            )
+            nodes += popcount(dead_lanes) + popcount(solved_lanes) + popcount(stuck_lanes)
             store_relaxed(stack.tally, NODES, np.uint64(nodes))  # other threads read it meanwhile
             unreported, unreported_root = report_solutions(
-                pool, output, lanes, solved, with_two, limit, unreported, unreported_root
+                pool, output, lanes, solved_lanes, with_two, limit, unreported, unreported_root
             )
-            free_lanes = dead | solved
+            free_lanes = dead_lanes | solved_lanes
             free_lanes, height, new_guesses = split_boards(
-                stack, counts, lanes, stuck, free_lanes, height, limit
+                stack, counts, lanes, stuck_lanes, free_lanes, height, limit
             )
             guesses += new_guesses
             deepest = max(deepest, height - low)
@@ -243,24 +245,24 @@ def _build_examine(
 
     @jit
     def examine(memory, busy_lanes, only_counts):
-        dead, unsolved, changed = advance(memory)
-        dead &= busy_lanes
-        solved = busy_lanes & ~dead & ~unsolved
-        stuck = busy_lanes & ~dead & unsolved & ~changed
+        dead_lanes, unsolved, changed = advance(memory)
+        dead_lanes &= busy_lanes
+        solved_lanes = busy_lanes & ~dead_lanes & ~unsolved
+        stuck_lanes = busy_lanes & ~dead_lanes & unsolved & ~changed
         with_two = ZERO
         if has_hidden and only_counts:
-            with_two = find_two(memory, stuck)
-            solved |= with_two
-            stuck &= ~with_two
-        if has_pairs and stuck != ZERO:
-            stuck &= ~find_pairs(memory)
-        if has_conflicts and stuck != ZERO:
-            in_conflict = stuck & find_conflicts(memory)
-            dead |= in_conflict
-            stuck &= ~in_conflict
-        if narrowing and stuck != ZERO:
+            with_two = find_two(memory, stuck_lanes)
+            solved_lanes |= with_two
+            stuck_lanes &= ~with_two
+        if has_pairs and stuck_lanes != ZERO:
+            stuck_lanes &= ~find_pairs(memory)
+        if has_conflicts and stuck_lanes != ZERO:
+            in_conflict = stuck_lanes & find_conflicts(memory)
+            dead_lanes |= in_conflict
+            stuck_lanes &= ~in_conflict
+        if narrowing and stuck_lanes != ZERO:
             keep_best(memory)
-        return dead, solved, stuck, with_two
+        return dead_lanes, solved_lanes, stuck_lanes, with_two
 
     return examine
 
@@ -268,7 +270,7 @@ def _build_examine(
 def _build_report_solutions(moves: Moves, jit: Jit) -> Callable[..., tuple[np.uint64, int]]:
     """Make the function that counts the solutions of some lanes, and writes them if asked to.
 
-    It is ``report_solutions(pool, output, lanes, solved, with_two, limit, unreported, root)``.
+    It is ``report_solutions(pool, output, lanes, solved_lanes, with_two, ...)``.
     Atomic additions to shared counts are slow. So solutions are first counted in ``unreported``,
     which belongs to one root. The function returns this number and its root for the next call.
     """
@@ -276,11 +278,13 @@ def _build_report_solutions(moves: Moves, jit: Jit) -> Callable[..., tuple[np.ui
     write = moves.write
 
     @jit
-    def report_solutions(pool, output, lanes, solved, with_two, limit, unreported, unreported_root):
+    def report_solutions(
+        pool, output, lanes, solved_lanes, with_two, limit, unreported, unreported_root
+    ):
         counts = output.counts
-        while solved != ZERO:
-            lane = lowest_index(solved)
-            solved &= solved - ONE
+        while solved_lanes != ZERO:
+            lane = lowest_index(solved_lanes)
+            solved_lanes &= solved_lanes - ONE
             root = lanes.roots[lane]
             if output.solutions.shape[0] > 0:
                 row = output.used[0]
@@ -347,7 +351,7 @@ def _build_guessing(shape: Shape, settings: SearchSettings, moves: Moves, jit: J
 def _build_split_boards(
     shape: Shape, settings: SearchSettings, moves: Moves, jit: Jit
 ) -> Callable[..., tuple[np.uint64, int, int]]:
-    """Make ``split_boards(stack, counts, lanes, stuck, free_lanes, height, limit)``.
+    """Make ``split_boards(stack, counts, lanes, stuck_lanes, free_lanes, ...)``.
 
     It splits the board of each stuck lane in two. It returns the lanes that are free then, the
     height of the stack, and the number of guesses. Boards whose root has reached the limit are
@@ -359,12 +363,12 @@ def _build_split_boards(
     choose_placement, keep_lowest = _build_guessing(shape, settings, moves, jit)
 
     @jit
-    def split_boards(stack, counts, lanes, stuck, free_lanes, height, limit):
+    def split_boards(stack, counts, lanes, stuck_lanes, free_lanes, height, limit):
         memory = lanes.memory
         guesses = 0
-        while stuck != ZERO:
-            lane = lowest_index(stuck)
-            stuck &= stuck - ONE
+        while stuck_lanes != ZERO:
+            lane = lowest_index(stuck_lanes)
+            stuck_lanes &= stuck_lanes - ONE
             root = lanes.roots[lane]
             if load_relaxed(counts, root) >= limit:
                 free_lanes |= ONE << np.uint64(lane)
