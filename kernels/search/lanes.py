@@ -42,7 +42,7 @@ from gpusudoku.kernels.search.moves import Moves, build_moves
 from gpusudoku.kernels.search.paired import build_paired
 from gpusudoku.kernels.search.pool import NONE_LEFT, build_sharing
 from gpusudoku.kernels.search.shape import HIDDEN_SINGLE, PAIRS, SearchSettings, Shape
-from gpusudoku.kernels.search.step import Steps, build_steps, overlooks
+from gpusudoku.kernels.search.step import Steps, build_steps, overlooks_conflicts
 
 MISSING_PER_UNREPORTED = np.uint64(1000)
 """All threads together have at most one unreported solution for this many solutions that a count
@@ -236,11 +236,11 @@ def _build_examine(
     """
     techniques = settings.techniques
     steps = build_steps(shape, techniques, shape.lanes)
-    advance, find_pairs, find_conflicts, keep_best = steps
+    advance, apply_pairs, find_conflicts, keep_best = steps
     find_two = build_paired(shape, jit).find_two
     has_hidden = techniques & HIDDEN_SINGLE != 0
     has_pairs = techniques & PAIRS != 0
-    has_conflicts = overlooks(techniques)
+    has_conflicts = overlooks_conflicts(techniques)
     narrowing = narrows(shape, settings)
 
     @jit
@@ -255,7 +255,7 @@ def _build_examine(
             solved_lanes |= with_two
             stuck_lanes &= ~with_two
         if has_pairs and stuck_lanes != ZERO:
-            stuck_lanes &= ~find_pairs(memory)
+            stuck_lanes &= ~apply_pairs(memory)
         if has_conflicts and stuck_lanes != ZERO:
             in_conflict = stuck_lanes & find_conflicts(memory)
             dead_lanes |= in_conflict
@@ -495,7 +495,7 @@ def _build_simplify(
     It returns the lanes whose board is not dead, and those of them whose board is unsolved.
     """
     techniques = settings.techniques
-    advance, find_pairs, find_conflicts, _ = steps
+    advance, apply_pairs, find_conflicts, _ = steps
     has_pairs = techniques & PAIRS != 0
 
     @jit
@@ -506,7 +506,7 @@ def _build_simplify(
             alive &= ~dead
             if alive & unsolved & changed != ZERO:
                 continue
-            if has_pairs and alive & unsolved & find_pairs(memory) != ZERO:
+            if has_pairs and alive & unsolved & apply_pairs(memory) != ZERO:
                 continue
             if techniques != 0:
                 alive &= ~find_conflicts(memory)

@@ -51,7 +51,7 @@ from gpusudoku.kernels.search.moves import build_moves
 from gpusudoku.kernels.search.paired import MAX_OPEN_CELLS, build_paired
 from gpusudoku.kernels.search.rows import build_row_moves
 from gpusudoku.kernels.search.shape import FIRST, HIDDEN_SINGLE, PAIRS, SearchSettings, Shape
-from gpusudoku.kernels.search.step import Steps, build_steps, overlooks
+from gpusudoku.kernels.search.step import Steps, build_steps, overlooks_conflicts
 
 TOO_MANY_DEAD = 8
 """A thread splits boards early only while fewer than this many of its last 32 boards were dead.
@@ -106,9 +106,9 @@ def build_run(
     splits_early = strategy != FIRST and techniques != 0
     has_hidden = techniques & HIDDEN_SINGLE != 0
     has_pairs = techniques & PAIRS != 0
-    has_conflicts = overlooks(techniques)
+    has_conflicts = overlooks_conflicts(techniques)
     steps = build_steps(shape, techniques, 1, splits_early)
-    find_pairs = steps.find_pairs
+    apply_pairs = steps.apply_pairs
     find_conflicts = steps.find_conflicts
     advance = _build_advance(steps, splits_early, jit)
     load, store, copy, remove_marked = _build_board_moves(shape, jit)
@@ -120,7 +120,7 @@ def build_run(
 
     @jit
     def pairs_change_nothing(memory):
-        return not (has_pairs and find_pairs(memory) != ZERO)
+        return not (has_pairs and apply_pairs(memory) != ZERO)
 
     @jit
     def is_stopped(state):
