@@ -161,7 +161,7 @@ def test_memory_is_capped(
 ) -> None:
     board = puzzle("2x3", 8, 6)
     root = Frontier.of([board])
-    monkeypatch.setattr(frontier_module, "FRONTIER_BYTES", root.boards.nbytes * boards)
+    monkeypatch.setattr(frontier_module, "MAX_FRONTIER_BYTES", root.boards.nbytes * boards)
     frontier = root.expanded(DEFAULT, 10**6, cutoff and space(cutoff))
     assert (boards > 0) < len(frontier) <= max(1, boards)
     assert frontier.capped is (cutoff is not None)
