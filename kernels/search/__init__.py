@@ -3,7 +3,7 @@
 Read in this order:
 
 * ``shape``: how a board is packed, and the settings of a search
-* ``machine``, ``cuda_machine``: what runs a step
+* ``machine``, ``cuda_machine``, ``tracing``: what runs a step
 * ``units``: counting in rows, columns and boxes
 * ``step``, ``techniques``: simplifying the boards of all lanes at once
 * ``choose``: which cell to guess

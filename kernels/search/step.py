@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gpusudoku.kernels.search.choose import lasting, narrow
-from gpusudoku.kernels.search.machine import Machine, traced
+from gpusudoku.kernels.search.machine import Machine
 from gpusudoku.kernels.search.shape import (
     HIDDEN_SINGLE,
     LOCKED_CANDIDATES,
@@ -26,6 +26,7 @@ from gpusudoku.kernels.search.shape import (
     Shape,
 )
 from gpusudoku.kernels.search.techniques import apply_pairs, find_conflicts, keep_locked
+from gpusudoku.kernels.search.tracing import traced
 from gpusudoku.kernels.search.units import Units, sum_counts
 
 

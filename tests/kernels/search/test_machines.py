@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.kernels.kernel import register_all
 from gpusudoku.kernels.search.choose import narrow
-from gpusudoku.kernels.search.machine import traced
 from gpusudoku.kernels.search.shape import Shape
 from gpusudoku.kernels.search.step import step
 from gpusudoku.kernels.search.techniques import apply_pairs, find_conflicts
+from gpusudoku.kernels.search.tracing import traced
 from gpusudoku.search.frontier import Frontier
 from tests.boards import puzzle, spoilt
 
