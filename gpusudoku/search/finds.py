@@ -113,7 +113,9 @@ class Grid:
         everywhere = (1 << self._geometry.cells) - 1
         for cell in _members(everywhere & ~self._with_at_least(1)):
             return f"{self._geometry.cell_name(cell)} has no candidate left"
-        for unit in self._order if by_places else ():
+        if not by_places:
+            return ""
+        for unit in self._order:
             for d, plane in enumerate(self._planes):
                 if not plane & self._units[unit]:
                     return f"{d + 1} has no place left in {self._unit_name(unit)}"
@@ -229,14 +231,15 @@ class Grid:
         text = f"{reason}, which strikes {'; '.join(phrases)}"
         return Step(technique, text, (), tuple(removed_candidates), tuple(_members(cells)), unit)
 
-    def _with_at_least(self, number: int) -> int:
-        """Return the cells with at least so many candidates: one, two or three."""
+    def _with_at_least(self, min_count: int) -> int:
+        """Return the cells with at least this number of candidates: 1, 2 or 3."""
         at_least = [0, 0, 0]
         for plane in self._planes:
+            # The highest first, so that this plane counts once.
             at_least[2] |= at_least[1] & plane
             at_least[1] |= at_least[0] & plane
             at_least[0] |= plane
-        return at_least[number - 1]
+        return at_least[min_count - 1]
 
     def _candidates(self, cell: int) -> list[int]:
         return [d for d, plane in enumerate(self._planes) if plane >> cell & 1]

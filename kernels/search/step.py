@@ -44,7 +44,7 @@ class Steps(NamedTuple):
 
 
 def build_steps(shape: Shape, techniques: int, lanes: int, with_lasting: bool = False) -> Steps:
-    """Make the functions for memories of so many lanes; see ``traced`` and ``step``."""
+    """Make the functions for memories with this number of lanes; see ``traced`` and ``step``."""
     return Steps(
         traced(step, 4 if with_lasting else 3, shape, lanes, techniques, with_lasting),
         traced(apply_pairs, 1, shape, lanes, techniques),
@@ -93,7 +93,7 @@ def step(
     for number in machine.digits(n):
         # Downwards: the candidates that a filled cell keeps are then those of higher digits. So
         # the placed digit is the lowest, and the next step can remove all others.
-        d = number * -1 + (n - 1)
+        d = number * -1 + (n - 1)  # n - 1 - number: loop indices can only be multiplied and added
         for j, _ in units.plane():
             places_before[j] = places[j] = machine.load(d * K + j) & ~filled[j]
         if finds_locked:
@@ -120,10 +120,26 @@ def step(
                 changed[k] = changed[k] | (new_places ^ places_before[j])
                 machine.store(d * K + j, new_places)
 
-    # Mark the filled cells for the next step, and collect the results.
+    any_changed = _mark_filled_cells(units, filled, open_cells, changed, with_lasting)
+    dead = cell_is_empty
+    if finds_hidden or finds_locked:
+        dead = checked.add_units_without_place(dead)
+    unsolved = checked.unfinished_units()
+    results = tuple(map(machine.nonzero, (dead, unsolved, any_changed)))
+    return (*results, lasting(units, changed)) if with_lasting else results
+
+
+def _mark_filled_cells(
+    units: Units, filled: Any, open_cells: Any, changed: Any, with_lasting: bool
+) -> Any:
+    """Mark the filled cells for the next step; return a value that is not 0 if anything changed.
+
+    With ``with_lasting``, ``changed`` becomes the set of all cells that changed.
+    """
+    machine = units.machine
     any_changed = machine.words(1)
     for j, _ in units.plane():
-        machine.store(shape.CLEAR + j, filled[j])
+        machine.store(units.shape.CLEAR + j, filled[j])
         # Hidden singles in cells with several candidates: the next step will remove these.
         changed_cells = filled[j] & open_cells[j]
         if with_lasting:
@@ -132,12 +148,7 @@ def step(
         any_changed[0] = any_changed[0] | changed_cells
     if not with_lasting:
         any_changed[0] = any_changed[0] | changed[0]
-    dead = cell_is_empty
-    if finds_hidden or finds_locked:
-        dead = checked.add_units_without_place(dead)
-    unsolved = checked.unfinished_units()
-    results = tuple(map(machine.nonzero, (dead, unsolved, any_changed[0])))
-    return (*results, lasting(units, changed)) if with_lasting else results
+    return any_changed[0]
 
 
 class _CheckedUnits:

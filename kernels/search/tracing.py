@@ -24,7 +24,7 @@ def traced(
 
     ``result_count`` is the number of values that the function returns: uint64 each.
 
-    Uncompiled, ``run`` works on NumPy. Kernels that call it get code for so many lanes, or for CUDA
+    Uncompiled, ``run`` works on NumPy. Kernels that call it get code for ``lanes`` lanes, or CUDA
     if there is one lane: the function is *traced*, that is, called once to write its instructions.
     CUDA's simulator gets code for the CPU, because NumPy would take hundreds of times as long for
     one board.
