@@ -118,6 +118,8 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
                 low = 0
                 height = take(pool, stack)
                 if height == 0 and busy_lanes == ZERO:
+                    # Before the thread waits, its solutions must be counted, and those listed must
+                    # be handed over.
                     _report(counts, unreported_root, unreported)
                     unreported = ZERO
                     if max_solutions > 0 and output.used[0] > 0:
@@ -136,6 +138,7 @@ def build_run(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[...,
                 break
             if max_solutions > 0 and output.used[0] + width > max_solutions:
                 break
+            # With a board for each lane on the stack, some can be given to a thread that waits.
             if height - low >= width:
                 low += give(pool, stack, low, height)
 
@@ -380,6 +383,7 @@ def _build_split_boards(
                 if free_lanes != ZERO:
                     free_lane = lowest_index(free_lanes)
                     free_lanes &= free_lanes - ONE
+                    # CLEAR, too, which still has the marks of the previous board of that lane.
                     for w in range(CLEAR + K):
                         memory[w, free_lane] = memory[w, lane]
                     memory[K * d + j, free_lane] &= ~bit
@@ -432,6 +436,7 @@ def build_expand(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[.
             lane_count = min(width, boards.shape[0] - start)
             for lane in range(lane_count):
                 load(memory, lane, boards, start + lane)
+            # Not (1 << lane_count) - 1: a shift by 64 is undefined.
             all_lanes = ~ZERO >> np.uint64(64 - lane_count)
             alive, unsolved = simplify(memory, all_lanes)
             with_two = find_two(memory, unsolved) if has_hidden else ZERO

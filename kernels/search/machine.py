@@ -152,6 +152,8 @@ class Value:
         self._machine = machine
         self.llvm = llvm
 
+    # Python calls these operators only with a value on the left. The right operand may be a number.
+
     def _llvm_of(self, operand: Any) -> Any:
         return operand.llvm if isinstance(operand, Value) else self._machine.constant(operand)
 
@@ -341,6 +343,7 @@ class LlvmMachine(Machine):
 
     def filled(self, value: Value, field_count: int) -> Value:
         fields = self._as_fields(value, field_count)
+        # A comparison has a bit for each field. Extended by its sign, a 1 becomes all ones.
         is_nonzero = self.builder.icmp_unsigned("!=", fields, ir.Constant(fields.type, None))
         return self._as_words(self.builder.sext(is_nonzero, fields.type))
 
@@ -352,6 +355,7 @@ class LlvmMachine(Machine):
         return self._as_words(self.builder.select(is_smaller, x_fields, y_fields))
 
     def without_lowest(self, x: Value, field_count: int) -> Value:
+        # Subtracting 1 clears the lowest bit, and changes only bits below it, which are 0 in x.
         fields = self._as_fields(x, field_count)
         minus_ones = ir.Constant(fields.type, [-1] * fields.type.count)
         return x & self._as_words(self.builder.add(fields, minus_ones))

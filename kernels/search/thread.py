@@ -168,6 +168,7 @@ def build_run(
                     has_pool, has_board, root = take_from_pool(
                         pool, filled, counts, limit, root, memory
                     )
+            # A split needs a row of the stack, and the current board one at the end of the launch.
             can_search = has_board and height + 2 <= depth
             if max_solutions > 0 and output.used[0] >= max_solutions:
                 can_search = False
@@ -200,7 +201,7 @@ def build_run(
                             add(counts, root, unreported)
                             unreported = ZERO
                             if counts[root] >= limit:
-                                height = 0
+                                height = 0  # drop the boards of the stack
                 elif (changed == ZERO and pairs_change_nothing(memory)) or (
                     # An early split. A board with few open cells may soon turn out to have two
                     # solutions, so it is not split before it is stuck.
@@ -227,8 +228,9 @@ def build_run(
             remove_marked(memory)
             store(memory, stack.boards, height)
             height += 1
-        if height > 0 and height + 1 <= depth:
+        if height > 0 and height + 1 <= depth:  # it has boards, and could split the top one
             add(pool.state, BUSY, 1)
+        # The next launch takes the root from the bottom row.
         for row in range(height):
             stack.roots[row] = root
         stack.state[TOP] = height - 1
@@ -427,6 +429,7 @@ def _build_split(
             if candidates & (candidates - ONE) == ZERO:
                 pushed_boards = 0
         if pushed_boards:
+            # Remove the candidate, write the other board, and put the candidate back.
             memory[word, 0] ^= bit
             store(memory, rows, row)
             memory[word, 0] ^= bit
