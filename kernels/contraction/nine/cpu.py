@@ -12,9 +12,9 @@ from gpusudoku.kernels.arguments import Kind, boolean, float64, int32, int64, ki
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
 from gpusudoku.kernels.contraction.nine.lists import (
     allow_permutations,
-    divide,
-    find_alike,
-    list_lines,
+    divide_multiplicities,
+    find_equal_lists,
+    list_entries,
     prune,
     sort_entries,
 )
@@ -45,8 +45,8 @@ from gpusudoku.kernels.contraction.nine.tensors import (
     choose_roles,
     contract_ab,
     contract_c,
+    index_partitions,
     list_orthogonal,
-    number_partitions,
 )
 from gpusudoku.kernels.contraction.nine.writing import write_solutions
 from gpusudoku.kernels.kernel import KERNELS, Kernel, jitable, kernel
@@ -64,16 +64,16 @@ def survey(tables, scratch, lists, numbering):
 
     Returns whether there may be a solution; if not, not everything is written.
     """
-    if not list_lines(tables, scratch, lists):
+    if not list_entries(tables, scratch, lists):
         return False
     keys = lists.keys
     multiplicity = lists.multiplicity
     size = lists.size
-    if not prune(tables.orthogonal_bits, scratch.marks, keys, multiplicity, size):
+    if not prune(tables.orthogonal_bits, scratch.occurring, keys, multiplicity, size):
         return False
-    divide(lists)
-    find_alike(lists)
-    number_partitions(size, keys, numbering)
+    divide_multiplicities(lists)
+    find_equal_lists(lists)
+    index_partitions(size, keys, numbering)
     return True
 
 
