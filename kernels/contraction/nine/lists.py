@@ -166,14 +166,14 @@ def _count_keys(map_count, map_keys, buffer, starts, keys, multiplicity):
     for box in range(2, -1, -1):
         _sort_by_partition(map_keys, map_count, box, starts, buffer)
         map_keys, buffer = buffer, map_keys
-    last = -1
+    entry = -1
     for i in range(map_count):
-        if last < 0 or keys[last] != map_keys[i]:
-            last += 1
-            keys[last] = map_keys[i]
-            multiplicity[last] = 0
-        multiplicity[last] += 1
-    return last + 1
+        if entry < 0 or keys[entry] != map_keys[i]:
+            entry += 1
+            keys[entry] = map_keys[i]
+            multiplicity[entry] = 0
+        multiplicity[entry] += 1
+    return entry + 1
 
 
 @jitable

@@ -199,14 +199,14 @@ def _copy_segments(side, first_k, segment_count, words, roles, operands, slabs):
     segment in words.
     """
     slab = slabs.slab_words[side]
-    gathered = slabs.gathered_words[side]
+    segments = slabs.gathered_words[side]
     row = slabs.row[side]
     for k in range(segment_count):
         source = row[operands.entries[A, first_k + k, Q + side]]
         start = k * words
         for c in range(roles.shape[C, Q + side]):
             for word in range(words):
-                slab[c, start + word] = gathered[source, c, word]
+                slab[c, start + word] = segments[source, c, word]
 
 
 def build_slabs(entry: Any) -> tuple[Callable[..., int], Callable[..., None]]:
@@ -221,7 +221,7 @@ def build_slabs(entry: Any) -> tuple[Callable[..., int], Callable[..., None]]:
         factors = slabs.b_factors
         row = slabs.row[side]
         tensor = tensors.entries[roles.tensor[crossing_role]]
-        gathered = slabs.gathered[side]
+        segments = slabs.gathered[side]
         height = roles.shape[A, crossing_role]
         width = roles.shape[B, crossing_role]
         first_entry = operands.start[B, b]
@@ -238,9 +238,9 @@ def build_slabs(entry: Any) -> tuple[Callable[..., int], Callable[..., None]]:
                 start = (c * height + index) * width
                 tensor_row = tensor[start : start + width]
                 for l in range(count):  # noqa: E741
-                    gathered[target, c, l] = entry(tensor_row[columns[l]] * factors[l])
+                    segments[target, c, l] = entry(tensor_row[columns[l]] * factors[l])
                 for l in range(count, length):  # noqa: E741
-                    gathered[target, c, l] = 0
+                    segments[target, c, l] = 0
 
     @jitable
     def scale(first_k, segment_count, length, roles, operands, slabs):
@@ -298,11 +298,11 @@ def build_pair_sum(
     def dot_all(term_count, length, slabs):
         """Return the sum of all terms, each a dot product times its factor.
 
-        Entries of C are sorted by Q. So the next terms often have the same row of ``left``, and
-        four of them are summed at once.
+        Entries of C are sorted by Q. So successive terms often have the same row of the left slab,
+        and four of them are summed at once.
         """
-        left = slabs.slab[LEFT]
-        right = slabs.slab[RIGHT]
+        left_slab = slabs.slab[LEFT]
+        right_slab = slabs.slab[RIGHT]
         terms = slabs.terms
         factors = slabs.factors
         totals = slabs.totals
@@ -321,11 +321,11 @@ def build_pair_sum(
                 dot_3 = total(0)
                 # ``total`` after each operation keeps Numba from widening it to 64 bits.
                 for i in range(length):
-                    left_element = total(left[left_row, i])
-                    dot_0 = total(dot_0 + total(left_element * total(right[right_row_0, i])))
-                    dot_1 = total(dot_1 + total(left_element * total(right[right_row_1, i])))
-                    dot_2 = total(dot_2 + total(left_element * total(right[right_row_2, i])))
-                    dot_3 = total(dot_3 + total(left_element * total(right[right_row_3, i])))
+                    left_element = total(left_slab[left_row, i])
+                    dot_0 = total(dot_0 + total(left_element * total(right_slab[right_row_0, i])))
+                    dot_1 = total(dot_1 + total(left_element * total(right_slab[right_row_1, i])))
+                    dot_2 = total(dot_2 + total(left_element * total(right_slab[right_row_2, i])))
+                    dot_3 = total(dot_3 + total(left_element * total(right_slab[right_row_3, i])))
                 pair_sum += factors[t] * dot_0 + factors[t + 1] * dot_1
                 pair_sum += factors[t + 2] * dot_2 + factors[t + 3] * dot_3
                 if keep:
@@ -338,8 +338,8 @@ def build_pair_sum(
                 right_row_0 = terms[t, 1]
                 dot_0 = total(0)
                 for i in range(length):
-                    left_element = total(left[left_row, i])
-                    dot_0 = total(dot_0 + total(left_element * total(right[right_row_0, i])))
+                    left_element = total(left_slab[left_row, i])
+                    dot_0 = total(dot_0 + total(left_element * total(right_slab[right_row_0, i])))
                 pair_sum += factors[t] * dot_0
                 if keep:
                     totals[t] += dot_0

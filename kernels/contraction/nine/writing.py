@@ -50,17 +50,17 @@ in the contraction order:
 Entries are those of ``Operands``. Unlike a triple's, the REMAINDER is not divided by divisors."""
 
 
-def write_solutions(cursor, count, known, strips, out):
+def write_solutions(cursor, count, board, strips, out):
     """Write ``count`` solutions, beginning with that of a cursor; at least that many must remain.
 
     cursor    int64 (6)    the first solution: see ORBIT
-    known     Known        the board
+    board     Known        the arrays of the board
     strips    Strips       scratch memory of a thread
     out       uint8        ``count`` solutions of CELLS bytes, each with one more byte if
                            ``strips.form`` has a byte that ends it; then SPARE bytes
     """
     state = strips.state
-    orbits = known.orbits
+    orbits = board.orbits
     state[LEFT] = count
     state[AT] = 0
     state[SKIP] = cursor[REMAINDER]
@@ -73,11 +73,11 @@ def write_solutions(cursor, count, known, strips, out):
     a = np.int64(orbits.pairs[orbit, 1])
     strips.placed[:] = -1
     while True:
-        relabel(position, known.relabelling, known.boxes, strips)
+        relabel(position, board.relabelling, board.boxes, strips)
         if state[FOR] != position:
             state[FOR] = position
-            state[PREPARED] = prepare_pair(b, a, known, strips)
-        _write_pair(b, a, a_entry, b_entry, c_entry, known, strips, out)
+            state[PREPARED] = prepare_pair(b, a, board, strips)
+        _write_pair(b, a, a_entry, b_entry, c_entry, board, strips, out)
         if state[LEFT] == 0:
             return
 
@@ -87,18 +87,18 @@ def write_solutions(cursor, count, known, strips, out):
             orbit += 1
             b = np.int64(orbits.pairs[orbit, 0])
             a = np.int64(orbits.pairs[orbit, 1])
-        a_entry = known.operands.start[A, a]
-        b_entry = known.operands.start[B, b]
+        a_entry = board.operands.start[A, a]
+        b_entry = board.operands.start[B, b]
         c_entry = 0
 
 
 @jitable
-def _write_pair(b, a, a_entry, b_entry, c_entry, known, strips, out):
+def _write_pair(b, a, a_entry, b_entry, c_entry, board, strips, out):
     """Write the solutions of a pair, beginning with a triple, until LEFT solutions are written."""
-    operands = known.operands
-    roles = known.roles
+    operands = board.operands
+    roles = board.roles
     state = strips.state
-    tensors = known.tensors.entries
+    tensors = board.tensors.entries
     p_tensor = roles.tensor[P]
     q_tensor = roles.tensor[Q]
     r_tensor = roles.tensor[R]
@@ -108,7 +108,7 @@ def _write_pair(b, a, a_entry, b_entry, c_entry, known, strips, out):
         p_count = tensors[p_tensor, _row_start(P, c_indices[P], a, roles) + b]
         if p_count == 0:
             continue
-        _find_orthogonal_maps(P, a, b, c_indices[P], p_count, known, strips)
+        _find_orthogonal_maps(P, a, b, c_indices[P], p_count, board, strips)
         while a_entry < starts[A, a + 1]:
             a_indices = operands.entries[A, a_entry]
             q_row = _row_start(Q, c_indices[Q], a_indices[Q], roles)
@@ -121,7 +121,7 @@ def _write_pair(b, a, a_entry, b_entry, c_entry, known, strips, out):
                     for crossing_role, map_count in (Q, q_count), (R, r_count):
                         if state[PREPARED]:
                             line = roles.crossing[crossing_role]
-                            strips.fitting[crossing_role] = map_count * known.lists.divisor[line]
+                            strips.fitting[crossing_role] = map_count * board.lists.divisor[line]
                         else:
                             _find_orthogonal_maps(
                                 crossing_role,
@@ -129,11 +129,11 @@ def _write_pair(b, a, a_entry, b_entry, c_entry, known, strips, out):
                                 b_indices[crossing_role],
                                 c_indices[crossing_role],
                                 map_count,
-                                known,
+                                board,
                                 strips,
                             )
                     choice = strips.choice[cell_of(b, a, a_entry, b_now, starts)]
-                    _write_triple(choice, a_entry, b_now, c_now, known, strips, out)
+                    _write_triple(choice, a_entry, b_now, c_now, board, strips, out)
                     if state[LEFT] == 0:
                         return
             a_entry += 1
@@ -148,18 +148,18 @@ def _row_start(crossing_role, c, a, roles):
 
 
 @jitable
-def _find_orthogonal_maps(crossing_role, a, b, c, map_count, known, strips):
+def _find_orthogonal_maps(crossing_role, a, b, c, map_count, board, strips):
     """Find the maps of a crossing role that are orthogonal to the indices a, b and c.
 
     ``map_count`` is the element of the role's tensor, so the number of these maps is known.
     """
-    line = known.roles.crossing[crossing_role]
-    fitting = known.fitting
+    line = board.roles.crossing[crossing_role]
+    fitting = board.fitting
     maps = strips.found[crossing_role]
-    map_start = known.words.start[line]
+    map_start = board.words.start[line]
     bit_sets = fitting.sets[crossing_role]
     width = fitting.width[crossing_role]
-    max_count = map_count * known.lists.divisor[line]
+    max_count = map_count * board.lists.divisor[line]
     a_entries = bit_sets[A, a * width :]
     b_entries = bit_sets[B, b * width :]
     c_entries = bit_sets[C, c * width :]
@@ -179,7 +179,7 @@ def _find_orthogonal_maps(crossing_role, a, b, c, map_count, known, strips):
 
 
 @jitable
-def _write_triple(choice, a_entry, b_entry, c_entry, known, strips, out):
+def _write_triple(choice, a_entry, b_entry, c_entry, board, strips, out):
     """Write the solutions of a triple, except SKIP, until LEFT solutions are written.
 
     ``choice`` is the index of the prepared strips for the first maps of the entries of A and B.
@@ -188,20 +188,20 @@ def _write_triple(choice, a_entry, b_entry, c_entry, known, strips, out):
     solution_count = strips.fitting[P] * strips.fitting[Q] * strips.fitting[R]  # per three maps
     skip = state[SKIP]
     state[SKIP] = 0
-    for a_map in words_of(A, a_entry, known):
-        for b_map in words_of(B, b_entry, known):
-            for c_map in words_of(C, c_entry, known):
+    for a_map in words_of(A, a_entry, board):
+        for b_map in words_of(B, b_entry, board):
+            for c_map in words_of(C, c_entry, board):
                 if skip >= solution_count:
                     skip -= solution_count
                     continue
-                place_word(A, a_map, known, strips)
-                place_word(B, b_map, known, strips)
-                place_word(C, c_map, known, strips)
+                place_word(A, a_map, board, strips)
+                place_word(B, b_map, board, strips)
+                place_word(C, c_map, board, strips)
                 for crossing_role in range(3):
                     if crossing_role != P and state[PREPARED]:
-                        choose_strips(crossing_role, choice, known, strips)
+                        choose_strips(crossing_role, choice, board, strips)
                     elif strips.stale[crossing_role]:
-                        write_strips(crossing_role, known, strips)
+                        write_strips(crossing_role, board, strips)
                 _write_unions(skip, strips, out)
                 if state[LEFT] == 0:
                     return
