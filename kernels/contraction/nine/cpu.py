@@ -96,6 +96,7 @@ def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
     """Make ``count_boards``; ``callees`` are those of ``NineStages``."""
     from gpusudoku.kernels.compile_cpu import caller  # imported lazily: Numba
 
+    # Stages are called at their addresses, so they are not compiled once more as parts of this one.
     callers = [
         caller(callee.python, callee.signature, callee.returns, position)
         for position, callee in enumerate(callees)
@@ -146,7 +147,7 @@ def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
         call_allow_permutations(addresses, candidates, tables, lists)
         if not call_survey(addresses, tables, workspace.scratch, lists, numbering):
             return  # the result is 0 and COUNTED
-        result[STATUS] = LEFT
+        result[STATUS] = LEFT  # until it is counted
         if call_choose_roles(addresses, lists, numbering, roles) > max_nanoseconds:
             return
         make_tensors(addresses, tables, workspace)
@@ -159,6 +160,7 @@ def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
         call_sum_narrow(addresses, 0, pair_count, roles, operands, tensors, orbits, stop, slabs)
         result[LOW] = slabs.sums[LOW]
         result[HIGH] = slabs.sums[HIGH]
+        # The caller multiplies, as the product may pass 2^64.
         result[FACTOR] = 1
         for line in range(6):
             result[FACTOR] *= lists.divisor[line]
@@ -210,6 +212,7 @@ class NineStages:
         self._workspace = kind_of(make_workspace())
         self._narrow_slabs = kind_of(make_slabs(wide=False))
         self._wide_slabs = kind_of(make_slabs(wide=True))
+        # The seconds of each stage are the time to compile it on the reference core.
         self._add_counting_stages()
         self._add_order_stages()
         self.callees = [

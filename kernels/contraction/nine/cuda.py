@@ -217,8 +217,10 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
         lane = cuda.threadIdx.x % LANES
         warp = cuda.threadIdx.x // LANES
         warps = cuda.blockDim.x // LANES
+        # The thread's column of shared memory, and its warp's room for terms.
         right = slab[lane:]
         terms = staged[warp * ROOM :]
+        # Consecutive blocks have the same pair, and take its columns in turn.
         pair_of_launch = cuda.blockIdx.x // blocks_per_pair
         block_of_pair = cuda.blockIdx.x % blocks_per_pair
         b = pairs[first_pair + pair_of_launch, 0]
@@ -236,6 +238,7 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
             cuda.syncthreads()
             low_start, _ = locate_column(column, Q, (b, a), shape, operands)
             high_start, _ = locate_column(column + 1, Q, (b, a), shape, operands)
+            # The warps of the block have the same columns, and take the words of FOUR c in turn.
             for word in range(warp, word_count(shape[C, Q]), warps):
                 low_fields = tensors.q[uint64(low_start + word)]
                 high_fields = tensors.q[uint64(high_start + word)]
@@ -260,6 +263,7 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
                     pair_sum += int64(low_sum) * (low_fields & FIELD)
                     low_fields = low_fields >> BITS
                     high_fields = high_fields >> BITS
+        # The sum of this thread's columns and c; the total is below 2^57.
         cuda.atomic.add(sums, pair_of_launch, np.uint64(pair_sum))
 
     return kernel

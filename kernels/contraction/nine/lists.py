@@ -125,6 +125,7 @@ def list_entries(tables, scratch, lists):
     for line in range(6):
         equal_line = _line_with_same_masks(line, lists.masks)
         if equal_line >= 0:
+            # Lines without clues have the longest lists, so copying often pays.
             size[line] = size[equal_line]
             for e in range(size[equal_line]):
                 keys[line, e] = keys[equal_line, e]
@@ -223,10 +224,10 @@ def list_maps(masks, tables, stack, maps):
         permutation = 0
         while (untried[depth] >> permutation) & 1 == 0:
             permutation += 1
-        untried[depth] &= untried[depth] - 1
+        untried[depth] &= untried[depth] - 1  # clears the lowest bit
         new_counters = counters[depth] + tables.count_steps[permutation]
         if new_counters & FULL_BITS != 0:
-            continue
+            continue  # a fourth digit in a slot
         code = codes[depth] + tables.code_steps[order[depth], permutation]
         if depth < 8:
             depth += 1

@@ -113,11 +113,11 @@ class Slabs(Group):
     held = array_of(np.int64, 2)
     """The LENGTH of the gathered segments, and the number of TERMS of a pair. Only the search for
     solutions writes it."""
-    slab = array_of("entry", 2, PARTITIONS, TILE)
+    slab = array_of("element", 2, PARTITIONS, TILE)
     """A row for every index of C, over pairs of entries of A and B."""
     slab_words = words_of("slab")
     """The memory of ``slab`` as words of 64 bits, with several elements each."""
-    gathered = array_of("entry", 2, PARTITIONS, PARTITIONS, STRIDE)
+    gathered = array_of("element", 2, PARTITIONS, PARTITIONS, STRIDE)
     """The segments for one b, from which slabs are copied: at [row][c], the elements of the tensor
     at the entries of b."""
     gathered_words = words_of("gathered")
@@ -126,12 +126,13 @@ class Slabs(Group):
 
 def make_slabs(wide: bool) -> Slabs:
     """Allocate the memory of one thread: 23 MB, or twice as much if ``wide``."""
-    return Slabs(entry=np.int32 if wide else np.int16)
+    return Slabs(element=np.int32 if wide else np.int16)
 
 
 @jitable
 def narrow_enough(lists, roles, tensors):
     """Return whether 16-bit elements and 32-bit dot products are large enough."""
+    # Signed types: 16 bits hold less than 2^15, 32 bits less than 2^31.
     max_left = tensors.largest[roles.tensor[Q]]
     max_right = tensors.largest[roles.tensor[R]]
     max_right *= lists.largest[roles.summed[A]] * lists.largest[roles.summed[B]]
@@ -154,6 +155,7 @@ def _assign_rows(side, start, stop, operands, pairs, slabs):
     entries = operands.entries[A]
     row = slabs.row[side]
     crossing_role = Q + side
+    # Other indices of A get no row, so nothing is gathered for them.
     row[:] = -1
     row_count = 0
     for pair in range(start, stop):
@@ -209,9 +211,9 @@ def _copy_segments(side, first_k, segment_count, words, roles, operands, slabs):
                 slab[c, start + word] = segments[source, c, word]
 
 
-def build_slabs(entry: Any) -> tuple[Callable[..., int], Callable[..., None]]:
+def build_slabs(element_type: Any) -> tuple[Callable[..., int], Callable[..., None]]:
     """Make ``gather_group`` and ``lay_out`` for slabs whose elements are of a type of Numba."""
-    per_word = 8 // np.dtype(entry).itemsize
+    per_word = 8 // np.dtype(element_type).itemsize
 
     @jitable
     def gather(side, b, length, roles, operands, tensors, slabs):
@@ -238,7 +240,8 @@ def build_slabs(entry: Any) -> tuple[Callable[..., int], Callable[..., None]]:
                 start = (c * height + index) * width
                 tensor_row = tensor[start : start + width]
                 for l in range(count):  # noqa: E741
-                    segments[target, c, l] = entry(tensor_row[columns[l]] * factors[l])
+                    segments[target, c, l] = element_type(tensor_row[columns[l]] * factors[l])
+                # Zeros fill the segment up.
                 for l in range(count, length):  # noqa: E741
                     segments[target, c, l] = 0
 
@@ -251,7 +254,7 @@ def build_slabs(entry: Any) -> tuple[Callable[..., int], Callable[..., None]]:
             if factor != 1:
                 for c in range(roles.shape[C, R]):
                     for i in range(k * length, (k + 1) * length):
-                        slab[c, i] = entry(slab[c, i] * factor)
+                        slab[c, i] = element_type(slab[c, i] * factor)
 
     @jitable
     def gather_group(start, stop, pairs, roles, operands, tensors, slabs):
@@ -279,20 +282,20 @@ def build_slabs(entry: Any) -> tuple[Callable[..., int], Callable[..., None]]:
 
 
 def build_pair_sum(
-    entry: Any, total: Any, keep: bool
+    element_type: Any, dot_type: Any, keep: bool
 ) -> tuple[Callable[..., Any], Callable[..., int]]:
     """Make ``gather_group`` and ``sum_pair`` for slabs of one width.
 
     Parameters
     ----------
-    entry
+    element_type
         Numba's type of a slab's elements.
-    total
+    dot_type
         Numba's type of a dot product.
     keep
         Whether to write ``slabs.totals``, the dot product of every term.
     """
-    gather_group, lay_out = build_slabs(entry)
+    gather_group, lay_out = build_slabs(element_type)
 
     @jitable
     def dot_all(term_count, length, slabs):
@@ -315,17 +318,21 @@ def build_pair_sum(
                 right_row_1 = terms[t + 1, 1]
                 right_row_2 = terms[t + 2, 1]
                 right_row_3 = terms[t + 3, 1]
-                dot_0 = total(0)
-                dot_1 = total(0)
-                dot_2 = total(0)
-                dot_3 = total(0)
-                # ``total`` after each operation keeps Numba from widening it to 64 bits.
+                dot_0 = dot_type(0)
+                dot_1 = dot_type(0)
+                dot_2 = dot_type(0)
+                dot_3 = dot_type(0)
+                # ``dot_type`` after each operation keeps Numba from widening it to 64 bits.
                 for i in range(length):
-                    left_element = total(left_slab[left_row, i])
-                    dot_0 = total(dot_0 + total(left_element * total(right_slab[right_row_0, i])))
-                    dot_1 = total(dot_1 + total(left_element * total(right_slab[right_row_1, i])))
-                    dot_2 = total(dot_2 + total(left_element * total(right_slab[right_row_2, i])))
-                    dot_3 = total(dot_3 + total(left_element * total(right_slab[right_row_3, i])))
+                    left_element = dot_type(left_slab[left_row, i])
+                    right_0 = dot_type(right_slab[right_row_0, i])
+                    right_1 = dot_type(right_slab[right_row_1, i])
+                    right_2 = dot_type(right_slab[right_row_2, i])
+                    right_3 = dot_type(right_slab[right_row_3, i])
+                    dot_0 = dot_type(dot_0 + dot_type(left_element * right_0))
+                    dot_1 = dot_type(dot_1 + dot_type(left_element * right_1))
+                    dot_2 = dot_type(dot_2 + dot_type(left_element * right_2))
+                    dot_3 = dot_type(dot_3 + dot_type(left_element * right_3))
                 pair_sum += factors[t] * dot_0 + factors[t + 1] * dot_1
                 pair_sum += factors[t + 2] * dot_2 + factors[t + 3] * dot_3
                 if keep:
@@ -336,10 +343,11 @@ def build_pair_sum(
                 t += 4
             else:
                 right_row_0 = terms[t, 1]
-                dot_0 = total(0)
+                dot_0 = dot_type(0)
                 for i in range(length):
-                    left_element = total(left_slab[left_row, i])
-                    dot_0 = total(dot_0 + total(left_element * total(right_slab[right_row_0, i])))
+                    left_element = dot_type(left_slab[left_row, i])
+                    right_0 = dot_type(right_slab[right_row_0, i])
+                    dot_0 = dot_type(dot_0 + dot_type(left_element * right_0))
                 pair_sum += factors[t] * dot_0
                 if keep:
                     totals[t] += dot_0
@@ -355,7 +363,7 @@ def build_pair_sum(
         end_k = operands.start[A, a + 1]
         if keep:
             slabs.totals[:term_count] = 0
-        if term_count == 0:
+        if term_count == 0:  # nothing to lay out
             return pair_sum
         l_count = operands.start[B, b + 1] - operands.start[B, b]
         slabs.sums[DOTTED] += term_count * (end_k - k) * l_count
@@ -371,9 +379,9 @@ def build_pair_sum(
     return gather_group, sum_pair
 
 
-def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
+def build_sum_pairs(element_type: Any, dot_type: Any) -> Callable[..., None]:
     """Make ``sum_pairs`` for slabs of one width; see ``build_pair_sum``."""
-    gather_group, sum_pair = build_pair_sum(entry, total, keep=False)
+    gather_group, sum_pair = build_pair_sum(element_type, dot_type, keep=False)
 
     def sum_pairs(start, end, roles, operands, tensors, orbits, stop, slabs):
         """Add the sums of orbits.pairs[start:end], times the sizes of orbits, to ``slabs.sums``.
@@ -383,6 +391,7 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
         """
         pairs = orbits.pairs
         sums = slabs.sums
+        # Pairs are sorted by b, so those with the same b follow one another.
         while start < end:
             b = pairs[start, 0]
             same_b_end = end_of_group(start, end, pairs)
@@ -392,6 +401,7 @@ def build_sum_pairs(entry: Any, total: Any) -> Callable[..., None]:
                     return
                 pair_sum = sum_pair(pairs[pair, 1], b, length, roles, operands, tensors, slabs)
                 slabs.results[pair] = pair_sum
+                # In halves, as the product may pass 2^64; see the head of this file.
                 orbit_size = np.int64(pairs[pair, 2])
                 sums[LOW] += orbit_size * (pair_sum & 0xFFFFFFFF)
                 sums[HIGH] += orbit_size * (pair_sum >> 32)

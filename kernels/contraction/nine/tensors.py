@@ -104,6 +104,7 @@ def _write_cheapest(first_plan, end_plan, step, lists, numbering, roles):
             min_price = price
             best_plan = plan
     _write_roles(best_plan, numbering.occurring, roles)
+    # Crossing lines without clues often have equal tensors, which are made once.
     for role in range(3):
         roles.tensor[role] = role
         for earlier_role in range(role):

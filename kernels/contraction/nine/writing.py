@@ -108,6 +108,7 @@ def _write_pair(b, a, a_entry, b_entry, c_entry, board, strips, out):
         p_count = tensors[p_tensor, _row_start(P, c_indices[P], a, roles) + b]
         if p_count == 0:
             continue
+        # The maps of P depend on a, b and the entry of C only.
         _find_orthogonal_maps(P, a, b, c_indices[P], p_count, board, strips)
         while a_entry < starts[A, a + 1]:
             a_indices = operands.entries[A, a_entry]
@@ -120,6 +121,7 @@ def _write_pair(b, a, a_entry, b_entry, c_entry, board, strips, out):
                 if q_count != 0 and r_count != 0:
                     for crossing_role, map_count in (Q, q_count), (R, r_count):
                         if state[PREPARED]:
+                            # ``choose_strips`` finds the maps among the prepared strips.
                             line = roles.crossing[crossing_role]
                             strips.fitting[crossing_role] = map_count * board.lists.divisor[line]
                         else:
@@ -136,6 +138,7 @@ def _write_pair(b, a, a_entry, b_entry, c_entry, board, strips, out):
                     _write_triple(choice, a_entry, b_now, c_now, board, strips, out)
                     if state[LEFT] == 0:
                         return
+            # Only the first round of each loop begins in the middle.
             a_entry += 1
             b_entry = starts[B, b]
         a_entry = starts[A, a]
@@ -206,6 +209,7 @@ def _write_triple(choice, a_entry, b_entry, c_entry, board, strips, out):
                 if state[LEFT] == 0:
                     return
                 skip = 0
+            # Strips were prepared for every two maps of A and B, in this order.
             choice += 1
 
 
@@ -222,6 +226,7 @@ def _write_unions(skip, strips, out):
     remaining = state[LEFT]
     target = state[AT]
     width = CELLS + (strips.form[END] != 0)
+    # The map of R changes fastest, then that of Q.
     p = skip // (q_count * r_count)
     q = skip // r_count % q_count
     r = skip % r_count
@@ -230,6 +235,7 @@ def _write_unions(skip, strips, out):
         q_start = np.int64(strip_start[Q, q])
         for vector in range(0, STRIP, WIDE):
             unite(all_strips, p_start + vector, all_strips, q_start + vector, p_and_q, vector)
+        # The inner loop has one strip of P and one of Q, which are united once.
         r_end = min(r_count, r + remaining)
         for i in range(r, r_end):
             r_start = np.int64(strip_start[R, i])
