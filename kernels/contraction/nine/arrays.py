@@ -201,7 +201,7 @@ class Lists(Group):
 
 
 class Numbering(Group):
-    """The indices of the partitions that occur in every line and box. ``survey`` writes them."""
+    """Indices of the partitions that occur in each line and box. ``survey`` writes them."""
 
     number = array_of(np.int16, 6, 3, PARTITIONS)
     """The index of every partition, or -1 if the line has no entry with it in this box."""

@@ -59,8 +59,8 @@ FACTOR, STATUS, RESULTS = 2, 3, 4
 
 The number of solutions is (HIGH * 2^32 + LOW) * FACTOR."""
 COUNTED, LEFT = 0, 1
-"""STATUS of a board. LEFT boards are too expensive for one thread, or need wide slabs. They must be
-counted stage by stage."""
+"""STATUS of a board. LEFT means that it is too expensive for one thread, or needs wide slabs. Then
+it must be counted stage by stage."""
 
 
 @jitable
@@ -171,7 +171,7 @@ def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
     ):
         """Run all stages for many boards, one after the other; write ``results``.
 
-        A board that takes more than an estimated ``max_nanoseconds``, or needs wide slabs, is LEFT.
+        A board is LEFT if it needs wide slabs, or more than an estimated ``max_nanoseconds``.
         Each column of a result is below 2^63, but the number of solutions may be larger.
 
         candidates  uint64 (B, 81)         as in ``allow_permutations``

@@ -238,11 +238,12 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
             cuda.syncthreads()
             low_start, _ = locate_column(column, Q, (b, a), shape, operands)
             high_start, _ = locate_column(column + 1, Q, (b, a), shape, operands)
-            # The warps of the block have the same columns, and take the words of FOUR c in turn.
+            # The warps of the block have the same columns, and take the words of a row in turn.
             for word in range(warp, word_count(shape[C, Q]), warps):
                 low_fields = tensors.q[uint64(low_start + word)]
                 high_fields = tensors.q[uint64(high_start + word)]
-                for c in range(FOUR * word, min(FOUR * word + FOUR, shape[C, Q])):
+                first_c = FOUR * word
+                for c in range(first_c, min(first_c + FOUR, shape[C, Q])):
                     i = uint64(0)
                     low_sum = total(0)
                     high_sum = total(0)

@@ -1,7 +1,7 @@
 """From candidates to the lists of a board's stacks and bands.
 
-``survey`` lists the maps of each line, packs their partitions into *keys*, sorts and counts these,
-and drops entries that no solution can have (``prune``). ``sort_entries``, which is a part of
+``survey`` lists the maps of each line, packs their partitions into *keys*, sorts and counts
+these, and drops entries that no solution can have (``prune``). ``sort_entries``, which is a part of
 ``arrange``, puts the entries of the summed lines into the order of the sum.
 
 Stages: ``allow_permutations``, and parts of ``survey`` and ``arrange``.
@@ -61,8 +61,8 @@ def find_key(key, keys, size):
 
 
 COUNTER_BITS = 3
-"""Bits of a counter in ``list_maps``. There are nine of them: that of slot s in box b counts the
-digits placed there, in the bits from 3 * (3 * b + s) on.
+"""Bits of a counter in ``list_maps``. There are nine counters. That of slot s in box b counts
+the digits placed there, in the bits from 3 * (3 * b + s) on.
 
     bits     26 25 24   ...   11 10 9   8 7 6   5 4 3   2 1 0
     box      2          ...   1         0       0       0

@@ -111,8 +111,8 @@ class Slabs(Group):
     totals = array_of(np.int64, MAX_ENTRIES)
     """For each term, the dot product. Only the search for solutions writes it."""
     held = array_of(np.int64, 2)
-    """The LENGTH of the gathered segments, and the number of TERMS of a pair. Only the search for
-    solutions writes it."""
+    """LENGTH of the gathered segments, and TERMS of a pair. Only the search for solutions
+    writes it."""
     slab = array_of("element", 2, PARTITIONS, TILE)
     """A row for every index of C, over pairs of entries of A and B."""
     slab_words = words_of("slab")
@@ -212,7 +212,7 @@ def _copy_segments(side, first_k, segment_count, words, roles, operands, slabs):
 
 
 def build_slabs(element_type: Any) -> tuple[Callable[..., int], Callable[..., None]]:
-    """Make ``gather_group`` and ``lay_out`` for slabs whose elements are of a type of Numba."""
+    """Make ``gather_group`` and ``lay_out`` for elements of a type of Numba."""
     per_word = 8 // np.dtype(element_type).itemsize
 
     @jitable
@@ -384,10 +384,11 @@ def build_sum_pairs(element_type: Any, dot_type: Any) -> Callable[..., None]:
     gather_group, sum_pair = build_pair_sum(element_type, dot_type, keep=False)
 
     def sum_pairs(start, end, roles, operands, tensors, orbits, stop, slabs):
-        """Add the sums of orbits.pairs[start:end], times the sizes of orbits, to ``slabs.sums``.
+        """Add the sums of pairs, times the sizes of their orbits, to ``slabs.sums``.
 
-        Each pair's own sum is written to ``slabs.results``. ``stop`` is int64 (1). Once it is not 0
-        no more pairs are summed, and the remaining results are not written.
+        The pairs are orbits.pairs[start:end]. Their own sums are written to ``slabs.results``.
+        ``stop`` is int64 (1). Once it is not 0 no more pairs are summed, and the remaining results
+        are not written.
         """
         pairs = orbits.pairs
         sums = slabs.sums
@@ -436,7 +437,7 @@ class DeviceOperands(NamedTuple):
 class RoleTensors(NamedTuple):
     """The tensors of the crossing roles, flat, each indexed [a][b][c].
 
-    Zeros fill the last axis up to a multiple of FOUR, so that each row consists of whole words:
+    Zeros fill the last axis up to a multiple of FOUR, so that rows are whole words:
 
         bits     0 ... 15    16 ... 31    32 ... 47    48 ... 63
         word 0   c = 0       c = 1        c = 2        c = 3
