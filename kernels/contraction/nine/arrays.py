@@ -1,8 +1,8 @@
 """The arrays of the contraction of a 9x9 board, after a glossary and a worked example.
 
-``docs/contraction.md`` derives the method. The glossary uses 4x4 boards for its examples, because
-they can be checked by hand. There a line has two boxes, a box two rows and two columns, and a
-partition two sets of two digits. For 9x9 boards read three.
+``docs/contraction.md`` derives the method. The glossary is about 9x9 boards. The example is a 4x4
+board, because you can check it by hand: there a line has two boxes, a box two rows and two columns,
+and a partition two sets of two digits.
 
 Glossary
 --------
@@ -16,7 +16,7 @@ map
     each line, such that no two digits meet in a cell.
 code
     The slots that a map gives in one box, as a number: the slot of digit d is code // 3^d % 3.
-    In code the digits are 0 to 8. So a map is three codes.
+    In the program the digits are 0 to 8. So a map is three codes.
 partition
     Which digits share a slot in a box, whatever slot that is: three *sets* of three digits. There
     are 280 partitions, numbered from 0 on. Several codes have the same partition: a code is a
@@ -28,7 +28,8 @@ orthogonal
 entry, key, multiplicity
     Maps with the same partitions in all boxes are interchangeable. They make one entry of the
     line's *list*. Its key is the partitions, packed into an integer. Its multiplicity is the number
-    of these maps, over the *divisor* of the line: the greatest common divisor of all of them.
+    of these maps, over the *divisor* of the line: the greatest common divisor of the numbers of all
+    entries.
 index
     The partitions that occur in a line's list in one box get the indices 0, 1, 2 and so on, in
     ascending order. Tensors are indexed by these, as most of the 280 partitions may not occur.
@@ -40,7 +41,7 @@ summed and crossing lines, roles
 tensor
     Each crossing line has a tensor. Its element at [c][a][b] is the number of the line's maps, over
     its divisor, that are orthogonal to the partitions with the indices a, b and c of A, B and C.
-    "Entry" is said of lists only, "element" of tensors.
+    (Lists have entries, tensors and slabs have elements.)
 pair
     The index b of a partition of B, and the index a of a partition of A, both in the pivot's box.
     The sum is split by pairs. The part of a pair takes all entries of A that have a there, and all
@@ -53,6 +54,9 @@ symmetry, orbit, representative
     least pair of an orbit, its representative, is summed.
 position
     The pairs are arranged orbit after orbit. The position of a pair is its index there.
+
+Terms of one stage are defined in its file: slabs and segments in ``pair_sums``, triples in
+``order``, strips in ``strips``, environments in ``turns``.
 
 A worked example
 ----------------
