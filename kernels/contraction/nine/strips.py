@@ -254,7 +254,7 @@ def _register() -> None:
         )
 
 
-MAX_FITTING = 1_728
+MAX_ORTHOGONAL = 1_728
 """Maps of a crossing line that are orthogonal to three entries, at most: see ``tensors``."""
 MAX_PREPARED = 1 << 14
 """Strips of Q, and of R, that are prepared, at most."""
@@ -263,19 +263,19 @@ MAX_CHOICES = 1 << 13
 CELLS = 81
 """Cells of a solution."""
 STRIP = 3 * WIDE
-"""Bytes of a strip. The bytes after the cells are used in strips of P; the others have zeros::
+"""Bytes of a strip, up to whole vectors. Only strips of P have what ends a solution, others 0::
 
-    byte    0 .. 80    81                           82 .. 95
-            cells      what ends a solution         0
+    byte    0 .. 80    81                      82 .. 95
+            cells      what ends a solution    0
 """
-FIRST_STRIP = (0, MAX_FITTING, 2 * MAX_FITTING + MAX_PREPARED)
+FIRST_STRIP = (0, MAX_ORTHOGONAL, 2 * MAX_ORTHOGONAL + MAX_PREPARED)
 """The first strips of P, Q and R in ``Strips.strips``. The prepared strips of Q and R begin
-MAX_FITTING later::
+MAX_ORTHOGONAL later::
 
-    P            | Q           | Q, prepared   | R           | R, prepared
-    MAX_FITTING  | MAX_FITTING | MAX_PREPARED  | MAX_FITTING | MAX_PREPARED
+    strips of    P              | Q              | Q, prepared  | R              | R, prepared
+    at most      MAX_ORTHOGONAL | MAX_ORTHOGONAL | MAX_PREPARED | MAX_ORTHOGONAL | MAX_PREPARED
 """
-STRIPS = 3 * MAX_FITTING + 2 * MAX_PREPARED
+STRIPS = 3 * MAX_ORTHOGONAL + 2 * MAX_PREPARED
 """The number of strips of a thread."""
 
 LEFT, AT, SKIP, PREPARED, FOR = range(5)
@@ -327,11 +327,11 @@ class Strips(Group):
     """By crossing role and box of its line, the code index of the summed line there."""
     fitting = array_of(np.int64, 3)
     """The number of maps of P, Q and R that are orthogonal to the three entries."""
-    found = array_of(np.int32, 3, MAX_FITTING)
+    found = array_of(np.int32, 3, MAX_ORTHOGONAL)
     """These maps, as indices of ``Words``."""
     stale = array_of(np.uint8, 3)
     """Whether the strips of P, Q and R do not yet belong to these maps and codes."""
-    at = array_of(np.int32, 3, MAX_FITTING)
+    at = array_of(np.int32, 3, MAX_ORTHOGONAL)
     """The first byte of each of their strips."""
     choice = array_of(np.int32, PER_PARTITION * PER_PARTITION)
     """For entries k and l of a pair, the first choice of their maps; see ``cell_of``."""
@@ -355,7 +355,7 @@ def make_strips(text: bool) -> Strips:
     strips.state[FOR] = -1
     # The strips of a role always fill the same cells. So what is written here around these stays.
     strips.strips[:] = 0
-    strips_of_p = strips.strips.reshape(STRIPS, STRIP)[:MAX_FITTING]
+    strips_of_p = strips.strips.reshape(STRIPS, STRIP)[:MAX_ORTHOGONAL]
     strips_of_p[:, :CELLS] = strips.form[ZERO]
     strips_of_p[:, CELLS] = strips.form[END]
     return strips
@@ -539,7 +539,7 @@ def _prepare(crossing_role, choice, index_a, index_b, board, strips):
                 if prepared == MAX_PREPARED:
                     return False
                 code_at_c[prepared] = images[code_indices[map_index, box_c]]
-                strip_start = (FIRST_STRIP[crossing_role] + MAX_FITTING + prepared) * STRIP
+                strip_start = (FIRST_STRIP[crossing_role] + MAX_ORTHOGONAL + prepared) * STRIP
                 partner_a = boxes.partner[partner_row_a + images[code_indices[map_index, box_a]]]
                 partner_b = boxes.partner[partner_row_b + images[code_indices[map_index, box_b]]]
                 target_a = strip_start + offset_a
@@ -569,7 +569,7 @@ def choose_strips(crossing_role, choice, board, strips):
         count += partner_of[partner_row + code_at_c[prepared]] != NO_PARTNER
         prepared += 1
 
-    first_prepared = FIRST_STRIP[crossing_role] + MAX_FITTING
+    first_prepared = FIRST_STRIP[crossing_role] + MAX_ORTHOGONAL
     for i in range(count):
         prepared = strip_start[i]
         partner = partner_of[partner_row + code_at_c[prepared]]
