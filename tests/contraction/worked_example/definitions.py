@@ -1,6 +1,6 @@
-"""The definitions of docs/contraction.md, section 2, as plain as they can be.
+"""The definitions of docs/contraction.md, section 2, written as plainly as possible.
 
-Nothing here comes from the package but ``Board``: codes are tuples, partitions are sets of sets.
+Only ``Board`` is imported from the package. Codes are tuples, partitions are sets of sets.
 """
 
 from __future__ import annotations
@@ -27,52 +27,55 @@ def partitions(digits: Sequence[int], size: int) -> Iterator[Partition]:
     if not digits:
         yield frozenset()
         return
-    first, *others = digits
-    for rest in combinations(others, size - 1):
-        block = frozenset({first, *rest})
-        for more in partitions([d for d in others if d not in block], size):
-            yield more | {block}
+    least_digit, *larger_digits = digits
+    for companions in combinations(larger_digits, size - 1):
+        least_set = frozenset({least_digit, *companions})
+        remaining_digits = [digit for digit in larger_digits if digit not in least_set]
+        for remaining_sets in partitions(remaining_digits, size):
+            yield remaining_sets | {least_set}
 
 
-def orthogonal(one: Partition, other: Partition) -> bool:
-    return all(len(a & b) == 1 for a in one for b in other)
+def orthogonal(x: Partition, y: Partition) -> bool:
+    return all(len(x_set & y_set) == 1 for x_set in x for y_set in y)
 
 
 def line_maps(
     digits: int, crossing: int, clues: Iterable[tuple[int, int, int]] = ()
 ) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Yield every map of a stack (or band): for what it crosses, the codes of the boxes.
+    """Yield every map of a stack (or band) as the codes of its boxes.
 
-    Digits take a permutation each, in all ways that leave no column with too many digits. A clue is
-    a digit, what it crosses, and the column that it has there.
+    Each digit takes a permutation, in all ways in which no column of a box has too many digits.
+    ``crossing`` is the number of bands that the stack crosses. A clue is a digit, the number of the
+    band, and the column of the digit in the box.
     """
-    wanted = list(clues)
+    clue_list = list(clues)
     size = digits // crossing
     counts = [[0] * crossing for _ in range(crossing)]
-    chosen: list[tuple[int, ...]] = []
+    """The digits so far in each box and column."""
+    columns_by_digit: list[tuple[int, ...]] = []
 
     def extend(digit: int) -> Iterator[tuple[tuple[int, ...], ...]]:
         if digit > digits:
-            yield tuple(zip(*chosen, strict=True))
+            yield tuple(zip(*columns_by_digit, strict=True))
             return
-        for way in permutations(range(crossing)):
-            if any(d == digit and way[i] != column for d, i, column in wanted):
+        for columns in permutations(range(crossing)):
+            if any(d == digit and columns[box] != column for d, box, column in clue_list):
                 continue
-            if any(counts[i][column] == size for i, column in enumerate(way)):
+            if any(counts[box][column] == size for box, column in enumerate(columns)):
                 continue
-            for i, column in enumerate(way):
-                counts[i][column] += 1
-            chosen.append(way)
+            for box, column in enumerate(columns):
+                counts[box][column] += 1
+            columns_by_digit.append(columns)
             yield from extend(digit + 1)
-            chosen.pop()
-            for i, column in enumerate(way):
-                counts[i][column] -= 1
+            columns_by_digit.pop()
+            for box, column in enumerate(columns):
+                counts[box][column] -= 1
 
     return extend(1)
 
 
 def split(code: Sequence[int]) -> Partition:
-    """Make the partition of a code: which digits share a column."""
+    """Make the partition of a code: the sets of digits that share a column."""
     sets = defaultdict(set)
     for digit, column in enumerate(code, start=1):
         sets[column].add(digit)
@@ -96,20 +99,20 @@ def bands_of(clues: Sequence[Clue]) -> list[list[tuple[tuple[int, ...], ...]]]:
     return stacks_of([Clue(d, c, r) for d, r, c in clues])
 
 
-def listed(maps: Iterable[tuple[tuple[int, ...], ...]]) -> Counter[tuple[Partition, ...]]:
-    """Make a list: tuples of partitions with their multiplicities."""
+def list_entries(maps: Iterable[tuple[tuple[int, ...], ...]]) -> Counter[tuple[Partition, ...]]:
+    """List the entries of a line: tuples of partitions with their multiplicities."""
     return Counter(tuple(map(split, codes)) for codes in maps)
 
 
 def tensor(band: Counter[tuple[Partition, ...]], columns: Sequence[Partition]) -> int:
-    """Work out W at the given column partitions."""
+    """Compute W at some column partitions."""
     return sum(
         multiplicity for rows, multiplicity in band.items() if all(map(orthogonal, rows, columns))
     )
 
 
 def by_codes(clues: Sequence[Clue]) -> int:
-    """Take step 3 for a 4x4 board: the sum over codes, every box bijection tried."""
+    """Count the solutions of a 4x4 board by step 3: test every box bijection."""
     bands = bands_of(clues)
 
     def bijective(rows: Sequence[int], columns: Sequence[int]) -> bool:
@@ -125,11 +128,11 @@ def by_codes(clues: Sequence[Clue]) -> int:
 
 
 def by_partitions(clues: Sequence[Clue]) -> int:
-    """Take step 4 for a 4x4 board."""
-    bands = list(map(listed, bands_of(clues)))
-    return sum(
-        prod(multiplicities)
-        * prod(tensor(bands[i], [columns[i] for columns in stacks]) for i in range(2))
-        for entries in product(*(listed(maps).items() for maps in stacks_of(clues)))
-        for stacks, multiplicities in [tuple(zip(*entries, strict=True))]
-    )
+    """Count the solutions of a 4x4 board by step 4."""
+    bands = [list_entries(maps) for maps in bands_of(clues)]
+    lists = [list_entries(maps).items() for maps in stacks_of(clues)]
+    total = 0
+    for (x, x_multiplicity), (y, y_multiplicity) in product(*lists):
+        band_counts = [tensor(bands[i], [x[i], y[i]]) for i in range(2)]
+        total += x_multiplicity * y_multiplicity * prod(band_counts)
+    return total
