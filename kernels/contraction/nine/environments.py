@@ -72,8 +72,9 @@ def join_pair(pair, a, b_class_count, pivot_sum, environment, class_sums):
         index_a = np.int64(pivot.orthogonal[A, a, i])
         start = class_sums.start[index_a]
         end = class_sums.start[index_a + 1]
-        if start == end:
+        if start == end:  # no entry with this index is orthogonal to b
             continue
+        # The environments of B and C get these sums in ``join_same_b``, once for all a.
         _add_sums(index_a, c_class_count, class_sums.by_c, class_sums.same_b_by_c, class_sums)
         _add_sums(index_a, by_b_size, class_sums.by_b, class_sums.same_b_by_b, class_sums)
         class_sums.is_used[index_a] = 1
@@ -83,6 +84,7 @@ def join_pair(pair, a, b_class_count, pivot_sum, environment, class_sums):
             index_c = np.int64(fields[C])
             multiplicity = np.int64(fields[MULTIPLICITY])
             row = index_c * a_class_count
+            # All entries with this index at C share a row, which is written when first needed.
             if class_sums.joined_pair[index_c] != pair:
                 class_sums.joined_pair[index_c] = pair
                 for k in range(a_class_count):
@@ -185,6 +187,7 @@ def collect(summed_role, tables, numbering, entry_classes, roles, pivot, environ
     share_sums.written[:] = 0
     share_sums.part[:] = 0
     share_sums.limb_count[:] = 0
+    # Rows of ``pivot.orthogonal`` are indices of P at C, and of the summed line at A and B.
     row_count = roles.shape[summed_role, P]
     if summed_role == C:
         row_count = numbering.occurring[pivot_line, box]
@@ -227,6 +230,7 @@ def _gather_part(start, index, line, box, entry_classes, environment, share_sums
         position += 1
         if value == 0:
             continue
+        # Two limbs, because a value times two slot counts, added up, may pass 64 bits.
         low = value & (1 << LIMB) - 1
         high = value >> LIMB
         denominator = entry_classes.denominator[line, box, entry_class]
@@ -270,5 +274,6 @@ def _spread_part(pivot_denominator, slot_counts, pivot_sets, summed_sets, share_
                     for summed_slot in range(3):
                         product = count * part[limb, summed_set, summed_slot]
                         sums[limb, digit, pivot_slot, summed_slot] += product
+        # Clear for the next class of P: few denominators are in use, so this costs little.
         part[:] = 0
         share_sums.limb_count[denominator] = 0

@@ -71,6 +71,7 @@ def _permute_mask(mask, slot_permutation, permutations):
 def _find_swaps(masks, symmetries):
     """Write the symmetries that swap two digits, and the digits' classes; return their number."""
     digit_class = symmetries.kind
+    # The symmetries found so far permute the digits of a class in all ways.
     for digit in range(9):
         digit_class[digit] = digit
     count = 0
@@ -149,6 +150,7 @@ def _write_if_symmetry(index, low, high, low_2, high_2, masks, symmetries):
         digits[low_2] = high_2
         digits[high_2] = low_2
 
+    # Lines permute their slots independently. Each one needs a permutation that fits.
     for line in range(6):
         slot_permutation = _find_slot_permutation(line, digits, masks, symmetries.renamed)
         if slot_permutation < 0:
@@ -178,6 +180,7 @@ def _find_slot_permutation(line, digits, masks, renamed):
 @jitable
 def write_images(symmetry_count, tables, numbering, roles, symmetries, orbits):
     """Write ``orbits.images`` of the partitions of A and B at P, by their indices."""
+    # A permutation of slots changes no partition, so only the swaps of digits count.
     box = roles.crossing[P] % 3
     swaps = tables.swaps
     for symmetry in range(symmetry_count):

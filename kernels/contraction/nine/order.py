@@ -145,6 +145,7 @@ def list_words(tables, scratch, lists, words):
     for line in range(6):
         earlier_line = _find_line_with_same_maps(line, lists)
         if earlier_line < 0:
+            # ``scratch`` has room for the maps of one line.
             map_count = list_maps(lists.masks[line], tables, scratch.stack, scratch.codes)
             _sort_maps(line, map_count, tables, scratch.codes, lists, words)
         else:
@@ -250,7 +251,7 @@ def mark_fitting(tables, lists, numbering, roles, fitting):
                 orthogonal = tables.orthogonal[partition_at(keys[entry], summed_line % 3)]
                 for i in range(ORTHOGONAL):
                     index = np.int64(index_of[orthogonal[i]])
-                    if index >= 0:
+                    if index >= 0:  # the partition occurs in the summed line's list
                         sets[index * width + entry // WORD] |= bit
 
 
@@ -304,6 +305,7 @@ def build_find_triples(element_type: Any, sum_type: Any) -> Callable[..., None]:
         c_at_r = slabs.terms[term, 1]
         for k in range(operands.start[A, a], operands.start[A, a + 1]):
             entry_of_a = operands.entries[A, k]
+            # Right segments include the multiplicities of B's entries, but not those of A's.
             multiplicity = np.int64(entry_of_a[MULTIPLICITY])
             left_segment = left_segments[rows[LEFT, entry_of_a[Q]], c_at_q]
             right_segment = right_segments[rows[RIGHT, entry_of_a[R]], c_at_r]
@@ -361,6 +363,7 @@ def build_find_triples(element_type: Any, sum_type: Any) -> Callable[..., None]:
                     slabs.held[TERMS] = _accumulate_terms(operands, slabs)
                 term_count = slabs.held[TERMS]
                 for i in range(ranks.start[pair], ranks.start[pair + 1]):
+                    # The term gives the entry of C; ``descend`` finds those of A and B.
                     term = _find_term(ranks.numbers[i], slabs.totals, term_count)
                     earlier_total = slabs.totals[term - 1] if term > 0 else 0
                     rank_in_term = ranks.numbers[i] - earlier_total
@@ -450,6 +453,7 @@ def _count_orthogonal_maps(crossing_role, triple, lists, roles, operands, tensor
     a = np.int64(operands.entries[A, triple[A], crossing_role])
     b = np.int64(operands.entries[B, triple[B], crossing_role])
     c = np.int64(operands.entries[C, triple[C], crossing_role])
+    # Tensors are indexed [c][a][b]. Their elements are divided by the line's divisor.
     row = c * roles.shape[A, crossing_role] + a
     element = row * roles.shape[B, crossing_role] + b
     map_count = np.int64(tensors.entries[roles.tensor[crossing_role], element])
@@ -464,6 +468,7 @@ def _find_orthogonal_map(crossing_role, rank, triple, operands, start, fitting):
     set_a = width * operands.entries[A, triple[A], crossing_role]
     set_b = width * operands.entries[B, triple[B], crossing_role]
     set_c = width * operands.entries[C, triple[C], crossing_role]
+    # Skip whole entries, until the rank is within the maps of one.
     for i in range(width):
         entries = sets[A, set_a + i] & sets[B, set_b + i] & sets[C, set_c + i]
         while entries != np.uint64(0):
@@ -494,6 +499,7 @@ def write_grids(map_indices, positions, targets, tables, words, relabelling, gri
         digits = relabelling.digits[positions[i]]
         slot_permutations = relabelling.names[positions[i]]
         grid = grids[targets[i]]
+        # A band's map gives the rows of digits in its three boxes, a stack's map the columns.
         for band in range(3):
             band_codes = words.codes[3 + band, map_indices[i, 3 + band]]
             rows = tables.permutations[slot_permutations[3 + band]]

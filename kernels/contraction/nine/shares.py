@@ -97,6 +97,7 @@ def _begin_pair(a_class_count, b_class_count, a, b, pivot_sum, tensors, class_su
 @jitable
 def _count_solutions(a_class_count, shape, class_sums):
     """Return the number of solutions of a pair, divided by all divisors."""
+    # For each index of C, ``by_a`` has every T once. P's tensor is the factor that T is without.
     count = np.int64(0)
     for index_c in range(shape[C, P]):
         element = class_sums.pivots[index_c]
@@ -116,6 +117,7 @@ def _take_members(solution_count, orbit_size, class_sums):
     member_count = np.int64(orbit_size) - state[USED]
     if solution_count > 0:
         member_count = min(member_count, (state[MOST] - state[PENDING]) // solution_count)
+    # The caller clears the environments and PENDING, and calls the sweep again.
     state[PENDING] += member_count * solution_count
     state[USED] += member_count
     return member_count
@@ -155,6 +157,7 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
             split_c = first_class[C, index_c + 1] - c_class > 1
             if split_ab:
                 class_sums.products[:size] = 0
+            # Entries of C are sorted by their indices at P.
             total = np.int64(0)
             entry = start[index_c]
             end = start[index_c + 1]
@@ -168,7 +171,7 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
             if not split_ab:  # one class each: one sum for each index of C
                 class_sums.by_a[index_c] += total
                 class_sums.by_b[index_c] += total
-            elif b_class_count == 1:
+            elif b_class_count == 1:  # ``by_b`` needs no products
                 total = add_by_a(index_c, k, segment_count, length, a, pivot_sum, class_sums)
                 class_sums.by_b[index_c] += total
             else:
@@ -308,6 +311,7 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
                 all_columns[l] += class_columns[l]
             class_sums.by_a[row_a + a_class] += class_total
             total += class_total
+        # Segments are filled up with zeros; only real entries of B have a class.
         start = operands.start[B, b]
         for l in range(operands.start[B, b + 1] - start):  # noqa: E741 - as in the formula
             class_sums.by_b[row_b + class_of[B, start + l]] += all_columns[l]
@@ -324,6 +328,7 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
         a_class_count = np.int64(first_class[A, a + 1] - first_class[A, a])
         if not _begin_pair(a_class_count, b_class_count, a, b, pivot_sum, tensors, class_sums):
             return True
+        # As many segments at a time as a slab has room for.
         k = operands.start[A, a]
         end = operands.start[A, a + 1]
         while k < end:
@@ -331,6 +336,8 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
             lay_out(k, segment_count, length, roles, operands, slabs)
             add_products(k, segment_count, length, a, b, pivot_sum, slabs, class_sums)
             k += segment_count
+        # All members of an orbit have equal sums. If they hold too many solutions for the
+        # environments, some are added now, and the others after these have been cleared.
         orbit_size = np.int64(orbits.pairs[pair, 2])
         solution_count = _count_solutions(a_class_count, roles.shape, class_sums)
         member_count = _take_members(solution_count, orbit_size, class_sums)

@@ -98,6 +98,8 @@ def write_boxes(tables, lists, roles, words, boxes):
     for outer in range(6):
         for inner in range(6):
             boxes.composed[outer, inner] = compose(outer, inner, tables.permutations)
+
+    # The boxes of every code of a summed line and each of its partners.
     crossing_is_band = roles.crossing[P] >= 3
     boxes.partner[:] = NO_PARTNER
     for partition in range(PARTITIONS):
@@ -113,6 +115,8 @@ def write_boxes(tables, lists, roles, words, boxes):
                         _write_box(box_start, crossing_code, summed_code, boxes)
                     else:
                         _write_box(box_start, summed_code, crossing_code, boxes)
+
+    # The maps of the board, whose codes are looked up once here and not for every strip.
     for line in range(6):
         for i in range(words.start[line, lists.size[line]]):
             for box in range(3):
@@ -127,6 +131,7 @@ def _write_codes(tables, boxes):
         partition = np.int64(tables.partition_of[canonical_code])
         if partition < 0 or not _is_canonical(canonical_code):
             continue
+        # The six codes of a partition are its canonical code with the slots permuted.
         for slot_permutation in range(6):
             code_index = 6 * partition + slot_permutation
             code = 0
@@ -207,7 +212,7 @@ def _register() -> None:
             source_type, _, _, target_type, _ = signature.args
             source, start, byte, target, target_start = args
 
-            def unite_at(shift, integer_type, operand):
+            def unite_at(shift: int, integer_type: Any, operand: Any) -> None:
                 from_index = builder.add(start, _I64(shift))
                 to_index = builder.add(target_start, _I64(shift))
                 from_pointer = _pointer(
@@ -316,11 +321,11 @@ class Strips(Group):
     state = array_of(np.int64, 5)
     """See LEFT."""
     digits = array_of(np.uint8, 9)
-    """What every digit becomes, from 1 on; all 0 as long as ``images`` is not written."""
+    """The image of every digit, from 1 on; all 0 as long as ``images`` is not written."""
     slot_permutations = array_of(np.uint8, 6)
     """The slot permutation of every line."""
     images = array_of(np.uint16, 6, CODES)
-    """What becomes of every code index, by line."""
+    """The image of every code index, by line."""
     placed = array_of(np.int64, 3)
     """The maps of A, B and C whose codes are in ``summed_codes``; -1 if none are."""
     summed_codes = array_of(np.int64, 3, 3)
@@ -372,6 +377,7 @@ def relabel(position, relabelling, boxes, strips):
         strips.digits[digit] = digits[digit] + 1
     for line in range(6):
         strips.slot_permutations[line] = slot_permutations[line]
+    # The codes of the placed maps have the old images, so all maps have to be placed again.
     strips.placed[:] = -1
 
     for partition in range(PARTITIONS):
@@ -419,6 +425,7 @@ def place_word(summed_role, map_index, board, strips):
     for crossing_role in range(3):
         box = board.roles.crossing[crossing_role] % 3
         image = np.int64(strips.images[line, board.boxes.code_indices[line, map_index, box]])
+        # Different maps often have the same code in a box. Then the strips stay as they are.
         if strips.summed_codes[crossing_role, line % 3] != image:
             strips.summed_codes[crossing_role, line % 3] = image
             strips.stale[crossing_role] = True
@@ -460,6 +467,8 @@ def _locate_box(crossing_role, box, board, strips):
     """
     line = board.roles.crossing[crossing_role]
     summed_code = strips.summed_codes[crossing_role, box]
+    # In a strip, cells are in reading order, nine to a row. The box of a band and a stack begins
+    # 27 cells later for each band above, and 3 cells later for each stack to the left.
     summed_partition = summed_code // 6
     band, stack = (line - 3, box) if line >= 3 else (box, line)
     offset = 27 * band + 3 * stack
@@ -485,6 +494,7 @@ def prepare_pair(b, a, board, strips):
     strips.prepared_start[:, 0] = 0
     for k in range(starts[A, a], starts[A, a + 1]):
         for l in range(starts[B, b], starts[B, b + 1]):  # noqa: E741 - as in the formula of the sum
+            # The choices of k and l are numbered as their maps are visited when writing.
             strips.choice[cell_of(b, a, k, l, starts)] = choice
             for map_of_k in words_of(A, k, board):
                 place_word(A, map_of_k, board, strips)
@@ -529,6 +539,7 @@ def _prepare(crossing_role, choice, index_a, index_b, board, strips):
     offset_a, partner_row_a, first_box_a = _locate_box(crossing_role, box_a, board, strips)
     offset_b, partner_row_b, first_box_b = _locate_box(crossing_role, box_b, board, strips)
 
+    # The third box, with C, is filled by ``choose_strips``.
     prepared = strips.prepared_start[crossing_role, choice]
     for i in range(width):
         entries = sets[A, index_a * width + i] & sets[B, index_b * width + i]
@@ -570,6 +581,7 @@ def choose_strips(crossing_role, choice, board, strips):
         prepared += 1
 
     first_prepared = FIRST_STRIP[crossing_role] + MAX_ORTHOGONAL
+    # Replace the numbers of the strips by their first bytes, and fill the box with C.
     for i in range(count):
         prepared = strip_start[i]
         partner = partner_of[partner_row + code_at_c[prepared]]

@@ -181,6 +181,8 @@ def _sort_classes(line, box, class_count, lists, numbering, entry_classes):
     final_class = entry_classes.final_class
     first_class = entry_classes.first_class[line, box]
     index_count = numbering.occurring[line, box]
+
+    # Count the classes of each partition. The sums of the counts are where its classes begin.
     first_class[: index_count + 1] = 0
     for met_class in range(class_count):
         first_class[partition_index[met_class] + 1] += 1
@@ -189,6 +191,7 @@ def _sort_classes(line, box, class_count, lists, numbering, entry_classes):
 
     for met_class in range(class_count):
         previous_class = entry_classes.previous_class[met_class]
+        # Classes that were met earlier have their final numbers already.
         if previous_class >= 0:
             target = np.int64(final_class[previous_class]) + 1
         else:
@@ -204,6 +207,7 @@ def _sort_classes(line, box, class_count, lists, numbering, entry_classes):
                 denominator += count
         entry_classes.denominator[line, box, target] = denominator
 
+    # The entries have the classes as they were met; give them the final ones.
     class_of = entry_classes.entry_class[line, box]
     for entry in range(lists.size[line]):
         class_of[entry] = final_class[class_of[entry]]
@@ -255,7 +259,7 @@ class Pivot(Group):
 
 
 class Known(NamedTuple):
-    """What pivot sums are made from."""
+    """The groups from which pivot sums are made."""
 
     tables: Tables
     lists: Lists
@@ -354,6 +358,7 @@ def _write_pivot(tables, lists, numbering, entry_classes, pivot_sum):
             fields[summed_role] = number_at(key, line, summed_line, numbering.number)
             entry_class = entry_classes.entry_class[line, summed_line % 3, entry]
             fields[CLASSES + summed_role] = entry_class
+    # ``join_pair`` looks up the indices of P for an a or a b, those of C for an entry of P.
     for summed_role in range(3):
         summed_line = roles.summed[summed_role]
         orthogonal = pivot.orthogonal[summed_role]
@@ -382,6 +387,7 @@ def _lay_out_environments(numbering, entry_classes, pivot_sum):
         # kept where the start of the index's first part will be written.
         for index in range(index_count):
             part_start[own_first_class[index]] = 0
+        # Rows of ``pivot.orthogonal`` are indices of P at C, and of the summed line at A and B.
         row_count = index_count if summed_role == C else roles.shape[summed_role, P]
         for row in range(row_count):
             for i in range(pivot.orthogonal_count[summed_role, row]):
@@ -391,6 +397,7 @@ def _lay_out_environments(numbering, entry_classes, pivot_sum):
                 class_count = first_class[summed_index + 1] - first_class[summed_index]
                 part_start[own_class] += class_count
 
+        # Place the parts one after the other.
         for index in range(index_count):
             length = part_start[own_first_class[index]]
             for own_class in range(own_first_class[index], own_first_class[index + 1]):
