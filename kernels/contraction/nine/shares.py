@@ -126,15 +126,73 @@ def _take_members(solution_count, orbit_size, class_sums):
 @jitable
 def _multiply(factor, a_class_count, b_class_count, pivot_sum, class_sums):
     """Multiply the sums of a pair by a factor."""
-    c_count = pivot_sum.roles.shape[C, P]
     if factor == 1:
         return
+    c_count = pivot_sum.roles.shape[C, P]
     for i in range(c_count * a_class_count):
         class_sums.by_a[i] *= factor
     for i in range(c_count * b_class_count):
         class_sums.by_b[i] *= factor
     for c_class in range(pivot_sum.pivot.first_class[C, c_count]):
         class_sums.by_c[c_class] *= factor
+
+
+@jitable
+def _add_by_a(index_c, k, segment_count, length, a, pivot_sum, class_sums):
+    """Add the products of some segments, for one index of C, to ``by_a``; return their sum."""
+    class_of = pivot_sum.pivot.entry_class[A]
+    first_class = pivot_sum.pivot.first_class[A]
+    total = np.int64(0)
+    # The sum of a class is at row + class: classes of ``a`` begin at first_class[a].
+    row = index_c * np.int64(first_class[a + 1] - first_class[a]) - first_class[a]
+    for segment in range(segment_count):
+        products = class_sums.products[segment * length : (segment + 1) * length]
+        segment_total = np.int64(0)
+        for l in range(length):  # noqa: E741 - as in the formula of the sum
+            segment_total += products[l]
+        class_sums.by_a[row + class_of[k + segment]] += segment_total
+        total += segment_total
+    return total
+
+
+@jitable
+def _add_by_a_and_b(index_c, k, segment_count, length, a, b, pivot_sum, class_sums):
+    """Add the products of some segments, for one index of C, to ``by_a`` and ``by_b``.
+
+    Returns their sum.
+    """
+    products = class_sums.products
+    class_columns = class_sums.columns[0]
+    all_columns = class_sums.columns[1]
+    operands = pivot_sum.operands
+    class_of = pivot_sum.pivot.entry_class
+    first_a = pivot_sum.pivot.first_class[A]
+    first_b = pivot_sum.pivot.first_class[B]
+    # The sum of a class is at row + class, as in ``_add_by_a``.
+    row_a = index_c * np.int64(first_a[a + 1] - first_a[a]) - first_a[a]
+    row_b = index_c * np.int64(first_b[b + 1] - first_b[b]) - first_b[b]
+    all_columns[:length] = 0
+    total = np.int64(0)
+    segment = 0
+    while segment < segment_count:
+        # Entries are sorted by classes, so the segments of one class follow one another.
+        a_class = class_of[A, k + segment]
+        class_columns[:length] = 0
+        while segment < segment_count and class_of[A, k + segment] == a_class:
+            for l in range(length):  # noqa: E741 - as in the formula of the sum
+                class_columns[l] += products[segment * length + l]
+            segment += 1
+        class_total = np.int64(0)
+        for l in range(length):  # noqa: E741 - as in the formula of the sum
+            class_total += class_columns[l]
+            all_columns[l] += class_columns[l]
+        class_sums.by_a[row_a + a_class] += class_total
+        total += class_total
+    # Segments are filled up with zeros; only real entries of B have a class.
+    start = operands.start[B, b]
+    for l in range(operands.start[B, b + 1] - start):  # noqa: E741 - as in the formula
+        class_sums.by_b[row_b + class_of[B, start + l]] += all_columns[l]
+    return total
 
 
 def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
@@ -172,10 +230,10 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
                 class_sums.by_a[index_c] += total
                 class_sums.by_b[index_c] += total
             elif b_class_count == 1:  # ``by_b`` needs no products
-                total = add_by_a(index_c, k, segment_count, length, a, pivot_sum, class_sums)
+                total = _add_by_a(index_c, k, segment_count, length, a, pivot_sum, class_sums)
                 class_sums.by_b[index_c] += total
             else:
-                total = add_by_a_and_b(
+                total = _add_by_a_and_b(
                     index_c, k, segment_count, length, a, b, pivot_sum, class_sums
                 )
             if not split_c:
@@ -237,6 +295,7 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
         dot2 = sum_type(0)
         dot3 = sum_type(0)
         if split_ab:
+            # An element is at most 1,728, a multiplicity 12: their product fits in 16 bits.
             for i in range(size):
                 p0 = sum_type(sum_type(element_type(u0[i] * m0)) * sum_type(v0[i]))
                 p1 = sum_type(sum_type(element_type(u1[i] * m1)) * sum_type(v1[i]))
@@ -260,62 +319,6 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
             by_c[classes[2]] += total2
             by_c[classes[3]] += total3
         return total0 + total1 + total2 + total3
-
-    @jitable
-    def add_by_a(index_c, k, segment_count, length, a, pivot_sum, class_sums):
-        """Add the products of some segments, for one index of C, to ``by_a``; return their sum."""
-        class_of = pivot_sum.pivot.entry_class[A]
-        first_class = pivot_sum.pivot.first_class[A]
-        total = np.int64(0)
-        # The sum of a class is at row + class: classes of ``a`` begin at first_class[a].
-        row = index_c * np.int64(first_class[a + 1] - first_class[a]) - first_class[a]
-        for segment in range(segment_count):
-            products = class_sums.products[segment * length : (segment + 1) * length]
-            segment_total = np.int64(0)
-            for l in range(length):  # noqa: E741 - as in the formula of the sum
-                segment_total += products[l]
-            class_sums.by_a[row + class_of[k + segment]] += segment_total
-            total += segment_total
-        return total
-
-    @jitable
-    def add_by_a_and_b(index_c, k, segment_count, length, a, b, pivot_sum, class_sums):
-        """Add the products of some segments, for one index of C, to ``by_a`` and ``by_b``.
-
-        Returns their sum.
-        """
-        products = class_sums.products
-        class_columns = class_sums.columns[0]
-        all_columns = class_sums.columns[1]
-        operands = pivot_sum.operands
-        class_of = pivot_sum.pivot.entry_class
-        first_a = pivot_sum.pivot.first_class[A]
-        first_b = pivot_sum.pivot.first_class[B]
-        # The sum of a class is at row + class, as in ``add_by_a``.
-        row_a = index_c * np.int64(first_a[a + 1] - first_a[a]) - first_a[a]
-        row_b = index_c * np.int64(first_b[b + 1] - first_b[b]) - first_b[b]
-        all_columns[:length] = 0
-        total = np.int64(0)
-        segment = 0
-        while segment < segment_count:
-            # Entries are sorted by classes, so the segments of one class follow one another.
-            a_class = class_of[A, k + segment]
-            class_columns[:length] = 0
-            while segment < segment_count and class_of[A, k + segment] == a_class:
-                for l in range(length):  # noqa: E741 - as in the formula of the sum
-                    class_columns[l] += products[segment * length + l]
-                segment += 1
-            class_total = np.int64(0)
-            for l in range(length):  # noqa: E741 - as in the formula of the sum
-                class_total += class_columns[l]
-                all_columns[l] += class_columns[l]
-            class_sums.by_a[row_a + a_class] += class_total
-            total += class_total
-        # Segments are filled up with zeros; only real entries of B have a class.
-        start = operands.start[B, b]
-        for l in range(operands.start[B, b + 1] - start):  # noqa: E741 - as in the formula
-            class_sums.by_b[row_b + class_of[B, start + l]] += all_columns[l]
-        return total
 
     @jitable
     def add_pair(
@@ -366,9 +369,7 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
             state[USED] = 0
         return True
 
-    def sweep(
-        roles, operands, orbits, pivot, tensors, stop_flag, environment, slabs, class_sums
-    ):  # fmt: skip
+    def sweep(roles, operands, orbits, pivot, tensors, stop_flag, environment, slabs, class_sums):
         """Add pairs to the environments, until all are added, or the environments are full.
 
         ``class_sums.state`` says which pairs to add, and is updated. The sweep also ends once
