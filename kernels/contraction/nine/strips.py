@@ -470,7 +470,12 @@ def _locate_box(crossing_role, box, board, strips):
     # In a strip, cells are in reading order, nine to a row. The box of a band and a stack begins
     # 27 cells later for each band above, and 3 cells later for each stack to the left.
     summed_partition = summed_code // 6
-    band, stack = (line - 3, box) if line >= 3 else (box, line)
+    if line >= 3:
+        band = line - 3
+        stack = box
+    else:
+        band = box
+        stack = line
     offset = 27 * band + 3 * stack
     return offset, summed_partition * CODES, summed_code * PARTNERS
 
