@@ -115,7 +115,8 @@ def compare_row(layout, search, buffer, state, orientation, row, tie_count):
 
     Returns the number of ties for the least row, or FULL.
     """
-    # If this row has clues in more boxes than that, one of them is left of the first entry of the least row.
+    # If the row has clues in more boxes than that, one of these boxes is left of the first entry of
+    # the least row.
     if search.filled_boxes[orientation, row] > search.max_filled_boxes[0]:
         return tie_count
 
