@@ -140,7 +140,7 @@ def collect_classes(levels, namings, state, line, level):
 
 
 @inlined
-def class_total(namings, state, line, level, summed_class):
+def summed_class_total(namings, state, line, level, summed_class):
     """Add up the multiplicities of a crossing line's remaining entries that fit a class."""
     multiplicities = 0
     set_words = namings.width[line, level]
@@ -163,7 +163,7 @@ def find_class_totals(namings, state, level, entry):
     while line < namings.places.shape[0]:
         summed_class = namings.summed[entry, line]
         if state.totals[line, summed_class] == UNKNOWN:
-            state.totals[line, summed_class] = class_total(
+            state.totals[line, summed_class] = summed_class_total(
                 namings, state, line, level, summed_class
             )
         if state.totals[line, summed_class] == 0:
