@@ -6,13 +6,13 @@
 6
 
 ``count``, ``solve`` and ``solutions`` take one board, as text, as a list or as an array;
-``count_many`` and ``solve_many`` take many of them. ``simplify`` makes one easier, ``explain``
-says how, and ``rate`` how hard it is; ``minimise`` removes redundant clues, and
-``minimal_puzzles`` lists all the minimal puzzles inside one; ``canonical`` rearranges a board to
-the form of its class. ``Options`` lists all options. ``collection`` has the boards that come with
-the program.
+``count_many`` and ``solve_many`` take many boards. ``simplify`` applies techniques to a board,
+``explain`` also lists the steps, and ``rate`` returns how hard it is. ``minimise`` removes
+redundant clues, and ``minimal_puzzles`` lists all minimal puzzles within a puzzle. ``canonical``
+rearranges a board to the canonical form of its class. ``Options`` describes all options.
+``collection`` has the boards that come with the program.
 
-To read the code, begin with docs/architecture.md, which follows a board through the modules.
+To read the code, start with docs/architecture.md, which follows a board through the modules.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if (_root / "pyproject.toml").is_file():  # a checkout: gpusudoku.kernels is ./k
 
 from gpusudoku.jobs.forks import delayed_forks  # noqa: E402 - after __path__ is set
 
-__version__ = "0.26.0"
+__version__ = "0.27.0"
 _NOT_LISTED = {"minimize"}
 """Public names that are other spellings of listed ones."""
 
 
-# Names are imported at their first use: most modules bring in Numba, which takes longer than
-# reading a board, and the command line handles signals before it imports NumPy.
+# Public names are imported at their first use: most modules import NumPy, which takes longer than
+# reading a board, and the command line must handle signals before it imports NumPy.
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return sorted({*_public_modules(), "__version__"} - _NOT_LISTED)

@@ -7,33 +7,34 @@ from typing import NoReturn
 from gpusudoku.jobs.interrupts import catch_interrupts
 
 GARBAGE = 500_000
-"""Objects after which garbage is looked for. Importing makes many that all stay: with Python's 700
-it is looked for in vain for a twentieth of the time until a board is read, and once among all of
-them takes as long as a tenth of a short command."""
+"""New objects after which Python collects garbage. Imports make many objects that stay: with
+Python's default of 700, collections take a twentieth of the time until a board is read and free
+nothing. One collection of all objects takes a tenth of the time of a short command."""
 
 
 def main() -> NoReturn:
     """Run the command line in a process of its own, and exit with its status."""
     gc.set_threshold(GARBAGE)
-    # NumPy's library starts these threads when imported, and sends SIGINT where it cannot; unused.
+    # When imported, NumPy starts threads for linear algebra, which is not used here, and raises
+    # SIGINT if it cannot start them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _fill_descriptors()
     catch_interrupts()
-    # Imported only now: it is slow, and signals are handled before.
+    # Imported only now, because imports are slow and signals must be handled before.
     from gpusudoku.cli.process import run_alone
 
     run_alone()
 
 
 def _fill_descriptors() -> None:
-    """Let no file that is opened later take the place of a standard stream that is closed.
+    """Open descriptors 0 to 2 if they are closed, so that no later file gets one of them.
 
-    What stands in for stdin cannot be read, and what does for stdout and stderr cannot be written.
+    A replaced stdin cannot be read, and a replaced stdout or stderr cannot be written.
     """
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
-        except OSError:  # it is the lowest that is free, so this opens it
+        except OSError:  # closed; ``open`` takes the lowest free descriptor, which is this one
             os.open(os.devnull, os.O_RDONLY if descriptor else os.O_WRONLY)
 
 

@@ -1,4 +1,4 @@
-"""Cross-check: counting a board again in another way."""
+"""Cross-checks: counting a board again by another method, device or strategy."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ from gpusudoku.planning.plan import Plan
 from gpusudoku.results import Count
 
 CHECK_SECONDS = 20.0
-"""The time that a check may take in any case."""
+"""A check may always take this time."""
 CHECK_RATIO = 10.0
-"""It may take this many times the seconds of the first count, if that is more."""
+"""A check may take this many times the time of the first count, if that is longer."""
 
 
 @takes_options
 def cross_check(
     result: Count, *, cancel: CancelToken | None = None, **options: Unpack[OptionFields]
 ) -> str | None:
-    """Count again in another way; return which, or None if none is affordable.
+    """Count again in another way. Return its name, or None if every other way takes too long.
 
-    The way is the first of these whose estimated time is not much longer than that of the count:
-    the other method on the other device, the same method on the other device, the other method on
-    the same device, and for a search the other strategy.
+    The ways are tried in this order: the other method on the other device, the same method on the
+    other device, the other method on the same device, and for a search the other strategy. The
+    first one whose estimated time is not much longer than that of the count is used.
 
     Parameters
     ----------
     result
-        A ``Count`` of ``count`` or ``count_many``.
+        A ``Count`` returned by ``count`` or ``count_many``.
     cancel
         As for ``count``.
     **options
-        Those of the count; the limit is known, and with device ``cpu`` no GPU is used.
+        The options of the count, without its limit. With device ``cpu`` no GPU is used.
 
     Raises
     ------
     InputError
-        If ``result`` is no ``Count``, or an option's value is wrong.
+        If ``result`` is not a ``Count``, or an option is wrong.
     MismatchError
         If the two counts differ.
     Interrupted, Cancelled
@@ -69,7 +69,7 @@ def cross_check(
 class Checker:
     """Cross-checks any number of counts with the same options, on the same engines.
 
-    ``on_loss`` is called if a GPU is lost meanwhile; by default that is a RuntimeWarning.
+    ``on_loss`` is called if a GPU fails during a check. By default that gives a RuntimeWarning.
     """
 
     def __init__(
@@ -94,36 +94,47 @@ class Checker:
         return None
 
     def _ways(self, result: Count) -> Iterator[tuple[str, Options]]:
-        """Yield other ways to count, in words and as options; the most different ones first."""
-        if not (result.exact or result.count):  # any count agrees with 0+
-            return
-        devices = ("cpu",) if self._options.device == "cpu" else ("cpu", "cuda")
-        working = _working(result, result.device, result.method)
-        other_device = "cuda" if working == "cpu" else "cpu"
+        """Yield other ways to count, as text and as options, the most different ones first."""
+        if result.count == 0 and not result.exact:
+            return  # any count agrees with 0+
+        allowed_devices = ("cpu",) if self._options.device == "cpu" else ("cpu", "cuda")
+        first_device = _working_device(result, result.device, result.method)
+        other_device = "cuda" if first_device == "cpu" else "cpu"
         other_method = "search" if result.method == "contraction" else "contraction"
-        combinations = product((other_device, working), (other_method, result.method))
-        ways = [(_working(result, device, method), method) for device, method in combinations]
-        ways.sort(key=lambda way: way[0] == working)  # some contractions stay on the CPU
+        combinations = product((other_device, first_device), (other_method, result.method))
+        ways = [
+            (_working_device(result, device, method), method) for device, method in combinations
+        ]
+        # Another device is more independent than another method. Sorted again, because some
+        # contractions stay on the CPU.
+        ways.sort(key=lambda way: way[0] == first_device)
         for device, method in dict.fromkeys(ways):
-            if (device, method) != (working, result.method) and device in devices:
-                changed = [f"device {device}"] * (device != result.device)
-                changed += [f"method {method}"] * (method != result.method)
-                yield ", ".join(changed), self._with(result, device, method)
-        if result.method == "search" and working in devices:
+            if (device, method) == (first_device, result.method):
+                continue
+            if device not in allowed_devices:
+                continue
+            changes = []
+            if device != result.device:
+                changes.append(f"device {device}")
+            if method != result.method:
+                changes.append(f"method {method}")
+            yield ", ".join(changes), self._with(result, device, method)
+        if result.method == "search" and first_device in allowed_devices:
             strategy = next(name for name in STRATEGIES if name != self._options.strategy)
-            options = self._with(result, working, "search")
+            options = self._with(result, first_device, "search")
             yield f"strategy {strategy}", replace(options, strategy=strategy)
 
     def _with(self, result: Count, device: str, method: str) -> Options:
-        """Return the options with another device and method, limited to the count of the result."""
-        limit = self._options.limit or (None if result.exact else result.count)
-        if result.ended_after is not None:
+        """Return the options with another device and method, limited as the result is."""
+        limit = self._options.limit
+        if result.ended_after is not None or (limit is None and not result.exact):
+            # The result is a lower bound, so counting further would prove nothing.
             limit = result.count
         gpus = self._options.gpus if device == "cuda" else None
         return replace(self._options, device=device, gpus=gpus, method=method, limit=limit)
 
     def _count_again(self, result: Count, options: Options) -> Count | None:
-        """Count again; None if that is too expensive, or there is no such device."""
+        """Count again. Return None if that is too expensive, or the device is not available."""
         seconds = max(CHECK_SECONDS, CHECK_RATIO * result.stats.seconds)
         try:
             engine = self._engine(options)
@@ -135,27 +146,29 @@ class Checker:
         except DeviceError:
             return None
         except Cancelled:
-            check_cancelled()  # raises if the caller cancelled; else the time is over
-            return None
+            check_cancelled()  # raises if the caller cancelled
+            return None  # the deadline has passed
 
     def _engine(self, options: Options) -> Engine | None:
-        """Return the engine of a device; None if it cannot be used."""
+        """Return the engine of a device; None if the device cannot be used."""
         if options.device not in self._engines:
+            # If the next line fails, None stays, and the device is not tried again.
             self._engines[options.device] = None
             self._engines[options.device] = engine_for(options, fallback=self._on_loss)
         return self._engines[options.device]
 
 
-def _working(result: Count, device: str, method: str) -> str:
+def _working_device(result: Count, device: str, method: str) -> str:
     """Return the device that does the work: GPUs contract only 9x9 boards."""
-    is_on_cpu = method == "contraction" and result.board.geometry != NINE
-    return "cpu" if is_on_cpu else device
+    if method == "contraction" and result.board.geometry != NINE:
+        return "cpu"
+    return device
 
 
 def _affordable(result: Count, options: Options, seconds: float, engine: Engine) -> Plan | None:
-    """Make a plan that should take at most some seconds, or return None.
+    """Return a plan that is expected to take at most ``seconds``, or None.
 
-    The time of a search up to a limit cannot be estimated, so such a search is tried.
+    The time of a search with a limit cannot be estimated, so such a search is always tried.
     """
     if options.method == "contraction" and result.board.given_candidates is not None:
         return None
@@ -163,6 +176,7 @@ def _affordable(result: Count, options: Options, seconds: float, engine: Engine)
         plan = choose(result.board, options, worth=seconds, engine=engine)
     except TooExpensive:
         return None
-    has_no_estimate = plan.method == "search" and options.limit is not None
-    expected = engine.seconds(plan.seconds, plan.method, result.board.geometry)
-    return plan if has_no_estimate or expected <= seconds else None
+    if plan.method == "search" and options.limit is not None:
+        return plan
+    expected_seconds = engine.seconds(plan.seconds, plan.method, result.board.geometry)
+    return plan if expected_seconds <= seconds else None

@@ -72,7 +72,7 @@ def load(name: str) -> Board:
 
 @cache
 def folder() -> Path:
-    """Find the folder of the boards: beside this file, or in a checkout beside the package."""
+    """Find the folder of the boards: in the installed package, or next to it in a checkout."""
     package = Path(__file__).resolve().parent
     installed = package / "boards"
     checkout = package.parent / "boards"

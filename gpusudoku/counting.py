@@ -1,4 +1,4 @@
-"""Counting: one board, or many."""
+"""The functions ``count`` and ``count_many``."""
 
 from __future__ import annotations
 
@@ -39,58 +39,65 @@ def count(
 ) -> Count:
     """Count all solutions of a board, exactly.
 
-    A call takes some tens of microseconds besides the search. ``count_many`` counts many boards
-    together, in less than a tenth of that for each.
+    A call adds some tens of microseconds to the time of the search. ``count_many`` counts many
+    boards together and adds less than a tenth of that for each.
 
     Parameters
     ----------
     board
-        A ``Board``, a string in any form that ``parse`` reads, a ``pathlib.Path`` of a file with
-        one board, or n * n numbers (0, None or NaN for an empty cell) or strings in a flat list, a
-        list of rows, or an array of any library: one on a GPU is copied to main memory. A board
-        with contradicting clues has 0 solutions.
+        A ``Board``, a string in any format that ``parse`` reads, the ``pathlib.Path`` of a file
+        with one board, or n * n numbers (0, None or NaN for an empty cell) or strings, in a flat
+        list, a list of rows, or an array of any library. An array on a GPU is copied to main
+        memory. A board with contradicting clues has 0 solutions.
     box
-        The shape of the boxes, as a ``Geometry`` or as ``"RxC"``; by default that of the ``Board``,
-        or guessed.
+        The shape of the boxes, as a ``Geometry`` or as ``"RxC"``. The default is that of the
+        ``Board``, or a guess from the size.
     engine
-        Made by ``make_engine`` before, to count several boards; by default made for this call.
+        An engine of ``make_engine``, to share it between calls. By default each call makes one.
     cluster
-        Has the board counted by the workers of a Dask cluster: a ``distributed.Client``, which
-        stays open, the address of a scheduler, or ``local`` for a process on each core.
+        The Dask cluster whose workers count the board: a ``distributed.Client``, which stays open,
+        the address of a scheduler, or ``local`` for a process on each core.
     checkpoint
-        A file that keeps what is found and what is left, saved every few seconds and at the end. If
-        it has this count already, that goes on, on any device; so does ``resume``.
+        A file that stores the count so far and the remaining work, saved every few seconds and at
+        the end. If it already contains this count, the count continues, on any device. ``resume``
+        continues it, too.
     planned
-        Told the plan, with its method and estimates, before anything is counted.
+        A function that is called with the plan, its method and estimates, before counting starts.
     progress
-        Called about twenty times a second with an object that has ``done``, a share from 0 to 1,
-        ``count`` and ``seconds``.
+        A function that is called about twenty times a second with an object that has ``done``, a
+        fraction from 0 to 1, ``count`` and ``seconds``.
     cancel
-        Stops the count, whichever thread cancels it: see ``CancelToken``.
+        A token that stops the count when any thread cancels it: see ``CancelToken``.
     **options
-        The fields of ``Options``; no limit with a cluster or a checkpoint.
+        The fields of ``Options``. A cluster or a checkpoint excludes a limit.
 
     Raises
     ------
     InputError
-        If what is given is no board, or an option's value is out of range or of another type; if
-        the checkpoint holds something else, which stays as it is, or cannot be written.
-    DeviceError, TooExpensive
-        If CUDA, or a contraction, is asked for and cannot be used, or is too expensive.
-    ClusterError, SaveError
-        If the cluster cannot be used, or is lost; if the count can be saved no more.
+        If ``board`` is not a board, or an option has the wrong type or is out of range. If the
+        checkpoint cannot be written, or contains something else; then the file is not changed.
+    DeviceError
+        If the options require CUDA and it cannot be used.
+    TooExpensive
+        If the options require a contraction and it would take too much time or memory.
+    ClusterError
+        If the cluster cannot be used, or is lost.
+    SaveError
+        If the count can no longer be saved.
     Interrupted, Cancelled
-        After Ctrl-C, or once ``cancel`` is cancelled; ``count`` of it is a lower bound.
+        After Ctrl-C, or when ``cancel`` is cancelled. ``count`` of the error is a lower bound.
     """
-    found = board_of(board, box)
-    chosen = Options(**options)
+    converted_board = board_of(board, box)
+    checked_options = Options(**options)
     with cancelling(cancel), reporting(progress, planned):
         if cluster is None and checkpoint is None:
-            return count_board(found, chosen, engine_for(chosen, engine))
-        # Imported lazily: few need it.
+            return count_board(
+                converted_board, checked_options, engine_for(checked_options, engine)
+            )
+        # Imported lazily: few counts need it, and it imports SQLite.
         from gpusudoku.runs.counting import count_for_python
 
-        return count_for_python(found, chosen, engine, cluster, checkpoint)
+        return count_for_python(converted_board, checked_options, engine, cluster, checkpoint)
 
 
 @takes_options
@@ -104,62 +111,64 @@ def count_many(
     cancel: CancelToken | None = None,
     **options: Unpack[OptionFields],
 ) -> Results[Count]:
-    """Count the solutions of many boards, in their order; options as for ``count``.
+    """Count the solutions of many boards, in their order, with the options of ``count``.
 
-    Boards are counted in blocks, one on each thread, or one after the other where they take long,
-    and the ``stats`` of a result are those of its block. Memory is bounded by two blocks for each
-    thread, however many boards there are. A block is searched for a few solutions of every board.
-    Boards with more are counted by themselves: with method ``auto`` those of 9x9 cells are
-    contracted, and the others counted by whatever takes less.
+    Boards are counted in blocks, one block per thread, or one board after the other if they take
+    long. The ``stats`` of a result are those of its block. However many boards there are, memory is
+    bounded by two blocks per thread. Each block is first searched for a few solutions of every
+    board. Boards with more solutions are then counted individually: with method ``auto``, 9x9
+    boards by contraction, and other boards by the faster method.
 
-    The results are an iterator over a ``Count`` for every board. Its method ``blocks`` gives a
-    ``ResultBlock`` of many boards instead, and ``numbers`` one array of all counts: neither makes
-    an object for a board.
+    The results are an iterator over a ``Count`` for every board. Its method ``blocks`` yields a
+    ``ResultBlock`` of many boards instead, and ``numbers`` returns one array of all counts. Neither
+    of them makes an object per board.
 
     Parameters
     ----------
     boards
-        Any iterable of what ``count`` takes: a list, a generator, an open file with a board on
-        every line, a NumPy array of strings, a column of pandas, Arrow or polars; or the
-        ``pathlib.Path`` of a file. In an array of numbers of two dimensions every row is a board,
-        in one of three every grid. If it is one of PyTorch, JAX or CuPy, arrays of results are too.
+        Any iterable of boards as ``count`` takes them: a list, a generator, an open file with a
+        board on every line, a NumPy array of strings, a column of pandas, Arrow or polars; or the
+        ``pathlib.Path`` of a file. In an array of numbers with two dimensions every row is a board,
+        with three dimensions every grid. For an array of PyTorch, JAX or CuPy, arrays of results
+        are of the same library.
     box
-        The shape of the boxes of all boards; by default each has its own, or it is guessed.
+        The shape of the boxes of all boards. By default each board has its own, or it is guessed.
     on_error
-        What happens at a board that cannot be read. ``raise``: the results end with its error, once
-        all boards before it are counted. ``record``: a ``BadBoard`` with the error stands in its
-        place, and all others are counted; their ``error`` is None.
+        ``raise``: the results end with the error of the first board that cannot be read, after the
+        boards before it. ``record``: the result of such a board is a ``BadBoard`` with the error,
+        and the other boards are counted; their ``error`` is None.
     engine
         As for ``count``.
     cluster
-        As for ``count``. Blocks are counted by the workers side by side, and a board that takes one
-        of them long by all. It is connected from the first result on to the last, or to ``close``.
+        As for ``count``. Each worker counts blocks; a board that takes one worker long is counted
+        by all of them. The connection lasts from the first result to the last, or until ``close``.
     cancel
-        Stops the work on all boards whose results were not taken yet.
+        A token that stops the work on all boards whose results have not been read.
     **options
         The fields of ``Options``.
 
     Raises
     ------
     InputError
-        At once, if no boards are given, or an option's value is wrong. If one of the boards is no
-        board, as ``on_error`` says; ``board 17: ...`` names it by its index, from 0.
+        Immediately, if ``boards`` is not an iterable of boards, or an option is wrong. Later, with
+        ``on_error="raise"``, if one of the boards cannot be read; ``board 17: ...`` names its
+        index, from 0.
     DeviceError, TooExpensive, ClusterError, Interrupted, Cancelled
         As ``count`` does.
     """
     refuse_both(engine, cluster)
     with cancelling(cancel):
-        found = batches_of(boards, box)
-        chosen = Options(**options)
+        batches_and_errors = batches_of(boards, box)
+        checked_options = Options(**options)
         if cluster is not None:
-            chosen.refuse_seconds("a cluster")
+            checked_options.refuse_seconds("a cluster")
 
         def counts(batches: Iterator[Batch]) -> Generator[ResultBlock, None, None]:
             if cluster is None:
-                return count_batches(batches, chosen, engine_for(chosen, engine))
-            return _count_many_on(cluster, batches, chosen)
+                return count_batches(batches, checked_options, engine_for(checked_options, engine))
+            return _count_many_on(cluster, batches, checked_options)
 
-        return Results(with_bad_boards(found, counts, on_error), cancel, boards)
+        return Results(with_bad_boards(batches_and_errors, counts, on_error), cancel, boards)
 
 
 def _count_many_on(

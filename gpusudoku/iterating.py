@@ -1,4 +1,4 @@
-"""Results of many boards, in order, with the errors of bad boards in their places."""
+"""Results of many boards, in order, with errors for the boards that cannot be read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 _CONSUMED = ", consumed"
 ON_ERROR = ("raise", "record")
-"""Choices for boards that cannot be read."""
+"""What to do with boards that cannot be read."""
 
 
 def with_bad_boards(
@@ -32,13 +32,13 @@ def with_bad_boards(
     work: Callable[[Iterator[Batch]], Generator[Block, None, None]],
     on_error: str,
 ) -> Generator[Block | BadBoard, None, None]:
-    """Give the results of good boards, and raise or record the errors of bad ones.
+    """Yield the results of good boards, and raise or record the errors of bad ones.
 
     Raises
     ------
     InputError
-        At once, if ``on_error`` is neither; else if it is ``raise``, in the place of the first bad
-        board.
+        Immediately, if ``on_error`` is not one of ``ON_ERROR``. With ``raise``, at the first bad
+        board, after the results of the boards before it.
     """
     if on_error not in ON_ERROR:
         raise InputError(f"on_error {described(on_error)}: expected {' or '.join(ON_ERROR)}")
@@ -65,11 +65,11 @@ def _good_boards(
 def _merged(
     blocks: Generator[Block, None, None], bad_boards: deque[BadBoard]
 ) -> Generator[Block | BadBoard, None, None]:
-    """Yield blocks and bad boards in the order of their boards; blocks are split where needed."""
-    next_index = 0
+    """Yield blocks and bad boards in the order of the input. Split blocks where a bad board was."""
+    next_index = 0  # among all boards, of the next row to yield
     with closing(blocks):
         for block in blocks:
-            start = 0
+            start = 0  # rows of this block that were yielded
             while bad_boards and bad_boards[0].index - next_index <= len(block) - start:
                 end = start + bad_boards[0].index - next_index
                 if start < end:
@@ -84,7 +84,7 @@ def _merged(
 
 
 def only_row(block: Iterable[Result | InputError]) -> Result:
-    """Return the row of a block of one board; an InputError in its place is raised."""
+    """Return the only row of a block. Raise it if it is an InputError."""
     [row] = block
     if isinstance(row, InputError):
         raise row
@@ -92,7 +92,7 @@ def only_row(block: Iterable[Result | InputError]) -> Result:
 
 
 def rows_of(blocks: Iterable[Any], on_error: str) -> Iterator[Any]:
-    """Yield the rows of blocks; an InputError in the place of a row is raised, or a bad board."""
+    """Yield the rows of blocks. Raise rows that are InputErrors, or yield a BadBoard for them."""
     index = 0
     for block in blocks:
         for row in block:
@@ -105,7 +105,7 @@ def rows_of(blocks: Iterable[Any], on_error: str) -> Iterator[Any]:
 
 
 def _length(boards: Any) -> int | None:
-    """Return the number of boards, None if they do not tell it."""
+    """Return the number of boards; None if they have no length."""
     try:
         return len(boards)
     except (TypeError, OverflowError):
@@ -123,12 +123,13 @@ def _in_library(block: ResultBlock | BadBoard, destination: Destination) -> Resu
 class Results(Generic[Row]):
     """An iterator over the results of many boards, in their order.
 
-    Boards are processed in blocks, and iterating makes an object for each board; ``blocks`` and
-    ``numbers`` make none. ``close`` stops the work on the remaining boards, and so does the cancel
-    token of the call. ``len`` is the number of all boards; it is a TypeError if that is not known
-    before they are read. Results can be read once: a second loop yields nothing and gives a
-    RuntimeWarning. After an error, and for ``blocks`` and ``numbers``, a second reading is an
-    InputError.
+    Boards are processed in blocks. Iterating makes an object for each board; ``blocks`` and
+    ``numbers`` do not. ``close`` stops the work on the remaining boards, and so does the cancel
+    token of the call. ``len`` is the number of all boards, or a TypeError if it is unknown until
+    they are read.
+
+    Results can be read once. A second loop yields nothing and gives a RuntimeWarning. Reading again
+    after an error, or by ``blocks`` or ``numbers``, raises an InputError.
     """
 
     def __init__(
@@ -145,11 +146,11 @@ class Results(Generic[Row]):
         self._objects: Iterator[Row] = iter(())
         self._numbers = list[NDArray[Any]]()
         self._read = 0
-        """Results that were read."""
+        """The number of results read."""
         self._read_of_block = 0
-        """Those of the current block."""
+        """The number of results read from the current block."""
         self._end = ""
-        """The reason why there are no more results; empty while there may be some."""
+        """The reason why there are no more results; empty if there may be more."""
 
     def __repr__(self) -> str:
         total = "" if self._length is None else f" of {self._length}"
@@ -164,7 +165,8 @@ class Results(Generic[Row]):
         return self._length != 0
 
     def __iter__(self) -> Results[Row]:
-        if self._end == _CONSUMED:  # no error, as a loop over chunks by islice ends like this
+        if self._end == _CONSUMED:
+            # Not an error, because a loop over chunks by islice ends in this way.
             warnings.warn(self._no_more(), RuntimeWarning, stacklevel=2)
         else:
             self._check_open()
@@ -174,7 +176,7 @@ class Results(Generic[Row]):
         try:
             check_cancelled(self._cancel)
         except Cancelled:
-            # Whoever keeps the error keeps this object, too, which would keep its threads.
+            # The traceback of the error refers to this object. It must not keep threads alive.
             self.close()
             raise
         while True:
@@ -192,7 +194,7 @@ class Results(Generic[Row]):
         """Return the next block, or None at the end."""
         try:
             block = next(self._blocks, None)
-        except TooExpensive as error:  # it concerns the next board
+        except TooExpensive as error:  # about the next board
             self._end = f", ended by board {self._read}: {error}"
             raise TooExpensive(f"board {self._read}: {error}", error.seconds) from None
         except BaseException as error:
@@ -203,11 +205,11 @@ class Results(Generic[Row]):
         return block
 
     def _no_more(self) -> str:
-        """Say why there are no more results."""
+        """Return the message that there are no more results."""
         return f"{self!r} is used up: results can be read once, so keep them with list(...)"
 
     def _check_open(self) -> None:
-        """Raise an InputError if there are no more results, instead of silently giving none."""
+        """Raise an InputError if there are no more results. Yielding nothing would hide that."""
         check_cancelled(self._cancel)
         if self._end:
             raise InputError(self._no_more())
@@ -236,16 +238,15 @@ class Results(Generic[Row]):
             block = self._next_block()
 
     def numbers(self, out: Any = None) -> NDArray[Any]:
-        """The number of solutions found of each remaining board, int64 (B).
+        """Return the number of solutions of each remaining board, int64 (B).
 
-        The array has Python objects instead, integers and None, if a number exceeds int64 or if
-        there is a ``BadBoard``, whose number is None. A number that reaches the limit may be
-        smaller than the count. After an error, the next call returns the numbers that were found
-        before it.
+        If a number exceeds int64, or there is a ``BadBoard``, whose number is None, the dtype is
+        object. A number that reaches the limit is a lower bound. After an error, the next call
+        returns the numbers before it.
 
-        If the boards were an array of PyTorch, JAX or CuPy, an array of int64 is in the same
+        If the boards were an array of PyTorch, JAX or CuPy, an array of int64 is of the same
         library and on the same device. ``out`` is an array to fill and return: int64 (B), as for
-        ``Solutions.sample``. If it cannot be filled, that is an InputError, and the next call
+        ``Solutions.sample``. If it cannot be filled, an InputError is raised, and the next call
         returns the numbers.
         """
         if not (self._end and self._numbers):
@@ -253,11 +254,12 @@ class Results(Generic[Row]):
                 self._numbers.append(block.numbers)
         all_numbers = np.concatenate([np.zeros(0, np.int64), *self._numbers])
         result: NDArray[Any] = self._destination.give(all_numbers, out)
-        self._numbers = []  # only now: after an error of ``give`` they are returned again
+        # Only now: after an error of ``give`` the next call returns the numbers.
+        self._numbers = []
         return result
 
     def close(self) -> None:
-        """Stop the work."""
+        """Stop the work on the remaining boards."""
         self._end = self._end or ", closed"
         self._blocks.close()
         self._objects = iter(())

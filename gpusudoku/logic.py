@@ -1,4 +1,4 @@
-"""Solving by techniques, without guesses: at once, or explained step by step."""
+"""The functions ``simplify`` and ``explain``: solving by techniques, without guesses."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ class Simplified:
     board: Board
     """The board with the cells that the techniques solve."""
     candidates: NDArray[np.uint64]
-    """uint64 (n * n), read-only: per cell the mask of digits left, in solved cells that digit
+    """uint64 (n * n), read-only: the candidates mask of each cell, in solved cells the digit
     alone."""
     contradictory: bool
-    """True if they showed that there is no solution; board and candidates are then the input's."""
+    """True if the techniques prove that there is no solution. Then board and candidates are the
+    input's."""
 
     def __post_init__(self) -> None:
         self.candidates.setflags(write=False)
@@ -53,7 +54,7 @@ class Simplified:
 
     @property
     def candidates_left(self) -> int:
-        """The number of candidates left in the empty cells."""
+        """The number of candidates in the empty cells."""
         counts = np.bitwise_count(self.candidates)
         return int(counts[self.board.cells == 0].sum())
 
@@ -111,19 +112,19 @@ def simplify(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explained:
-    """The result of ``explain``, step by step; ``str`` gives a sentence a line."""
+    """The result of ``explain``. ``str`` gives a line per step."""
 
     puzzle: Board
-    """The board that was given."""
+    """The input."""
     board: Board
     """The board with the cells that the techniques solve."""
     candidates: NDArray[np.uint64]
-    """uint64 (n * n), read-only: per cell the mask of digits left, in solved cells that digit
+    """uint64 (n * n), read-only: the candidates mask of each cell, in solved cells the digit
     alone."""
     steps: tuple[Step, ...]
-    """The finds, in their order."""
+    """The steps, in order."""
     contradictory: bool
-    """True if they showed that there is no solution; the board is then the one that shows it."""
+    """True if the steps prove that there is no solution. Then ``board`` has the contradiction."""
     ending: str
     """The reason why there are no more steps, in words."""
 
@@ -150,11 +151,11 @@ class Explained:
 
     @property
     def solved(self) -> bool:
-        """True if every cell has its digit, and nothing contradicts."""
+        """True if every cell has a digit, without a contradiction."""
         return self.board.is_full and not self.contradictory
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it but the candidates as JSON types."""
+        """Return everything but the candidates as JSON types."""
         return {
             "board": str(self.puzzle),
             "box": str(self.puzzle.geometry),
@@ -185,12 +186,12 @@ def explain(
     board, techniques, box
         As for ``simplify``.
     cancel
-        Stops it, by ``Cancelled``: a board of 64x64 cells may take long.
+        A token that stops the work, by ``Cancelled``: a 64x64 board may take long.
 
     Raises
     ------
     InputError, Cancelled
-        If the board cannot be read, or a technique is unknown; once it is cancelled.
+        If the board cannot be read, or a technique is unknown; if the token is cancelled.
     """
     puzzle = board_of(board, box)
     bits = parse_techniques(techniques)

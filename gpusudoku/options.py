@@ -1,4 +1,4 @@
-"""The options of counting and searching, checked."""
+"""The options of counting and searching, and their validation."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _CHOICES = {
 }  # fmt: skip
 MAX_JOBS = 1024
 MAX_PARTS = 1 << 16
-"""The most parts of one run: every part makes all tasks, and does some of them."""
+"""Parts of one run. Every part lists all tasks, so more parts would cost more than they save."""
 MAX_NUMBER = (1 << 63) - 1
-"""The most puzzles or samples of one run: their numbers are signed 64-bit integers."""
+"""Puzzles or samples of one run: their numbers are signed 64-bit integers."""
 MAX_SECONDS = 1e9
-"""The longest time limit, some 30 years."""
+"""The longest time limit, about 30 years."""
 MEMORY = 2 << 30
-"""The memory of a contraction by default, in bytes."""
+"""The default memory of a contraction, in bytes."""
 MIN_MEMORY = 256 << 20
-"""The least that can be chosen: a 9x9 board takes no more than this on one thread."""
+"""The smallest value of the option, in bytes: a 9x9 board takes less on one thread."""
 
 
 Parameters = ParamSpec("Parameters")
@@ -61,35 +61,36 @@ class Options:
     Parameters
     ----------
     device
-        ``auto`` (CUDA where that is quicker), ``cpu`` or ``cuda``.
+        ``cpu``, ``cuda``, or ``auto`` for the device that is expected to be faster.
     method
-        ``search`` visits solutions, ``contraction`` counts without visiting, ``auto`` takes the one
-        that should take less time.
+        ``search`` visits every solution, ``contraction`` counts without visiting them, ``auto``
+        chooses the method that is expected to be faster.
     memory
-        The most bytes that a contraction may take; 2 GiB by default.
+        The memory that a contraction may use, in bytes; 2 GiB by default.
     jobs
         The number of CPU threads; None for all usable cores.
     gpus
         The numbers of the GPUs to use, such as ``(0, 1)``; None for all.
     limit
-        The search stops once this many solutions are found; None for never.
+        The number of solutions at which the search stops; None for no limit.
     seconds
-        The work on each board ends after this time, without that of compiling, and the count is a
-        lower bound; None for never.
+        The time limit for each board, not counting compilation. A count that it ends is a lower
+        bound. None for no limit.
     cutoff
-        The frontier is expanded until no board is larger; None: until it is wide enough.
+        The size of board above which the frontier is expanded; None to expand it until it is wide
+        enough.
     cutoff_by
-        What the cutoff measures: the search ``space``, or the number of ``empty`` cells.
+        The size that the cutoff limits: the search ``space``, or the number of ``empty`` cells.
     strategy
-        Which cell to guess: the ``first`` empty one, or one with the fewest candidates, ``min``
+        The cell to guess: the ``first`` empty one, or ``min``, one with the fewest candidates
         (minimum remaining values, MRV).
     propagate
-        The techniques applied at every node, comma-separated: see ``simplify``.
+        The techniques to apply at every node, separated by commas: see ``simplify``.
 
     Raises
     ------
     InputError
-        If a value is out of range, or of another type.
+        If a value is out of range, or has the wrong type.
     """
 
     device: str = "auto"
@@ -105,12 +106,12 @@ class Options:
     propagate: str = DEFAULT
 
     def refuse_seconds(self, work: str) -> None:
-        """Raise an InputError if there is a time limit, which this kind of work does not have."""
+        """Raise an InputError if there is a time limit, which ``work`` does not support."""
         if self.seconds is not None:
             raise InputError(f"seconds {self.seconds:g}: {work} has no time limit")
 
     def search_facts(self) -> dict[str, Any]:
-        """Return the options that the results of a search, or their order, depend on, as JSON."""
+        """Return the options that affect the results of a search or their order, as JSON types."""
         return {
             "method": self.method,
             "limit": self.limit,
@@ -140,8 +141,10 @@ class Options:
                 words = name.replace("_", " ")
                 raise InputError(f"{words} {described(value)}: expected {', '.join(choices)}")
         if self.memory < MIN_MEMORY:
-            least = f"{MIN_MEMORY >> 20} MiB"
-            raise InputError(f"memory {described(self.memory)} bytes: at least {least} are needed")
+            minimum = f"{MIN_MEMORY >> 20} MiB"
+            raise InputError(
+                f"memory {described(self.memory)} bytes: at least {minimum} are needed"
+            )
         if self.jobs is not None and not 1 <= self.jobs <= MAX_JOBS:
             raise InputError(f"jobs {described(self.jobs)}: expected from 1 to {MAX_JOBS}")
         if self.limit is not None and self.limit < 1:
@@ -176,17 +179,20 @@ class Options:
 
 
 def takes_options(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Let a function that takes the fields of ``Options`` raise the TypeError of other keywords."""
+    """Make a function that takes the fields of ``Options`` refuse other keywords by TypeError."""
     parameters = signature(function).parameters.values()
-    known = [each.name for each in parameters if each.kind is not Parameter.VAR_KEYWORD]
-    known += [field.name for field in fields(Options)]
+    # The function declares the options as ``**options``, so Python would accept any keyword.
+    keywords = [
+        parameter.name for parameter in parameters if parameter.kind is not Parameter.VAR_KEYWORD
+    ]
+    keywords += [field.name for field in fields(Options)]
 
     @wraps(function)
     def checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         for name in kwargs:
-            if name not in known:
-                close = get_close_matches(name, known, n=1)
-                guess = f"; did you mean {close[0]!r}?" if close else ""
+            if name not in keywords:
+                similar = get_close_matches(name, keywords, n=1)
+                guess = f"; did you mean {similar[0]!r}?" if similar else ""
                 raise TypeError(
                     f"{function.__name__}() got an unexpected keyword argument {name!r}{guess}"
                 )
@@ -196,5 +202,5 @@ def takes_options(function: Callable[Parameters, Result]) -> Callable[Parameters
 
 
 def is_integer(value: object) -> bool:
-    """Tell whether a value is an integer, NumPy's included, and not a truth value."""
+    """Return whether a value is an integer, also one of NumPy, but not a bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)

@@ -17,9 +17,9 @@ STYLE: dict[Any, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 9,
     "legend.title_fontsize": 10,
-    "svg.hashsalt": "gpusudoku",  # the same figure is the same file
+    "svg.hashsalt": "gpusudoku",  # identical figures give identical files
 }
-"""The settings of matplotlib with which figures are drawn."""
+"""Settings of matplotlib for all figures."""
 
 
 def require_matplotlib() -> None:

@@ -1,7 +1,4 @@
-"""Results of counting and solving: numbers, solutions and statistics, of one board or of many.
-
-``--json`` prints ``Count.as_dict`` of a single board.
-"""
+"""Results of counting and solving: numbers, solutions and statistics of one board or of many."""
 
 from __future__ import annotations
 
@@ -23,20 +20,23 @@ from gpusudoku.board.text import draw
 from gpusudoku.errors import InputError, described
 
 LONGEST_NUMBER = 60
-"""Digits of a count that is shown in full where it stands for itself, as in a notebook."""
+"""Digits of a count that a notebook shows in full. Longer ones are shown as ``about 1.234e+99``."""
 
 _PLAIN_FORMAT = re.compile(r"(.?[<>^])?(\d*)([,_]?)d?")
-"""An alignment, a width, a separator of thousands: of a format, what text can follow."""
+"""The formats that also work for ``1,000+``: alignment, width, separator of thousands."""
 
 
 def decimal_digits(number: int) -> str:
-    """All digits of an integer; ``str`` refuses those of more than 4300, which boards can have."""
+    """Return all digits of an integer.
+
+    ``str`` refuses integers of more than 4300 digits, and counts of large boards can have more.
+    """
     return str(Decimal(number))
 
 
 @dataclass(frozen=True)
 class SearchStats:
-    """Statistics of a search. Times are in seconds, without start-up and compiling."""
+    """Statistics of a search. Times are in seconds, without start-up and compilation."""
 
     method: ClassVar[str] = "search"
     strategy: str
@@ -44,57 +44,57 @@ class SearchStats:
     propagate: str
     """The techniques that were applied at every node."""
     cutoff: float | None
-    """The largest size of frontier boards; None if only their number mattered."""
+    """The cutoff for frontier boards; None if the frontier was expanded to a number of boards."""
     cutoff_by: str
-    """``space`` or ``empty``: the cutoff is a search space or a number of empty cells."""
+    """What the cutoff limits: ``space``, the search space, or ``empty``, the empty cells."""
     cutoff_reached: bool
-    """False if the frontier was as large as it may be before that."""
+    """False if the frontier reached its largest allowed size before the cutoff."""
     frontier_width: int
-    """The number of frontier boards that the device wants."""
+    """The number of frontier boards that the device needs to be busy."""
     frontier_boards: int
-    """The number of frontier boards that there were; 1, the board itself, if it took a moment."""
+    """The number of frontier boards made; 1, the board itself, if a quick search was enough."""
     boards_explored: int
-    """Partial boards made: the root, and one more for every guess."""
+    """Partial boards made: the board itself, and one more for every guess."""
     nodes: int
-    """Boards looked at, also while the frontier was made."""
+    """Partial boards visited, including those visited while making the frontier."""
     deepest: int
-    """The most boards that waited on one stack."""
+    """The largest number of boards on one stack."""
     seconds: float
-    """The whole search."""
+    """The time of the whole search."""
     expansion_seconds: float
-    """Making the frontier, which is part of it."""
+    """The part of ``seconds`` that making the frontier took."""
     utilisation: tuple[float, ...]
-    """For every worker the share of the remaining time in which it worked: a CPU thread by its time
-    on a core."""
+    """For every worker, the fraction of the remaining time in which it worked. For a CPU thread
+    that is its time on a core."""
     launches: int = 0
     """Launches of the kernel on GPUs; 0 if the CPU searched."""
     gpu: str = ""
-    """The name of the GPU, or the names of several; empty if the CPU searched."""
+    """The name of the GPU, or of several; empty if the CPU searched."""
     gpu_threads: int = 0
-    """The number of threads of a launch."""
+    """The number of threads in a launch."""
     gpu_busy: float = 0.0
-    """The share of these threads that had a board, on average over the time of all launches."""
+    """The fraction of these threads that had a board, averaged over the time of all launches."""
 
 
 @dataclass(frozen=True)
 class ContractionStats:
-    """Statistics of a contraction. Times are in seconds, without start-up and compiling."""
+    """Statistics of a contraction. Times are in seconds, without start-up and compilation."""
 
     method: ClassVar[str] = "contraction"
     products: int
-    """Products that were added up."""
+    """The number of products added up."""
     seconds: float
-    """The whole contraction."""
+    """The time of the whole contraction."""
     utilisation: tuple[float, ...]
-    """For every worker the share of the sum's time in which it worked."""
+    """For every worker, the fraction of the time of the sum in which it worked."""
     on_gpu: bool = False
-    """True if GPUs summed; the CPU makes the lists and tensors in any case."""
+    """True if GPUs added the products. The CPU always makes the lists and tensors."""
     gpu: str = ""
-    """The name of the GPU, or the names of several; empty if the CPU summed."""
+    """The name of the GPU, or of several; empty if the CPU added the products."""
 
 
 def numbers_of(counts: Sequence[int]) -> NDArray[Any]:
-    """Counts as an array (B): int64, or Python's integers where one exceeds that."""
+    """Return counts as an array (B): int64, or object (Python integers) if one exceeds int64."""
     fits = max(counts, default=0) < 1 << 63
     return np.array(counts, np.int64 if fits else object)
 
@@ -104,14 +104,17 @@ Stats = SearchStats | ContractionStats
 
 @dataclass(frozen=True)
 class Estimates:
-    """Estimated seconds for each method on one typical 2024 core, made before choosing."""
+    """Estimated times from which a method was chosen, in seconds on the reference core.
+
+    The reference core is one core of a typical CPU of 2024.
+    """
 
     search_seconds: float | None = None
-    """Seconds of a search; None if they were not estimated."""
+    """The time of a search; None if it was not estimated."""
     contraction_seconds: float | None = None
-    """Seconds of a contraction; None if they were not estimated, or there is none."""
+    """The time of a contraction; None if it was not estimated, or no contraction is possible."""
     no_contraction: str = ""
-    """The reason why there is no contraction, if one was estimated."""
+    """The reason why no contraction is possible, if one was considered."""
 
     def seconds_of(self, method: str) -> float | None:
         """Return the estimated seconds of a method; None if it was not estimated."""
@@ -119,7 +122,7 @@ class Estimates:
 
 
 def _arithmetic(operation: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Make methods of ``Count`` that apply an operation to its number, as first or last operand."""
+    """Make two methods of ``Count``: for its number as the first operand, and as the last."""
     return (
         lambda count, *operands: operation(operator.index(count), *operands),
         lambda count, operand: operation(operand, operator.index(count)),
@@ -130,12 +133,13 @@ def _arithmetic(operation: Callable[..., Any]) -> tuple[Callable[..., Any], Call
 class Count:
     """The number of solutions of a board.
 
-    ``count`` is exact if ``exact``; if not, a limit was reached and the count is that or more.
+    If ``exact`` is true, ``count`` is the number. Otherwise a limit was reached, and ``count`` is a
+    lower bound.
 
-    It behaves like the number: in comparisons, arithmetic, ``int``, ``bool``, ``hash``, ``round``
-    and formats. If a limit was reached, it equals only itself, and it is less or greater than
-    another number only where the limit decides that. Everything else is a ValueError then, but
-    ``bool``, which is true once a solution is found, and formats, which show ``1,000+``.
+    An exact count behaves like the number in comparisons, arithmetic, ``int``, ``bool``, ``hash``,
+    ``round`` and formats. A count that is not exact equals only itself. Comparing it with another
+    number works if the lower bound decides the comparison. ``bool`` is true if a solution was
+    found, and formats show ``1,000+``. Everything else raises a ValueError.
     """
 
     error: ClassVar[InputError | None] = None
@@ -148,9 +152,9 @@ class Count:
     jobs: int
     """The number of workers: CPU threads or GPUs."""
     stats: Stats
-    """Statistics; of a board of a batch, of all boards that were counted together."""
+    """Statistics of the count. Boards of a batch share those of all boards counted together."""
     estimates: Estimates | None = None
-    """Estimates made before; None for a board of a batch."""
+    """The estimates from which the method was chosen; None for a board of a batch."""
     ended_after: float | None = None
     """The time limit in seconds, if it ended the count."""
 
@@ -175,7 +179,7 @@ class Count:
         return self._compare(operator.ge, other)
 
     def _compare(self, holds: Callable[[Any, Any], bool], other: Any) -> bool:
-        """Compare with another number; a ValueError unless all possible numbers agree."""
+        """Compare with another number. Raise a ValueError if the outcome is unknown."""
         if self is other:
             return holds(self.count, self.count)
         is_count = isinstance(other, Count)
@@ -190,7 +194,7 @@ class Count:
 
     @property
     def _bounds(self) -> list[float]:
-        """Return the least and the greatest possible number."""
+        """Return the smallest and the largest possible number."""
         return [self.count] if self.exact else [self.count, math.inf]
 
     def __bool__(self) -> bool:
@@ -225,7 +229,7 @@ class Count:
         return round(operator.index(self), ndigits)
 
     def _unknown(self, purpose: str) -> NoReturn:
-        """Raise an InputError: a limit hides the number."""
+        """Raise an InputError that explains why the number is unknown."""
         why = f"the limit {decimal_digits(self.count)} was reached"
         if self.ended_after is not None:
             why = f"the count ended after {self.ended_after:g} s"
@@ -252,7 +256,7 @@ class Count:
         return draw(self.board.geometry, self.board.cells, caption=self._in_words())
 
     def _in_words(self) -> str:
-        """Write the number of solutions; of a number that fills lines only its size."""
+        """Write the number of solutions, a very long one in scientific notation."""
         number = str(self)
         if len(number) > LONGEST_NUMBER:
             number = f"about {Decimal(self.count):.3e}"
@@ -265,16 +269,16 @@ class Count:
 
     @property
     def solvable(self) -> bool | None:
-        """Tell whether there is a solution; None if the time limit hides that."""
+        """True if there is a solution; None if the time limit ended the work too early to know."""
         return None if self.count == 0 and not self.exact else bool(self)
 
     @property
     def unique(self) -> bool | None:
-        """Tell whether there is exactly one solution; None if the limit hides that."""
+        """True if there is exactly one solution; None if the limit ended the count too early."""
         return self.count == 1 if self.exact or self.count > 1 else None
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON types; integers that may exceed 2^53 are strings."""
+        """Return all fields as JSON types; integers that may exceed 2^53 are strings."""
         estimates = self.estimates or Estimates()
         return {
             "board": str(self.board),
@@ -297,29 +301,29 @@ class Count:
 
 @dataclass(frozen=True, repr=False)
 class Solution:
-    """The outcome of ``solve``, true if a solution was found."""
+    """The result of ``solve``. It is true if a solution was found."""
 
     error: ClassVar[InputError | None] = None
     """None; a ``BadBoard`` has its error here."""
     puzzle: Board
     """The board that was solved."""
     board: Board | None
-    """A solution, None if none was found."""
+    """A solution, or None if no solution was found."""
     unique: bool | None
-    """True if there is exactly one; None if nobody looked for a second, or the time was over."""
+    """True if the solution is unique; None if no second one was searched for, or time ended."""
     stats: Stats
-    """Statistics of the search; of a board of many, of all boards that were solved together."""
+    """Statistics of the search. Boards of a batch share those of all boards solved together."""
 
     def __bool__(self) -> bool:
         return self.board is not None
 
     @property
     def solvable(self) -> bool | None:
-        """Tell whether there is a solution; None if the time limit hides that."""
+        """True if there is a solution; None if the time limit ended the work too early to know."""
         return None if self.board is None and self.unique is None else bool(self)
 
     def __str__(self) -> str:
-        """In words: ``the only solution``, ``one of several solutions`` and so on."""
+        """Return a description: ``the only solution``, ``one of several solutions`` and so on."""
         if self.board is None:
             return "unknown (time limit)" if self.unique is None else "no solution"
         names = {True: "the only solution", False: "one of several solutions", None: "a solution"}
@@ -334,42 +338,44 @@ class Solution:
 
 
 def is_unique(count: int, limit: int | None) -> bool | None:
-    """Tell whether a count means a single solution; None if the limit hides that."""
+    """Return whether a count means a unique solution; None if the limit was 1 and reached."""
     return None if count == limit == 1 else count == 1
 
 
 @dataclass(frozen=True)
 class ResultBlock(RowBlock):
-    """Results of boards that were worked on together, in columns of B rows.
+    """Results of boards that were counted or solved together, in columns of B rows.
 
-    Iterating gives a ``Solution`` for each board if there are solutions, else a ``Count``.
+    Iterating yields a ``Solution`` for each board if there are solutions, else a ``Count``.
     """
 
-    _COLUMNS = ("numbers", "solutions", "shares", "errors")  # and boards, in main memory
+    # ``boards`` is a column, too, but always in main memory.
+    _COLUMNS = ("numbers", "solutions", "shares", "errors")
     boards: Batch
     numbers: NDArray[Any]
-    """int64 (B), or object, Python's integers, where one exceeds that: solutions found of each
+    """int64 (B), or object (Python integers) if one exceeds int64: the number of solutions of each
     board, at most the limit."""
     limit: int | None
-    """Counts that reach it are not exact."""
+    """The number of solutions at which counting stops. Counts that reach it are not exact."""
     device: str
     """``cpu`` or ``cuda``."""
     jobs: int
     """The number of workers."""
     stats: Stats
-    """Statistics of all of them together."""
+    """Statistics of the whole block."""
     estimates: Estimates | None = None
-    """Estimates made before, for a single board."""
+    """The estimates from which the method was chosen, if the block has a single board."""
     continued: bool = False
-    """True if the statistics include boards that came before."""
+    """True if the statistics include boards of earlier blocks."""
     ended_after: float | None = None
-    """The time limit in seconds, if it ended the work on the board; there is one board then."""
+    """The time limit in seconds, if it ended the work. Then the block has a single board."""
     solutions: NDArray[np.uint8] | None = None
-    """uint8 (B, n * n): a solution of every board that has one, 0 in all cells of the others."""
+    """uint8 (B, n * n): a solution of every board that has one; rows of 0 for other boards."""
     shares: NDArray[Any] | None = None
     """object (B, n * n, n): the number of solutions with each digit in each cell."""
     errors: NDArray[Any] | None = None
-    """object (B): a ``TooExpensive`` for each board whose shares are, and are 0; else None."""
+    """object (B): a ``TooExpensive`` for each board whose shares are too expensive, else None. The
+    shares of these boards are 0."""
     lines: bytes | memoryview | None = None
     """What a command writes, a line for each board, if the thread that counted them made it."""
 
@@ -412,17 +418,19 @@ class ResultBlock(RowBlock):
             yield Solution(board, solution, self.is_unique(n), self.stats)
 
     def chosen(self, mask: Any) -> Self:
-        """Return the results for which the mask, bool (B), is true; or those of a slice."""
+        """Return the rows that ``mask``, bool (B) or a slice, selects."""
         boards = self.boards.chosen(host_array(mask))
         return replace(super().chosen(mask), boards=boards, lines=None)
 
     def is_exact(self, count: int) -> bool:
-        """Tell whether one of the counts is exact."""
+        """Return whether a count of this block is exact."""
         return self.ended_after is None and (self.limit is None or count < self.limit)
 
     def is_unique(self, count: int) -> bool | None:
-        """Tell whether one of the counts means a single solution; None if a limit hides that."""
-        return None if self.ended_after and count < 2 else is_unique(count, self.limit)
+        """Return whether a count of this block is exactly 1; None if a limit hides that."""
+        if self.ended_after and count < 2:
+            return None
+        return is_unique(count, self.limit)
 
     @property
     def is_undecided(self) -> bool:
@@ -430,26 +438,26 @@ class ResultBlock(RowBlock):
         return self.ended_after is not None and bool((self.numbers < 2).all())
 
     def text(self, count: int) -> str:
-        """Write one of the counts as it is shown: ``N+`` for N or more."""
+        """Return a count of this block as text: ``N+`` for a lower bound."""
         return decimal_digits(count) + "+" * (not self.is_exact(count))
 
 
 @dataclass(frozen=True)
 class BadBoard:
-    """A board that could not be read, in the place of its result: see ``count_many``.
+    """The result for a board that could not be read: see ``count_many``.
 
-    It is no number: to add it, to order it, or to ask whether it is true, is an error. Among blocks
-    it is a block of one board.
+    It is not a number: adding it, comparing it, or using it as a condition is an error. Among
+    blocks it is a block of one board.
     """
 
     index: int
-    """Its place among the boards, from 0."""
+    """The index of the board, from 0."""
     error: InputError
-    """The error, with its place."""
+    """The error, which names the place in the input."""
 
     @property
     def numbers(self) -> NDArray[Any]:
-        """An array (1) that holds None."""
+        """An array (1) that contains None."""
         return np.array([None], object)
 
     def __bool__(self) -> bool:
@@ -462,5 +470,5 @@ class BadBoard:
         yield self
 
     def part(self, start: int, end: int) -> BadBoard:
-        """Return it as it is: there is no smaller part."""
+        """Return the block itself: it has only one board."""
         return self

@@ -1,4 +1,4 @@
-"""A solution of a board, or of each of many, and whether it is the only one."""
+"""The functions ``solve`` and ``solve_many``: a solution of a board, and whether it is unique."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ def solve(
     board, box, engine, progress, cancel
         As for ``count``.
     check_unique
-        Look for a second solution; without it all workers stop at the first.
+        Whether to search for a second solution. If False, the search stops at the first.
     **options
-        The fields of ``Options`` but the limit.
+        The fields of ``Options``, except the limit.
 
     Raises
     ------
     InputError, DeviceError, Interrupted, Cancelled
         As ``count`` does.
     """
-    found = board_of(board, box)
-    chosen = Options(**options)
-    limited = replace(chosen, limit=2 if check_unique else 1)
+    converted_board = board_of(board, box)
+    checked_options = Options(**options)
+    limited_options = replace(checked_options, limit=2 if check_unique else 1)
     with cancelling(cancel), reporting(progress):
-        return solve_board(found, limited, engine_for(chosen, engine))
+        return solve_board(converted_board, limited_options, engine_for(checked_options, engine))
 
 
 @takes_options
@@ -79,10 +79,10 @@ def solve_many(
 ) -> Results[Solution]:
     """Find a solution of each of many boards, in their order.
 
-    Boards are solved in blocks, one on each thread, or one after the other where they take long,
-    and the ``stats`` of a result are those of its block. Memory is bounded by two blocks for each
-    thread, however many boards there are. The results are an iterator over a ``Solution`` for every
-    board. Its method ``blocks`` gives a ``ResultBlock`` of many boards instead, as arrays.
+    Boards are solved in blocks, one block per thread, or one board after the other if they take
+    long. The ``stats`` of a result are those of its block. However many boards there are, memory is
+    bounded by two blocks per thread. The results are an iterator over a ``Solution`` for every
+    board. Its method ``blocks`` yields a ``ResultBlock`` of many boards instead, with arrays.
 
     Parameters
     ----------
@@ -98,83 +98,99 @@ def solve_many(
     """
     refuse_both(engine, cluster)
     with cancelling(cancel):
-        found = batches_of(boards, box)
-        chosen = Options(**options)
-        limited = replace(chosen, limit=2 if check_unique else 1)
+        batches_and_errors = batches_of(boards, box)
+        checked_options = Options(**options)
+        limited_options = replace(checked_options, limit=2 if check_unique else 1)
         if cluster is not None:
-            chosen.refuse_seconds("a cluster")
+            checked_options.refuse_seconds("a cluster")
 
-        def solved(batches: Iterator[Batch]) -> Generator[ResultBlock, None, None]:
+        def solutions(batches: Iterator[Batch]) -> Generator[ResultBlock, None, None]:
             if cluster is None:
-                yield from solve_batches(batches, limited, engine_for(chosen, engine))
+                local_engine = engine_for(checked_options, engine)
+                yield from solve_batches(batches, limited_options, local_engine)
                 return
-            from gpusudoku.runs.cluster import connected  # imported lazily: few need it
+            # Imported lazily: few calls need it.
+            from gpusudoku.runs.cluster import connected
 
-            with connected(cluster, chosen.jobs) as machine:
-                yield from solve_batches_on(batches, limited, machine)
+            with connected(cluster, checked_options.jobs) as machine:
+                yield from solve_batches_on(batches, limited_options, machine)
 
-        return Results(with_bad_boards(found, solved, on_error), cancel, boards)
+        return Results(with_bad_boards(batches_and_errors, solutions, on_error), cancel, boards)
 
 
 def solve_board(board: Board, options: Options, engine: Engine) -> Solution:
-    """Search one board for as many solutions as the limit says, 1 or 2."""
+    """Solve one board. The limit, 1 or 2, is the number of solutions to search for."""
     [solution] = solve_block(Batch.of([board]), options, engine, watched=True)
     return cast("Solution", solution)
 
 
 def not_one(number: int) -> InputError | None:
-    """Return the error of a board that has not one solution, but so many; None if it has one."""
+    """Return the error for a number of solutions that is not 1; None if it is 1."""
     if number == 1:
         return None
-    found = "several solutions" if number else "no solution"
-    return InputError(f"the board has {found}, expected exactly one")
+    solutions = "several solutions" if number else "no solution"
+    return InputError(f"the board has {solutions}, expected exactly one")
 
 
 def only_solution(board: Board, engine: Engine) -> Board:
-    """Return the solution of a board; an InputError if it has none, or several."""
-    found = solve_board(board, Options(limit=2), engine)
-    if (error := not_one(0 if found.board is None else 1 if found.unique else 2)) is not None:
+    """Return the only solution of a board.
+
+    Raises
+    ------
+    InputError
+        If the board has no solution, or several.
+    """
+    solution = solve_board(board, Options(limit=2), engine)
+    if solution.board is None:
+        solution_count = 0
+    else:
+        solution_count = 1 if solution.unique else 2
+    error = not_one(solution_count)
+    if error is not None:
         raise error
-    assert found.board is not None
-    return found.board
+    assert solution.board is not None
+    return solution.board
 
 
 def solve_batches(
     batches: Iterable[Batch], options: Options, engine: Engine
 ) -> Generator[ResultBlock, None, None]:
-    """Solve boards in blocks, in their order; the limit is as for ``solve_board``."""
+    """Solve boards in blocks, in their order, with the limit of ``solve_board``."""
 
     def solve(block: Batch, alone: bool) -> Generator[Any, None, None]:
         searcher = engine.for_block if alone else engine
-        solved, slow = _solve(block, together(options), searcher)
-        others = (solve_block(block.part(index, index + 1), options, engine) for index in slow)
-        results = in_turn(solved, slow, others)
-        if alone and slow:
+        quick_results, slow_boards = _solve(block, together(options), searcher)
+        slow_results = (
+            solve_block(block.part(index, index + 1), options, engine) for index in slow_boards
+        )
+        results = in_turn(quick_results, slow_boards, slow_results)
+        if alone and slow_boards:
+            # One thread works on each block, and each slow board takes all threads.
             yield Deferred(results)
         else:
             yield from results
 
-    return in_blocks(batches, engine.most_boards, solve, engine.side_by_side)
+    return in_blocks(batches, engine.max_boards, solve, engine.parallel_blocks)
 
 
 def solve_batches_on(
     batches: Iterable[Batch], options: Options, engine: Cluster
 ) -> Generator[ResultBlock, None, None]:
-    """Solve boards on a cluster as ``solve_batches`` does here."""
-    for found in engine.answers(batches, _solve_whole, options):
-        if isinstance(found, ResultBlock):
-            yield found
-        else:  # a board that takes long: one worker has as long as it needs
+    """Solve boards on a cluster, as ``solve_batches`` does on this machine."""
+    for answer in engine.answers(batches, _solve_whole, options):
+        if isinstance(answer, ResultBlock):
+            yield answer
+        else:  # a board that takes long: one worker solves it without a time limit
             yield from cast(
                 Generator[ResultBlock, None, None],
-                engine.answers([found], _solve_whole, options, inf),
+                engine.answers([answer], _solve_whole, options, inf),
             )
 
 
 def solve_each(
     batches: Iterable[Batch], options: Options, engine: Engine
 ) -> Generator[ResultBlock, None, None]:
-    """Solve every board by itself, so that its statistics are its own."""
+    """Solve every board individually, so that each has its own statistics."""
     for batch in batches:
         for board in batch.singles():
             yield solve_block(board, options, engine, watched=True)
@@ -189,21 +205,26 @@ def solve_block(
     block: Batch, options: Options, engine: Engine, *, watched: bool = False
 ) -> ResultBlock:
     """Solve boards of one geometry together, or one with a time limit; the limit is 1 or 2."""
-    solved, slow = _solve(block, options, engine, watched=watched)
-    return replace(solved, ended_after=options.seconds) if slow else solved
+    results, unfinished = _solve(block, options, engine, watched=watched)
+    return replace(results, ended_after=options.seconds) if unfinished else results
 
 
 def _solve(
     block: Batch, options: Options, engine: Engine, *, watched: bool = False
 ) -> tuple[ResultBlock, Sequence[int]]:
-    """Solve boards as ``solve_block`` does; return the indices of those not finished, too."""
+    """Solve boards as ``solve_block`` does. Return the results and the indices of slow boards."""
     rows, roots, outcome = find_solutions(block, options, engine, watched=watched)
     solutions = np.zeros_like(block.cells)
-    solutions[roots[::-1]] = rows[::-1]  # the last to be written, the first found, remains
+    # Several rows can belong to a board. In reverse order the first solution is written last.
+    solutions[roots[::-1]] = rows[::-1]
     numbers = np.minimum(np.bincount(roots, minlength=len(block)), options.limit or 0)
-    workers = engine.workers
-    stats = outcome.stats
-    solved = ResultBlock(
-        block, numbers, options.limit, engine.kind, workers, stats, solutions=solutions
+    results = ResultBlock(
+        block,
+        numbers,
+        options.limit,
+        engine.kind,
+        engine.workers,
+        outcome.stats,
+        solutions=solutions,
     )
-    return solved, outcome.unfinished
+    return results, outcome.unfinished

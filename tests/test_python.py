@@ -36,7 +36,7 @@ def test_completion_and_help_show_every_public_name() -> None:
         assert hasattr(gpusudoku, name)
         assert f"    class {name}(" in page or f"    {name}(" in page, name
     assert "collection" in page
-    assert "The most bytes that a contraction may take" in pydoc.plain(pydoc.render_doc(Options))
+    assert "The memory that a contraction may use" in pydoc.plain(pydoc.render_doc(Options))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

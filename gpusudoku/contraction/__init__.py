@@ -1,5 +1,5 @@
 """Counting without visiting solutions: a sum over the maps of the stacks of a board.
 
-``docs/contraction.md`` derives it. ``nine`` is for 9x9 boards, ``general`` for boards of any shape;
-``planning.contraction`` makes the cheapest one of a board, a ``Contraction`` of ``protocol``.
+``docs/contraction.md`` derives the method. ``nine`` contracts 9x9 boards, ``general`` boards of any
+shape. ``planning.contraction`` makes the cheapest ``Contraction`` (see ``protocol``) of a board.
 """

@@ -1,4 +1,4 @@
-"""The interface of a contraction, and the effort that may go into making one."""
+"""The interface of a contraction, and a budget for estimating one."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ LONG_SECONDS = 1.0
 class Contraction(Protocol):
     """A sum that counts the solutions of one board.
 
-    It is the sum of independent, numbered tasks. They depend on the board alone, never on threads,
-    device or speed; one call sums as many of them as its caller likes.
+    The sum consists of independent, numbered tasks. They depend on the board alone, not on threads,
+    device or speed. One call may sum any number of consecutive tasks.
     """
 
     seconds: float
-    """Estimated time on one core, in seconds of a machine of 2024: a price, no promise. 0 if it
-    is known that there is no solution."""
+    """The estimated time in seconds on one reference core. It is 0 if the board is known to have
+    no solution."""
     listing_seconds: float
-    """The time that this estimate took, without compiling."""
+    """The measured time of making this estimate in seconds, without compiling."""
 
     @property
     def device_sum(self) -> Callable[[Any], Callable[[range], tuple[int, int]]] | None:
@@ -36,7 +36,7 @@ class Contraction(Protocol):
 
     @property
     def factor(self) -> int:
-        """The number by which the sum of all tasks is to be multiplied."""
+        """The number by which the caller multiplies the sum of all tasks."""
 
     @property
     def tasks(self) -> int:
@@ -46,48 +46,51 @@ class Contraction(Protocol):
         """Return the number of threads that fit into ``memory`` bytes, at least 1."""
 
     def prepare(self, threads: int) -> None:
-        """Make all that the first task needs."""
+        """Make everything that the first task needs."""
 
     def scratch(self) -> Any:
         """Make the memory in which a thread sums."""
 
     def sum(self, tasks: range, scratch: Any, stop: NDArray[np.int64]) -> tuple[int, int]:
-        """Return the exact sum of some consecutive tasks, and the number of products added up.
+        """Return the exact sum of consecutive tasks, and the number of products added up.
 
-        The interpreter's lock is released meanwhile. Once ``stop[0]`` is not 0 the result does
-        not matter any more, and is wanted soon.
+        The interpreter's lock is released during the sum. Once ``stop[0]`` is not 0, the call
+        returns soon and its result is meaningless.
         """
 
 
 class Effort:
-    """A budget of work for estimating a contraction, in seconds of a machine of 2024.
+    """A budget of work for estimating a contraction, in seconds on a reference core.
 
-    Work is counted, not timed: plans must be the same on every machine and every day. ``instead``
-    is the time of another method, infinite without one: it is reported to the watch once, before
-    a step after which more than LONG_SECONDS are spent. With None nothing is reported.
+    Steps are counted and not timed, so that plans are the same on every machine and in every run.
+    ``alternative_seconds`` is the time of the other method, infinite if there is none. It is
+    reported to the watch once, when more than LONG_SECONDS have been spent. With None nothing is
+    reported.
     """
 
-    def __init__(self, seconds: float = inf, instead: float | None = None) -> None:
+    def __init__(self, max_seconds: float = inf, alternative_seconds: float | None = None) -> None:
         self.spent = 0.0
-        self._most = seconds
-        self._instead = instead
+        self._max_seconds = max_seconds
+        self._alternative_seconds = alternative_seconds
 
     def covers(self, steps: float, step_seconds: float) -> bool:
-        """Tell whether so much is left."""
-        return self.spent + steps * step_seconds <= self._most
+        """Tell whether the remaining budget suffices for some steps."""
+        return self.spent + steps * step_seconds <= self._max_seconds
 
     def spend(self, steps: float, step_seconds: float) -> None:
-        """Account for steps before they are done; TooExpensive if they may not be spent."""
+        """Account for steps before they are taken; TooExpensive if they exceed the budget."""
+        # Every step of an estimate passes here, so that an interrupt waits for one step.
         check_cancelled()
         if not self.covers(steps, step_seconds):
             raise TooExpensive(
-                "too expensive to contract: to find out what it takes would take more than"
-                f" {self._most:.2g} s"
+                "too expensive to contract: the estimate alone would take more than"
+                f" {self._max_seconds:.2g} s"
             )
         self.spent += steps * step_seconds
-        if self._instead is not None and self.spent > LONG_SECONDS:
-            current_watch().estimating(self._instead)
-            self._instead = None
+        # Reported once, before the step that makes the estimate long, and not after it.
+        if self._alternative_seconds is not None and self.spent > LONG_SECONDS:
+            current_watch().estimating(self._alternative_seconds)
+            self._alternative_seconds = None
 
 
 UNBOUNDED = Effort()

@@ -1,12 +1,12 @@
-"""The CPU engine: threads that search, and threads that sum contractions.
+"""The CPU engine: threads that search, and threads that add products of contractions.
 
-The threads of a search share boards in compiled code, see ``kernels.search.pool``, so all end
-together, however uneven the tree is. Python starts them. Some fifty times a second one of them
-reports progress. At the end Python gathers the boards that are left, if any.
+Python starts the threads of a search. They exchange boards in compiled code (see
+``kernels.search.pool``), so that all end at about the same time, however uneven the tree is. About
+fifty times a second one of them reports progress. At the end Python collects the remaining boards.
 
-Tasks of contractions are cut so that all threads end together; a GPU's engine takes these workers
-where it has no kernel. The parts of a board take unknown times: a worker shares those that it has
-left when others are idle.
+Contractions are divided into enough tasks that all threads end at about the same time. The CUDA
+engine also uses these workers, where there is no kernel for GPUs. The parts of a contraction in
+parts take unknown times, so a worker shares its remaining parts when others are idle.
 """
 
 from __future__ import annotations
@@ -45,31 +45,32 @@ if TYPE_CHECKING:
     from gpusudoku.contraction.general.parts import BoardPart, Parts
 
 WIDTH = 128
-"""Frontier boards: enough for a meaningful progress bar, cheap to make."""
+"""Boards of a frontier: enough for a meaningful progress bar, and cheap to make."""
 
 CALL_SECONDS = 0.02
-"""On the reference core, a thread returns from compiled code after this long if it reports
-progress, hands over solutions, or checks for Ctrl-C."""
+"""Time, on the reference core, after which a thread returns from compiled code if it reports
+progress, passes on solutions, or checks for Ctrl-C."""
 LONG_CALL_SECONDS = 1.0
-"""Other threads return after this long, so that the solutions that they have found are counted."""
+"""Time after which other threads return, so that their solutions are counted."""
 ROOM_BYTES = 1 << 20
 """The size of a worker's buffer for solutions."""
 
 TASKS_PER_WORKER = 8
-"""Tasks for each thread that sums, at least, so that all end together."""
+"""Tasks per thread of a contraction, at least, so that all threads end at about the same time."""
 TASK_SECONDS = 0.05
-"""A task that is summed takes no longer than about this: an interrupt waits for it."""
+"""The longest expected time of a task of a contraction. An interrupt waits for its end."""
 
 
 class CpuEngine(Engine):
-    """``jobs`` threads of this process."""
+    """Threads of this process: ``jobs`` of them, or one per usable core."""
 
     kind = device = "cpu"
-    most_boards = 1 << 14
+    max_boards = 1 << 14
     quick_search = staticmethod(run_quick_search)
 
     def __init__(self, jobs: int | None = None) -> None:
-        self.threads = self.side_by_side = jobs or usable_cores()
+        self.threads = jobs or usable_cores()
+        self.parallel_blocks = self.threads
 
     @property
     def workers(self) -> int:
@@ -108,9 +109,9 @@ class CpuEngine(Engine):
 
 
 class SharedSearch:
-    """A search by threads that take boards from each other, see ``kernels.search.pool``.
+    """A search by threads that exchange boards in compiled code, see ``kernels.search.pool``.
 
-    The job has an empty task for each thread, which only makes it start the thread.
+    The job has an empty task for each thread, so that it starts the threads.
     """
 
     def __init__(
@@ -123,115 +124,121 @@ class SharedSearch:
         self.workers: list[SearchWorker] = []
         no_boards = frontier.part(0, 0)
         self.tasks = [Task(no_boards, 0.0) for _ in range(threads if len(frontier) else 0)]
-        self._whole = Task(frontier, job.whole, job.doubt)
+        self._search_task = Task(frontier, job.whole, job.doubt)
         self._nodes_reported = 0
         self._forecast = Forecast(settings, job, threads)
         self._unanswered: set[SearchWorker] = set()
-        """The workers that were asked for their boards and have not answered yet."""
+        """The workers whose boards a forecast needs and has not received."""
         self._answers: list[Boards] = []
-        self._is_over = False
+        self._has_ended = False
 
     def take_part(self, job: Job) -> float:
-        """Search on this thread until no board is left or the job ends; return busy seconds."""
+        """Search on this thread until no boards remain or the job ends. Return busy seconds."""
         if job.take() is None:
             return 0.0
-        start = time.thread_time()  # which stands still while the thread waits for boards
+        start = time.thread_time()  # does not advance while the thread waits for boards
         worker = SearchWorker(self)
         self.workers.append(worker)
         worker.search(self)
         return time.thread_time() - start
 
     def answer_recall(self, worker: SearchWorker) -> None:
-        """Copy the boards of a worker that is not in compiled code, if a forecast needs them."""
+        """Copy the boards of a worker, which is not in compiled code, if a forecast needs them."""
         if worker in self._unanswered:
             self._answers.append(worker.remaining)
             self._unanswered.discard(worker)
 
     def report_progress(self) -> None:
-        """Report the nodes of all workers, and forecast the remaining ones; the first does this."""
+        """Report visited nodes, and forecast the remaining ones. The first worker calls this."""
         if not self.job.is_watched:
             return
         nodes = sum(int(worker.stack.tally[NODES]) for worker in [*self.workers])
-        self.job.advance(self._whole, nodes - self._nodes_reported)
+        self.job.advance(self._search_task, nodes - self._nodes_reported)
         self._nodes_reported = nodes
-        first = self.workers[0]
-        # While it samples, others could not give boards to places behind the one it waits for.
-        if not self._forecast.is_due or first.stack.state[PLACE] >= 0:
+        first_worker = self.workers[0]
+        # A worker that waits for a place in the pool must not be delayed by a forecast: others
+        # could not give boards to places behind it.
+        if not self._forecast.is_due or first_worker.stack.state[PLACE] >= 0:
             return
         if not self._answers:
-            self._answers = [first.remaining]
-            self._unanswered = {*self.workers} - {first}
+            self._answers = [first_worker.remaining]
+            self._unanswered = {*self.workers} - {first_worker}
             self.job.recall()
         if not self._unanswered:
             remaining = self._joined([*self._answers, self.pool.remaining()])
             if len(remaining):
-                self._forecast.revise(self._whole, remaining)
+                self._forecast.revise(self._search_task, remaining)
             self._answers = []
-            if self._is_over:  # meanwhile
-                self.job.expect(self._whole, 0.0, 0.0)
+            if self._has_ended:  # while the forecast was made
+                self.job.expect(self._search_task, 0.0, 0.0)
 
     def finish(self) -> None:
-        """End the job, as no thread has any boards left."""
-        self._is_over = True
-        self.job.expect(self._whole, 0.0, 0.0)
+        """End the job, because no boards remain."""
+        self._has_ended = True
+        self.job.expect(self._search_task, 0.0, 0.0)
         self.job.finish()
 
     def end(self) -> WorkCounters:
-        """Leave all boards that remain to the job; return the work done. No thread is at work."""
-        remaining = self._joined([*(w.remaining for w in self.workers), self.pool.remaining()])
+        """Return all remaining boards to the job, when no thread works. Return the counters."""
+        boards_of_workers = [worker.remaining for worker in self.workers]
+        remaining = self._joined([*boards_of_workers, self.pool.remaining()])
         if len(remaining):
-            self.job.leave(Task(remaining, self._whole.weight, self._whole.doubt))
+            self.job.leave(Task(remaining, self._search_task.weight, self._search_task.doubt))
         tallies = np.array([worker.stack.tally for worker in self.workers], np.int64)
         tallies = tallies.reshape(-1, TALLIES)
         nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
         return WorkCounters(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
 
     def _joined(self, parts: Sequence[Boards]) -> Frontier:
+        """Return boards of several workers as one frontier."""
         boards, roots = zip(*parts, strict=True)
         return Frontier(self.shape, np.concatenate(boards), np.concatenate(roots))
 
 
 class SearchWorker(SearchMemory):
-    """One thread that searches."""
+    """A thread that searches."""
 
     def __init__(self, shared: SharedSearch) -> None:
         job = shared.job
         shape = shared.shape
         cells = shape.n * shape.n
-        room = max(shape.lanes, ROOM_BYTES // cells) if job.on_solutions else 0
-        super().__init__(shape, shared.settings, Found.into(job.numbers, room, cells))
+        # One call can find a solution in each lane.
+        buffer_rows = max(shape.lanes, ROOM_BYTES // cells) if job.on_solutions else 0
+        super().__init__(shape, shared.settings, Found.into(job.numbers, buffer_rows, cells))
         self.limit = limit_of(job.limit)
         is_short = job.on_solutions or not shared.workers
         seconds = CALL_SECONDS if is_short else LONG_CALL_SECONDS
         self.budget = max(1, int(seconds / node_seconds(shape)))
 
     def search(self, shared: SharedSearch) -> None:
-        """Search until no thread has any boards left, or the job is ending."""
+        """Search until no boards remain, or the job is ending."""
         job = shared.job
         has_more = True
         while has_more:
             recalls = int(job.recalls[0])
-            if job.ending:  # in this order: if it ends from now on, it recalls this thread
+            # ``recalls`` was read before this: if the job ends later, the number changes, and the
+            # compiled code returns. The same holds for a forecast that needs the boards.
+            if job.ending:
                 return
-            shared.answer_recall(self)  # likewise
+            shared.answer_recall(self)
             if self is shared.workers[0]:
                 shared.report_progress()
             arguments = self.found, job.recalls, recalls, self.budget, self.limit, self.lanes
             has_more = self.run(shared.pool, self.stack, *arguments)
-            self._hand_over(job)
+            self._pass_on_solutions(job)
             self._make_room()
         shared.finish()
 
-    def _hand_over(self, job: Job) -> None:
-        """Hand over the solutions that were listed."""
-        found = self.found
-        rows = int(found.used[0])
-        if rows and job.on_solutions:
-            job.on_solutions(found.solutions[:rows].copy(), found.roots[:rows].copy())
-            found.used[0] = 0
+    def _pass_on_solutions(self, job: Job) -> None:
+        """Pass on the solutions in the buffer."""
+        buffer = self.found
+        row_count = int(buffer.used[0])
+        if row_count and job.on_solutions:
+            job.on_solutions(buffer.solutions[:row_count].copy(), buffer.roots[:row_count].copy())
+            buffer.used[0] = 0
 
     def _make_room(self) -> None:
-        """Move the boards to the bottom of the stack if it is full, and enlarge it if need be."""
+        """Move the boards to the bottom of the stack if it is full. Enlarge it if necessary."""
         boards = self.stack.boards
         roots = self.stack.roots
         state = self.stack.state
@@ -240,7 +247,7 @@ class SearchWorker(SearchMemory):
         if height + 3 * self.shape.lanes <= len(boards):
             return
         if low < height - low:
-            # Zeros: rows have padding, which checkpoints hold and compare.
+            # Zeros, because checkpoints store and compare the padding of rows, too.
             boards = np.concatenate([boards, np.zeros_like(boards)])
             roots = np.concatenate([roots, np.zeros_like(roots)])
             self.stack = self.stack._replace(boards=boards, roots=roots)
@@ -251,19 +258,19 @@ class SearchWorker(SearchMemory):
 
 
 class TaskWorker(Worker):
-    """A thread that does one task after the other."""
+    """A thread that does tasks one after the other."""
 
     def __call__(self, job: Job) -> float:
-        busy = 0.0
+        busy_seconds = 0.0
         while (task := job.take()) is not None:
             start = time.perf_counter()
             self.do(task, job)
-            busy += time.perf_counter() - start
-        return busy
+            busy_seconds += time.perf_counter() - start
+        return busy_seconds
 
     @abstractmethod
     def do(self, task: Task, job: Job) -> None:
-        """Do a task, or leave it, or a part of it, if the job ends."""
+        """Do a task. If the job ends, return the task, or a part of it, to the job."""
 
 
 def contract_on_threads(
@@ -271,25 +278,26 @@ def contract_on_threads(
 ) -> WorkCounters:
     """Run the job on CPU threads; see ``Engine.contract``."""
     workers = [SumWorker(contraction, sums) for _ in range(threads)]
-    number = sum(map(len, tasks))
-    seconds = contraction.seconds * number / max(1, contraction.tasks)
-    groups = max(TASKS_PER_WORKER * threads, int(seconds / TASK_SECONDS))
-    job.run(group_tasks(tasks, groups), workers)
+    task_count = sum(map(len, tasks))
+    seconds = contraction.seconds * task_count / max(1, contraction.tasks)
+    range_count = max(TASKS_PER_WORKER * threads, int(seconds / TASK_SECONDS))
+    job.run(group_tasks(tasks, range_count), workers)
     return WorkCounters(products=sum(worker.products for worker in workers))
 
 
-def group_tasks(tasks: Sequence[range], groups: int) -> list[Task]:
-    """Cut numbered tasks into about ``groups`` ranges of nearly the same size."""
-    number = sum(map(len, tasks))
-    return [
-        Task(piece, len(piece) / number)
-        for run in tasks
-        for piece in pieces(run, -(-groups * len(run) // number))
-    ]
+def group_tasks(tasks: Sequence[range], range_count: int) -> list[Task]:
+    """Divide numbered tasks into about ``range_count`` ranges of similar size."""
+    task_count = sum(map(len, tasks))
+    grouped = []
+    for numbers in tasks:
+        # Rounded up, so that every range of numbers has at least one.
+        count = -(-range_count * len(numbers) // task_count)
+        grouped += [Task(chunk, len(chunk) / task_count) for chunk in pieces(numbers, count)]
+    return grouped
 
 
 class SumWorker(TaskWorker):
-    """One thread that sums tasks in memory of its own."""
+    """A thread that adds the products of tasks, in its own memory."""
 
     def __init__(self, contraction: Contraction, sums: Sums) -> None:
         self.contraction = contraction
@@ -298,9 +306,9 @@ class SumWorker(TaskWorker):
         self._scratch: Any = None
 
     def do(self, task: Task, job: Job) -> None:
-        """Sum a task, and report it."""
+        """Compute the sum of a task and report it."""
         value, products = self.sum(task.payload, job)
-        if job.stopped:  # the sum may be cut short
+        if job.stopped:  # the sum may be incomplete
             job.leave(task)
             return
         value *= self.contraction.factor
@@ -309,52 +317,54 @@ class SumWorker(TaskWorker):
         self.products += products
 
     def sum(self, tasks: range, job: Job) -> tuple[int, int]:
-        """Sum some tasks; return the number of products added up, too."""
+        """Return the sum of tasks, and the number of products added."""
         if self._scratch is None:
             self._scratch = self.contraction.scratch()
         return self.contraction.sum(tasks, self._scratch, job.flag)
 
 
 def contract_parts(parts: Parts, tasks: Sequence[Task], job: Job, threads: int) -> WorkCounters:
-    """Run the job: the payload of a task, also of one left, is a list of (counter, part)."""
+    """Run the job. The payload of a task, also of a remaining one, is a list of (counter, part)."""
     workers = [PartWorker(parts) for _ in range(threads)]
     job.run(tasks, workers)
     return WorkCounters(products=sum(worker.products for worker in workers))
 
 
 class PartWorker(TaskWorker):
-    """One thread that sums parts, and divides those that are too expensive to contract."""
+    """A thread that contracts parts, and divides parts that are too expensive."""
 
     def __init__(self, parts: Parts) -> None:
         self.products = 0
         self._parts = parts
 
     def do(self, task: Task, job: Job) -> None:
-        """Sum the parts of a task, and those into which they are divided."""
-        todo: list[tuple[int, BoardPart]] = list(task.payload)
-        while todo:
-            counter, part = todo.pop()
-            divided = [part]
+        """Contract the parts of a task, and the parts into which they are divided."""
+        remaining_parts: list[tuple[int, BoardPart]] = list(task.payload)
+        while remaining_parts:
+            counter, part = remaining_parts.pop()
+            # ``sum_one`` replaces the part by others if it divides it.
+            pending = [part]
             value = products = 0
             try:
-                value, products = self._parts.sum_one(divided, job.flag)
+                value, products = self._parts.sum_one(pending, job.flag)
             except Cancelled:
                 if not job.stopped:
                     raise
-            if job.stopped:  # the sum may be cut short
-                job.leave(Task([*todo, (counter, part)], task.weight))
+            if job.stopped:  # the sum may be incomplete
+                job.leave(Task([*remaining_parts, (counter, part)], task.weight))
                 return
-            todo += [(counter, child) for child in divided]
-            # Every part that is left weighs as much as the one that was done, for want of more.
-            weight = task.weight / (len(todo) + 1)
+            remaining_parts += [(counter, child) for child in pending]
+            # The times of parts are unknown, so all are expected to take the same.
+            weight = task.weight / (len(remaining_parts) + 1)
             task.weight -= weight
             job.report([(counter, value)], weight)
             self.products += products
-            if todo and job.ending:
-                job.leave(Task(todo, task.weight))
+            if remaining_parts and job.ending:
+                job.leave(Task(remaining_parts, task.weight))
                 return
-            if len(todo) > 1 and job.idle_workers > 0:
-                half = len(todo) // 2  # the first, which are the largest
+            if len(remaining_parts) > 1 and job.idle_workers > 0:
+                # The first parts are the largest.
+                half = len(remaining_parts) // 2
                 task.weight /= 2
-                job.share([Task(todo[:half], task.weight)])
-                del todo[:half]
+                job.share([Task(remaining_parts[:half], task.weight)])
+                del remaining_parts[:half]

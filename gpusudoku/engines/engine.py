@@ -1,4 +1,4 @@
-"""The interface of a device, which every engine keeps to."""
+"""The interface of all engines, and the data that they exchange."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ class WorkCounters:
     """The work of an engine, added up over its workers."""
 
     nodes: int = 0
-    """Partial boards looked at."""
+    """Partial boards visited."""
     guesses: int = 0
-    """Boards split in two, each of which makes one more partial board."""
+    """Boards split in two. Each split makes one more partial board."""
     deepest: int = 0
-    """The most boards that waited on one stack."""
+    """The largest number of boards on one stack."""
     products: int = 0
-    """Products of a contraction that were added up."""
+    """Products of a contraction that were added."""
     gpus: list[str] = field(default_factory=list)
-    """The names of the GPUs that did it, sorted, each once; none if the CPU did."""
+    """The names of the GPUs that worked, sorted, each once; empty if only the CPU worked."""
     launches: int = 0
-    """Launches of a GPU's search; 0 if the CPU searched."""
+    """Launches of a search on GPUs; 0 if the CPU searched."""
     threads: int = 0
-    """Threads of such a launch, at most."""
+    """Threads of a launch; the largest number if GPUs differ."""
     thread_seconds: float = 0.0
-    """Seconds of each launch times its threads, added up."""
+    """The sum, over all launches, of the seconds times the threads."""
     busy_seconds: float = 0.0
-    """The same with the threads that had a board: the mean of those before and after the launch."""
+    """The same sum for threads with a board: the mean of the numbers before and after a launch."""
 
     def add(self, other: WorkCounters) -> None:
-        """Add other work."""
+        """Add the counters of other work."""
         self.nodes += other.nodes
         self.guesses += other.guesses
         self.deepest = max(self.deepest, other.deepest)
@@ -57,25 +57,25 @@ class WorkCounters:
 
     @property
     def gpu_search(self) -> dict[str, Any]:
-        """The fields of ``SearchStats`` that say what GPUs did; none if the CPU searched."""
+        """The fields of ``SearchStats`` about GPUs; empty if the CPU searched."""
         if not self.gpus:
             return {}
-        busy = self.busy_seconds / self.thread_seconds if self.thread_seconds else 0.0
+        busy_share = self.busy_seconds / self.thread_seconds if self.thread_seconds else 0.0
         return {
             "launches": self.launches,
             "gpu": ", ".join(self.gpus),
             "gpu_threads": self.threads,
-            "gpu_busy": busy,
+            "gpu_busy": busy_share,
         }
 
 
 class BegunSearch(NamedTuple):
-    """A search that has begun: what remains of it, and what it found and took."""
+    """A search that has begun: its results so far, and the remaining boards."""
 
     roots: Frontier
-    """The boards that are searched, packed; none if it is finished."""
+    """The boards that are searched, packed; empty if the search is finished."""
     remaining: Frontier
-    """The boards that remain, with the nodes and guesses so far; none if it is finished."""
+    """The remaining boards, with the nodes and guesses so far; empty if the search is finished."""
     number: int
     """The number of solutions so far, at most the limit."""
     counters: WorkCounters
@@ -90,16 +90,16 @@ class BegunSearch(NamedTuple):
 
 
 Sums = list[tuple[range, int]]
-"""Runs of a contraction's tasks, and the sum of each."""
+"""Ranges of tasks of a contraction, each with its sum."""
 
 
 def warn_of(error: DeviceError) -> None:
-    """Warn of a GPU that cannot be used, or is lost while others go on."""
+    """Warn about a GPU that cannot be used, or that failed while others continue."""
     warn(str(error), RuntimeWarning, stacklevel=2)
 
 
 class Priced(Protocol):
-    """Work with an expected time, such as a plan."""
+    """Work with an estimated time, such as a plan."""
 
     @property
     def method(self) -> str:
@@ -107,26 +107,26 @@ class Priced(Protocol):
 
     @property
     def seconds(self) -> float:
-        """The expected seconds on the reference core, estimated when they are needed."""
+        """The estimated seconds on the reference core, computed when they are needed."""
 
 
 class Engine(Protocol):
-    """A device that searches and contracts. The defaults suit an engine for a single device."""
+    """A device that searches and contracts. The default methods suit an engine for one device."""
 
     kind: str
-    """The device that works, unless ``best`` returns another engine: ``cpu`` or ``cuda``."""
+    """The device that works: ``cpu`` or ``cuda``. An ``AutoEngine`` is ``cpu``; see ``best``."""
     device: str
-    """The value of the option ``device``: ``cpu``, ``cuda``, or ``auto`` for an ``AutoEngine``."""
+    """The value of the option ``device``: ``cpu``, ``cuda`` or, for an ``AutoEngine``, ``auto``."""
     threads: int
-    """The CPU threads for work without a kernel for the device."""
-    most_boards: int
+    """The number of CPU threads, for work without a kernel for the device."""
+    max_boards: int
     """The largest number of boards in a block of a batch."""
-    side_by_side: int
-    """The number of blocks that are processed at a time, each by a thread of its own."""
+    parallel_blocks: int
+    """The number of blocks that are processed at the same time, one per thread."""
 
     @property
     def workers(self) -> int:
-        """The number of workers that run at once; it falls if a GPU is lost."""
+        """The number of workers that run at the same time. It decreases if a GPU fails."""
 
     @property
     def has_gpu(self) -> bool:
@@ -135,12 +135,12 @@ class Engine(Protocol):
 
     @property
     def gpu_names(self) -> Sequence[str]:
-        """The names of the GPUs that it uses."""
+        """The names of the GPUs that the engine uses."""
         return ()
 
     @property
     def for_block(self) -> Engine:
-        """The engine for one of several blocks that are processed at a time."""
+        """The engine for one of several blocks that are processed at the same time."""
         return self
 
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
@@ -149,16 +149,16 @@ class Engine(Protocol):
     def gpu_seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
         """Convert seconds on the reference core to those on GPUs, including their start.
 
-        inf if they have no kernel for the work.
+        Return inf if GPUs have no kernel for the work.
         """
         return inf
 
     def best(self, work: Priced, geometry: Geometry, share: float = 1.0) -> Engine:
-        """Return the engine for a share of some work; an engine for several devices chooses one."""
+        """Return the engine for a fraction of ``work``. An ``AutoEngine`` chooses a device."""
         return self
 
     def for_long_work(self) -> Engine:
-        """Return the engine for work that takes long: that of the GPUs, if they can be used."""
+        """Return the engine for long work: the GPUs, if they can be used."""
         return self
 
     def quick_search(
@@ -170,25 +170,37 @@ class Engine(Protocol):
         listed: bool = False,
         compile_search: Callable[[], None] = lambda: None,
     ) -> BegunSearch | None:
-        """Search the board of a batch of one briefly, and list its solutions if asked to.
+        """Search the only board of a batch for a short time, or return None.
 
-        ``compile_search`` is called if the search is not compiled, and may compile it. None if the
-        board is to be planned from the start: on a GPU, if the search is still not compiled, or if
-        many solutions may be listed.
+        Parameters
+        ----------
+        board
+            A batch of one board.
+        settings, limit
+            The settings and the limit of the search.
+        listed
+            Whether to return the solutions.
+        compile_search
+            A function that is called if the search is not compiled. It may compile it.
+
+        Returns
+        -------
+        The search so far. None on a GPU, if the search is still not compiled, or if too many
+        solutions would be listed.
         """
         return None
 
     def prepare(self, frontier: Frontier, settings: SearchSettings) -> int:
-        """Compile, so that ``explore`` only explores; return the boards that keep it busy."""
+        """Compile what ``explore`` needs. Return the number of boards that keep the engine busy."""
 
     def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:
-        """Run the job on all boards of the frontier; one that ends early leaves a ``Frontier``."""
+        """Run the job on all boards of a frontier. Remaining tasks have ``Frontier`` payloads."""
 
     def contract(
         self, contraction: Contraction, tasks: Sequence[range], job: Job, memory: int, sums: Sums
     ) -> WorkCounters:
-        """Run the job: some tasks of a contraction that is prepared, in ``memory`` bytes.
+        """Run the job on tasks of a prepared contraction, in at most ``memory`` bytes.
 
-        ``sums`` gets those of all runs of tasks that were summed, also if the job is interrupted.
-        If it ends early, it leaves runs of tasks, ``range``.
+        The sums of all finished ranges of tasks are appended to ``sums``, also if the job is
+        interrupted. The remaining tasks of a job that ends early have ``range`` payloads.
         """

@@ -1,9 +1,9 @@
-"""Makes the engine for the device of the options; ``AutoEngine`` is that of ``auto`` beside a GPU.
+"""Making the engine for the device of the options. For ``auto`` with a GPU it is an ``AutoEngine``.
 
-To import CuPy and Numba, and to load kernels, takes seconds. So an ``AutoEngine`` only starts the
-GPUs for work that the CPU would take longer for than that. Lists stay on the CPU, and batches begin
-there, where reading and writing bound what a GPU could do; of these, only a board that alone is
-worth it goes to the GPUs.
+Importing CuPy and loading kernels takes seconds. Therefore an ``AutoEngine`` starts the GPUs only
+for work that is expected to take longer than that on the CPU. Lists of solutions are made on the
+CPU. Batches are counted on the CPU, too, because reading and writing them takes longer than a GPU
+could save; only single boards of a batch that take long go to the GPUs.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 
 class AutoEngine(CpuEngine):
-    """A ``CpuEngine`` that knows of GPUs; ``fallback`` is told why one cannot be used, or is lost.
+    """A ``CpuEngine`` that uses GPUs for long work.
 
-    By default that is a RuntimeWarning.
+    ``fallback`` is called with the error if a GPU cannot be used, or fails. By default that gives a
+    RuntimeWarning.
     """
 
     device = "auto"
@@ -41,36 +42,39 @@ class AutoEngine(CpuEngine):
         self._unusable = False
 
     def gpu_seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
-        """Return the expected seconds on the GPUs, starting them included; inf if they cannot."""
-        asked = core_seconds, method, geometry
+        """Return the expected seconds on the GPUs, including their start; inf if they cannot."""
         if not self._usable or (method == "contraction" and geometry != NINE):
             return inf
         if self._gpus is not None:
-            return self._gpus.seconds(*asked)
-        return START_SECONDS + prices_of_all(availability.cards()).seconds(*asked)
+            return self._gpus.seconds(core_seconds, method, geometry)
+        prices = prices_of_all(availability.cards())
+        return START_SECONDS + prices.seconds(core_seconds, method, geometry)
 
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
-        own = super().seconds(core_seconds, method, geometry)
-        return min(own, self.gpu_seconds(core_seconds, method, geometry))
+        cpu_seconds = super().seconds(core_seconds, method, geometry)
+        return min(cpu_seconds, self.gpu_seconds(core_seconds, method, geometry))
 
     def best(self, work: Priced, geometry: Geometry, share: float = 1.0) -> Engine:
-        if not self._usable:  # so that nothing is estimated in vain
+        # Checked first, because ``work.seconds`` may cost an estimate.
+        if not self._usable:
             return self
-        asked = work.seconds * share, work.method, geometry
-        if super().seconds(*asked) <= self.gpu_seconds(*asked):
+        core_seconds = work.seconds * share
+        cpu_seconds = super().seconds(core_seconds, work.method, geometry)
+        if cpu_seconds <= self.gpu_seconds(core_seconds, work.method, geometry):
             return self
         return self.gpus() or self
 
     @property
     def _usable(self) -> bool:
-        """False once the GPUs could not be started, or the last one was lost."""
-        return not (self._unusable or (self._gpus is not None and self._gpus.is_lost))
+        """False if the GPUs could not be started, or the last one has failed."""
+        all_lost = self._gpus is not None and self._gpus.is_lost
+        return not (self._unusable or all_lost)
 
     def for_long_work(self) -> Engine:
         return self.gpus() or self
 
     def gpus(self) -> Engine | None:
-        """Start the GPUs, unless they are; None if they cannot be used, or no more."""
+        """Return the engine of the GPUs, started if necessary; None if they cannot be used."""
         if self._gpus is None and self._usable:
             # Imported here because CuPy takes a second to import.
             from gpusudoku.engines.cuda.engine import CudaEngine
@@ -87,22 +91,23 @@ class AutoEngine(CpuEngine):
 def make_engine(
     *, fallback: Callable[[DeviceError], None] | None = None, **options: Unpack[OptionFields]
 ) -> Engine:
-    """Make an engine, to count and solve several boards with it: ``count(board, engine=engine)``.
+    """Make an engine, to share it between calls: ``count(board, engine=engine)``.
 
     Parameters
     ----------
     fallback
-        Called with the reason where ``auto`` would use a GPU but cannot and goes on with the CPU;
-        and if one of several GPUs is lost during a count: by default that is a RuntimeWarning.
+        A function that is called with the error if ``auto`` would use a GPU but cannot, and uses
+        the CPU instead; also if one of several GPUs fails during a count. By default that gives a
+        RuntimeWarning.
     **options
-        The fields of ``Options``, of which the engine depends on ``device``, ``jobs`` and ``gpus``.
+        The fields of ``Options``. The engine depends on ``device``, ``jobs`` and ``gpus``.
 
     Raises
     ------
     DeviceError
-        If CUDA is asked for, or GPUs are by number, and it cannot be used.
+        If the options require CUDA and it cannot be used.
     InputError
-        If an option's value is wrong, or if there is no GPU of a given number.
+        If an option is wrong, or there is no GPU with a number in ``gpus``.
     """
     return engine_for(Options(**options), fallback=fallback)
 
@@ -112,13 +117,13 @@ def engine_for(
     engine: Engine | None = None,
     fallback: Callable[[DeviceError], None] | None = None,
 ) -> Engine:
-    """Return the given engine, if it suits the options, or make one as ``make_engine``."""
+    """Return ``engine``, if it suits the options, or make one as ``make_engine`` does."""
     if engine is not None:
         if not hasattr(engine, "explore"):
-            raise InputError(f"engine {described(engine)}: expected one that make_engine gives")
+            raise InputError(f"engine {described(engine)}: expected one from make_engine")
         if options.device not in ("auto", engine.device):
             raise InputError(
-                f"an engine for {engine.device}: give device={options.device!r} to make_engine"
+                f"an engine for {engine.device}: pass device={options.device!r} to make_engine"
             )
         return engine
     if options.device == "cuda" or options.gpus is not None:
@@ -133,6 +138,6 @@ def engine_for(
 
 
 def refuse_both(engine: Engine | None, cluster: object) -> None:
-    """Raise InputError if there are both an engine and a cluster."""
+    """Raise an InputError if there are both an engine and a cluster."""
     if engine is not None and cluster is not None:
         raise InputError("an engine is of this process, and a cluster has its own")

@@ -1,8 +1,7 @@
-"""The quick search of one board, in the calling thread: most boards need no more.
+"""The quick search of one board, in the calling thread. It is enough for most boards.
 
-There is no estimate, no frontier, no job and no other thread, and the memory of the search is kept
-for the next board. The boards that remain after it are the frontier with which a plan begins, so
-nothing is searched twice.
+It makes no estimate, no frontier, no job and no thread, and its memory is used again for the next
+board. If boards remain, they are the frontier of the plan, so that nothing is searched twice.
 """
 
 from __future__ import annotations
@@ -40,23 +39,23 @@ from gpusudoku.kernels.search.shape import SearchSettings, Shape, shape_of
 from gpusudoku.search.frontier import Frontier, node_seconds
 
 QUICK_SECONDS = 0.0003
-"""The time of a quick search, on the reference core: some ten thousand nodes of 9x9 boards. A
-contraction, which takes some milliseconds at least, waits for it in vain."""
+"""The time of a quick search on the reference core: about ten thousand nodes of 9x9 boards. It is
+lost if the board is then contracted, which takes milliseconds."""
 MAX_LISTED = 64
-"""The most solutions that a quick search lists."""
+"""Solutions that a quick search can list."""
 STACK_BYTES = 1 << 20
-"""The stack of a quick search, at most, if that has room for the lanes."""
+"""The size of the stack of a quick search; larger if the lanes need it."""
 
 Boards = tuple[NDArray[Any], NDArray[np.int64]]
 """Packed boards and their roots."""
 
 
 class SearchMemory:
-    """The memory of a thread that searches: its stack, its lanes, and the solutions it has found.
+    """The memory of a thread that searches: its stack, its lanes, and a buffer for solutions.
 
-    The stack has room for a whole search in practice, unless that takes more than ``stack_bytes``:
-    one lane alone leaves no more boards than there are cells, as board k of those that it leaves on
-    its way down has at least k cells fixed, by the guesses that led to it.
+    In practice the stack has room for a whole search, unless that takes more than ``stack_bytes``.
+    A lane that goes down the tree leaves at most as many boards as there are cells: board k that it
+    leaves has at least k cells fixed, by the guesses before it.
     """
 
     def __init__(
@@ -73,7 +72,7 @@ class SearchMemory:
 
     @property
     def remaining(self) -> Boards:
-        """A copy of the boards on the stack, the last first, and their roots."""
+        """A copy of the boards on the stack, the top first, and their roots."""
         state = self.stack.state
         rows = slice(int(state[BELOW]) + 1, int(state[TOP]) + 1)
         return self.stack.boards[rows][::-1].copy(), self.stack.roots[rows][::-1].copy()
@@ -87,16 +86,16 @@ def run_quick_search(
     listed: bool = False,
     compile_search: Callable[[], None] = lambda: None,
 ) -> BegunSearch | None:
-    """Search the board of a batch of one for QUICK_SECONDS; see ``Engine.quick_search``."""
+    """Search the only board of a batch for QUICK_SECONDS; see ``Engine.quick_search``."""
     if listed and (limit is None or limit > MAX_LISTED):
         return None
     check_cancelled()
     shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
-    unused = _unused[shape, settings, listed]
+    free_memories = _free_memories[shape, settings, listed]
     try:
         memory = None
         with suppress(IndexError):
-            memory = unused.pop()
+            memory = free_memories.pop()
         if memory is None:
             run = cpu.run(shape, settings)
             if not run.fetch():
@@ -107,7 +106,7 @@ def run_quick_search(
         begun = memory.search(board, limit)
     except KeyboardInterrupt:
         raise Interrupted("interrupted") from None
-    unused.append(memory)
+    free_memories.append(memory)
     watch = current_watch()
     if begun.is_finished and watch.sees_progress:
         watch.progress(Progress(1.0, begun.number, begun.seconds))
@@ -115,42 +114,46 @@ def run_quick_search(
 
 
 class _QuickMemory(SearchMemory):
-    """The memory of quick searches of boards of one shape, one after the other."""
+    """The memory of quick searches of boards of one shape."""
 
     def __init__(self, shape: Shape, settings: SearchSettings, listed: bool) -> None:
         cells = shape.n * shape.n
-        room = shape.lanes + MAX_LISTED if listed else 0
-        super().__init__(shape, settings, Found.empty(1, room, cells), STACK_BYTES)
+        # The limit is checked after a step, in which every lane can find a solution.
+        buffer_rows = shape.lanes + MAX_LISTED if listed else 0
+        super().__init__(shape, settings, Found.empty(1, buffer_rows, cells), STACK_BYTES)
         boards = np.zeros((1, shape.words), shape.word)
         self._pool = CpuPool.of(boards, np.zeros(1, np.int64), 1, shape)
-        self._fresh_pool_state = self._pool.state.copy()
+        self._initial_pool_state = self._pool.state.copy()
         self._cells = np.zeros((1, cells), np.uint8)
-        self._packed = self._cells, *shape.places, boards, self.lanes.memory
-        self._packing = block_of(cpu.pack(shape).signature, self._packed)
+        self._pack_arguments = self._cells, *shape.places, boards, self.lanes.memory
+        self._pack_block = block_of(cpu.pack(shape).signature, self._pack_arguments)
         self._no_boards = Frontier(shape, boards[:0], np.zeros(0, np.int64))
-        self._recalls = np.zeros(1, np.int64)  # nobody recalls so short a search
-        groups = self._pool, self.stack, self.found, self._recalls, 0
-        self._running = block_of(self.run.signature, (*groups, 0, np.uint64(0), self.lanes))
-        self._budget = len(block_of(self.run.signature[: len(groups)], groups))
+        self._recalls = np.zeros(1, np.int64)  # stays 0: the search is too short to be recalled
+        # All arguments of the kernel as one array. A search replaces the budget and the limit.
+        before_budget = self._pool, self.stack, self.found, self._recalls, 0
+        arguments = (*before_budget, 0, np.uint64(0), self.lanes)
+        self._arguments = block_of(self.run.signature, arguments)
+        self._budget_index = len(block_of(self.run.signature[: len(before_budget)], before_budget))
 
     def search(self, board: Batch, limit: int | None) -> BegunSearch:
         """Search a board until the time or the limit is reached."""
         shape = self.shape
         stack = self.stack
-        found = self.found
+        buffer = self.found
         self._pack(board)
         start = time.perf_counter()
-        found.counts[0] = found.used[0] = 0
-        self._pool.state[:] = self._fresh_pool_state
+        buffer.counts[0] = 0
+        buffer.used[0] = 0
+        self._pool.state[:] = self._initial_pool_state
         stack.state[:] = -1
         stack.tally[:] = 0
-        self._running[self._budget] = int(QUICK_SECONDS / node_seconds(shape))
-        self._running[self._budget + 1] = int(limit_of(limit))
-        self.run.call(self._running)
+        self._arguments[self._budget_index] = int(QUICK_SECONDS / node_seconds(shape))
+        self._arguments[self._budget_index + 1] = int(limit_of(limit))
+        self.run.call(self._arguments)
         seconds = time.perf_counter() - start
         tally = stack.tally.tolist()
         counters = WorkCounters(tally[NODES], tally[GUESSES], tally[DEEPEST])
-        count = int(found.counts[0])
+        count = int(buffer.counts[0])
         roots = remaining = self._no_boards
         if limit is not None and count >= limit:
             count = limit
@@ -159,20 +162,22 @@ class _QuickMemory(SearchMemory):
             remaining = Frontier(
                 shape, *self.remaining, nodes=counters.nodes, guesses=counters.guesses
             )
-        solutions = found.solutions[:count].copy()
+        solutions = buffer.solutions[:count].copy()
         return BegunSearch(roots, remaining, count, counters, seconds, solutions)
 
     def _pack(self, board: Batch) -> None:
-        """Make a board the next to be searched."""
+        """Pack a board into the pool."""
         self._cells[:] = board.cells
         pack = cpu.pack(self.shape).for_boards(1)
         if isinstance(pack, Kernel):
-            pack.call(self._packing)
+            pack.call(self._pack_block)
         else:
-            pack(*self._packed)
+            pack(*self._pack_arguments)
         if board.candidates is not None:
             self._pool.boards[:] &= self.shape.rows_of(board.candidates)
 
 
-_unused: defaultdict[tuple[Shape, SearchSettings, bool], list[_QuickMemory]] = defaultdict(list)
-"""Memories that no search is using. To take or give one back is one step, whatever the threads."""
+_free_memories: defaultdict[tuple[Shape, SearchSettings, bool], list[_QuickMemory]] = defaultdict(
+    list
+)
+"""Memories that no search uses. ``pop`` and ``append`` are atomic, so threads need no lock."""

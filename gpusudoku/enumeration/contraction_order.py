@@ -22,19 +22,19 @@ from gpusudoku.planning.contraction import contraction_of
 from gpusudoku.search.frontier import Frontier
 
 LOOKED_UP_ROWS = 16
-"""Runs of at most this many solutions of a 9x9 board are looked up one by one: to prepare for
-writing products takes longer."""
+"""Up to this many consecutive solutions of a 9x9 board are looked up one by one. Preparing to write
+whole products takes longer."""
 BLOCK_BYTES = 1 << 22
 """The size of the blocks of other boards."""
 CONTRACTION_SECONDS = 600.0
-"""A contraction of another shape that should take longer numbers no solutions."""
+"""For other shapes, a contraction is not used to number solutions if it takes longer than this."""
 PARTS_SECONDS = 60.0
-"""The same in parts: for many numbers at once most parts are listed again, which takes longer than
-to sum them."""
+"""The same limit for a contraction in parts. Looking up many numbers lists most parts again, which
+takes longer than adding their products."""
 
 
 class NineIndex(SolutionIndex):
-    """The contraction order of a 9x9 board, from its candidates, uint64 (81), as ``Nine``'s."""
+    """The contraction order of a 9x9 board. ``candidates`` is uint64 (81), as for ``Nine``."""
 
     def __init__(self, candidates: NDArray[np.uint64], threads: int) -> None:
         self._order = NineOrder(candidates, threads)
@@ -68,9 +68,9 @@ class NineIndex(SolutionIndex):
 
 
 class GeneralIndex(SolutionIndex):
-    """The contraction order of a board of another shape, one part of the contraction after another.
+    """The contraction order of a board that is not 9x9. Parts of a contraction follow each other.
 
-    All methods raise TooExpensive if products of the sum exceed one word.
+    All methods raise TooExpensive if a product of the sum exceeds 64 bits.
     """
 
     def __init__(self, contraction: Join | Parts, threads: int) -> None:
@@ -78,7 +78,7 @@ class GeneralIndex(SolutionIndex):
         self._threads = threads
         self._lock = CancellableLock()
         self._parts: list[BoardPart] = []
-        # The part whose order was made last, by its index, and the order.
+        # The index of the part whose order was made last, and that order.
         self._latest: tuple[int, JoinOrder] | None = None
         counts = []
         if isinstance(contraction, Parts):
@@ -98,18 +98,19 @@ class GeneralIndex(SolutionIndex):
         return int(self._starts[-1])
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
-        """See ``SolutionIndex``. Every part with any of the solutions is contracted once."""
+        """See ``SolutionIndex``. Contracts every part that has one of the solutions once."""
         numbers = numbers.astype(self._dtype)
         part_of = np.searchsorted(self._starts, numbers, side="right") - 1
         grids = np.empty((len(numbers), self._contraction.geometry.cells), np.uint8)
         for part in np.unique(part_of).tolist():
-            places = np.flatnonzero(part_of == part)
-            grids[places] = self._order(part).at(numbers[places] - self._starts[part])
+            indices = np.flatnonzero(part_of == part)
+            grids[indices] = self._order(part).at(numbers[indices] - self._starts[part])
         return grids
 
     def rows(self, start: int, stop: int | None = None) -> Iterator[NDArray[np.uint8]]:
         stop = self._range(start, stop).stop
-        size = 1  # a number takes as long as many of the same part, but the first should come soon
+        # One number takes as long as many of the same part, but the first block should come soon.
+        size = 1
         max_size = BLOCK_BYTES // self._contraction.geometry.cells
         while start < stop:
             end = min(start + size, stop)
@@ -118,7 +119,7 @@ class GeneralIndex(SolutionIndex):
             size = min(4 * size, max_size)
 
     def _order(self, part: int) -> JoinOrder:
-        """Return the order of a part; the latest is kept."""
+        """Return the order of a part. The last one is kept for the next call."""
         with self._lock:
             if self._latest is None or self._latest[0] != part:
                 assert isinstance(self._contraction, Parts)
@@ -128,11 +129,11 @@ class GeneralIndex(SolutionIndex):
 
 
 def contraction_for_order(board: Board) -> Join | Parts | None:
-    """Return the contraction that numbers a board's solutions, by the board alone; or None."""
+    """Return the contraction that numbers the solutions of a board, or None."""
     if board.geometry == NINE or board.given_candidates is not None:
         return None
     try:
-        # Options do not matter: they must not change the order.
+        # Without options: the order must depend on the board only.
         contraction = contraction_of(board, Frontier.of([board]), MEMORY, CONTRACTION_SECONDS)
     except TooExpensive:
         return None

@@ -25,9 +25,9 @@ from gpusudoku.planning.count import find_solutions
 BLOCK_ROWS = 1 << 14
 """Solutions in a block."""
 SORTED_ROWS = 1 << 12
-"""Solutions that are sorted together: they should stay in a cache."""
+"""Solutions that are sorted together: they should fit into a cache."""
 COMPARED_ROWS = 1 << 10
-"""At most this many rows are compared as they are; for more it is quicker to make numbers first."""
+"""Up to this many rows are compared as they are. More rows are first packed into integers."""
 
 
 class InMemoryIndex(SolutionIndex):
@@ -54,15 +54,15 @@ class InMemoryIndex(SolutionIndex):
         return rank_in(self._solutions, cells)
 
     def shares(self) -> NDArray[Any]:
-        """Count for every cell and digit the solutions that have it there: object (cells, n)."""
+        """Return the number of solutions with each digit in each cell: object (cells, n)."""
         return shares_in(self._solutions, self._n)
 
 
 def shares_in(rows: NDArray[np.uint8], digits: int) -> NDArray[Any]:
-    """Count for every cell and digit the rows that have it there: object (cells, digits)."""
+    """Return the number of rows with each digit in each cell: object (cells, digits)."""
     cells = rows.shape[1]
     counts = np.zeros(cells * (digits + 1), np.int64)
-    # Every cell has a counter of its own for each digit, and one for 0.
+    # Every cell has a counter for each digit, and one for 0.
     counters = np.arange(cells) * (digits + 1)
     for start in range(0, len(rows), BLOCK_ROWS):
         block = rows[start : start + BLOCK_ROWS] + counters
@@ -71,24 +71,30 @@ def shares_in(rows: NDArray[np.uint8], digits: int) -> NDArray[Any]:
 
 
 def check_shares(shares: NDArray[Any], geometry: Geometry, count: int) -> None:
-    """Check that each cell has one digit in every solution, and each unit every digit."""
+    """Check that the shares of each cell, and of each digit in each unit, add up to the count."""
     if (shares.sum(axis=1) != count).any() or (shares[geometry.units].sum(axis=1) != count).any():
         raise MismatchError("the shares do not add up to the count: this is a bug")
 
 
 def rank_in(rows: NDArray[np.uint8], cells: NDArray[np.uint8]) -> int:
-    """Count the rows, in ascending order, that are less than a solution, uint8 (cells)."""
+    """Return the number of ascending rows that are less than a solution, uint8 (cells)."""
     return int(np.searchsorted(sort_keys(rows), sort_keys(cells[None])[0]))
 
 
 def find_sorted(
     boards: Batch, options: Options, engine: Engine, limit: int, seconds: float = inf
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Find the solutions of boards in ascending order, and their numbers, int64 (boards).
+    """Return the solutions of boards in ascending order, and their counts, int64 (boards).
 
-    Those of boards with more than ``limit`` are left out. All solutions of a board must come before
-    those of the boards after it. A search with a time limit, in seconds on one core, stays in this
-    thread, and raises Cancelled: then call ``check_cancelled``, in case the caller's token did.
+    Solutions of boards with more than ``limit`` solutions are omitted. The boards must be in
+    ascending order: all solutions of a board must come before those of the next board. ``seconds``
+    is a time limit, on one core; the search then runs in this thread.
+
+    Raises
+    ------
+    Cancelled
+        If the time limit or a token of this thread ends the search; ``check_cancelled`` raises only
+        for the latter.
     """
     searcher: Engine = engine if seconds == inf else CpuEngine(1)
     token = None if seconds == inf else Deadline(seconds, time.thread_time)
@@ -97,25 +103,25 @@ def find_sorted(
     counts = np.bincount(roots, minlength=len(boards))
     is_whole = counts <= limit
     if not is_whole.all():
-        wanted = is_whole[roots]
-        rows = rows[wanted]
-        roots = roots[wanted]
+        is_kept = is_whole[roots]
+        rows = rows[is_kept]
+        roots = roots[is_kept]
     chunks = _chunks(np.cumsum(counts * is_whole).tolist())
     if len(chunks) == 1:
         return sort_rows(rows), counts
-    # Numbers of at most two bytes get a radix sort.
-    places = np.argsort(roots.astype(np.min_scalar_type(len(boards))), kind="stable")
+    # NumPy sorts integers of at most two bytes by a radix sort.
+    order = np.argsort(roots.astype(np.min_scalar_type(len(boards))), kind="stable")
     ordered = np.empty_like(rows)
 
     def sort(chunk: slice, *_: object) -> None:
-        ordered[chunk] = sort_rows(rows.take(places[chunk], axis=0))
+        ordered[chunk] = sort_rows(rows.take(order[chunk], axis=0))
 
     spread(sort, chunks, [None] * engine.threads)
     return ordered, counts
 
 
 def sort_rows(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Sort full boards, uint8 (k, cells), all different, in ascending order."""
+    """Return full boards, uint8 (k, cells), all different, in ascending order."""
     check_cancelled()
     if len(rows) <= COMPARED_ROWS:
         return rows[np.argsort(sort_keys(rows))]
@@ -124,15 +130,15 @@ def sort_rows(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
         differs |= (rows[start : start + BLOCK_ROWS] != rows[0]).any(axis=0)
     open_cells = np.flatnonzero(differs)
     if len(rows) > SORTED_ROWS:
-        # First by two cells, which a radix sort does, as they are two bytes; then in chunks.
+        # First by two cells, which are two bytes and so are sorted by a radix sort. Then in chunks.
         first_cell, second_cell = open_cells[:2].tolist()
         pairs = rows[:, first_cell].astype(np.uint16) << 8 | rows[:, second_cell]
-        places = np.argsort(pairs, kind="stable")
+        order = np.argsort(pairs, kind="stable")
         ordered = np.empty_like(rows)
         for chunk in _chunks(np.unique(np.cumsum(np.bincount(pairs))).tolist()):
-            ordered[chunk] = sort_rows(rows[places[chunk]])
+            ordered[chunk] = sort_rows(rows[order[chunk]])
         return ordered
-    # Numbers of eight cells each: a sort compares one of them at a time, not texts.
+    # Eight cells are packed into an integer: comparing integers is faster than comparing bytes.
     words = max(1, -(-len(open_cells) // 8))
     keys = np.zeros((len(rows), 8 * words), np.uint8)
     keys[:, : len(open_cells)] = rows[:, open_cells]
@@ -141,7 +147,7 @@ def sort_rows(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def _chunks(ends: list[int]) -> list[slice]:
-    """Cut solutions at some of these ends, after no more than SORTED_ROWS where possible."""
+    """Divide solutions at some of these ends, into chunks of at most SORTED_ROWS if possible."""
     chunks = []
     start = 0
     for end, next_end in zip(ends, [*ends[1:], inf], strict=True):

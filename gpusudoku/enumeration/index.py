@@ -1,4 +1,4 @@
-"""What every index of solutions by number offers."""
+"""The interface of every index: access to the solutions of a board by their numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpusudoku.board.text import write_lines
 
 
 class SolutionIndex(ABC):
-    """All solutions of one board, numbered from 0; callers pass no numbers out of range."""
+    """All solutions of one board, numbered from 0. Numbers passed to it must be in range."""
 
     @property
     @abstractmethod
@@ -28,11 +28,11 @@ class SolutionIndex(ABC):
     def rows(self, start: int, stop: int | None = None) -> Iterator[NDArray[np.uint8]]:
         """Yield the solutions from ``start`` to before ``stop`` in blocks, each uint8 (k, cells).
 
-        Without ``stop``, or with one above the count, all from ``start`` on.
+        Without ``stop``, or if it exceeds the count, all solutions from ``start`` on.
         """
 
     def texts(self, start: int, stop: int | None = None) -> Iterator[bytes | memoryview]:
-        """Yield ``rows`` as text: every solution in its canonical line, with a newline."""
+        """Yield ``rows`` as text: a line for every solution, with a newline."""
         return map(write_lines, self.rows(start, stop))
 
     def _range(self, start: int, stop: int | None) -> range:

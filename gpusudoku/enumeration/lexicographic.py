@@ -1,8 +1,9 @@
-"""Solutions in ascending order, found by the digits of the first empty cells: their prefixes.
+"""Solutions in ascending order, found by prefixes: the digits of the first empty cells.
 
-Cells are filled in reading order. The counts for a cell's digits show which digit the solution with
-a given number has there, and so on until few solutions are left: these are searched for and sorted.
-To list solutions one after the other no counts are needed: see ``LexicographicIterator``.
+Cells are filled in reading order. To find the solution with a number, the solutions with each digit
+in the next cell are counted. The counts show which digit the solution has there. When few solutions
+with a prefix remain, these are listed by a search and sorted. Listing all solutions in order needs
+no counts: see ``LexicographicIterator``.
 """
 
 from __future__ import annotations
@@ -31,29 +32,33 @@ from gpusudoku.planning.count import count_block
 from gpusudoku.results import ResultBlock
 
 LISTED = 1 << 12
+"""If a prefix has at most this many solutions, they are listed; else the next cell is counted."""
 LISTED_BYTES = 1 << 22
-"""Solutions with a prefix, and their bytes, that are listed; of more the next digits count."""
+"""The same limit in bytes."""
 KEPT_LEAVES = 64
+"""Lists of solutions that are kept for later numbers."""
 KEPT_NODES = 1 << 14
-"""The number of such lists, and of prefixes with their counts, that are kept for later numbers."""
+"""Prefixes whose counts are kept for later numbers."""
 PREFIX_COUNT_SECONDS = 20.0
-"""A number is refused if one of the counts on the way to its solution should take longer."""
+"""A number is refused if a count on the way to its solution is expected to take longer."""
 LIST_SECONDS = 20.0
-"""A list is refused if a search for it takes longer on a core: there may well be no solution, which
-can take forever to show."""
+"""A list is refused if the search for it takes longer on one core. There may be no solution, and to
+prove that can take forever."""
 SPLIT_FIRST = 1 << 10
+"""The iterator replaces a prefix with more solutions by longer ones, at first. The limit is small,
+so that the first block comes soon."""
 SPLIT_LATER = 1 << 13
-"""The iterator splits prefixes that have more solutions: the first blocks should come soon."""
+"""The same limit later."""
 TOGETHER = 32
-"""The most prefixes that it searches together."""
+"""Prefixes that the iterator searches together."""
 QUICK_SHARE = 1 / 8
-"""It takes more at a time after a search that took no more than this part of LIST_SECONDS."""
+"""After a search of less than this fraction of LIST_SECONDS, the iterator searches more at once."""
 SPARSE = 1 / 8
-"""It tries shorter prefixes after finding no more than this part of what it takes at a time."""
+"""If it finds less than this fraction of the solutions allowed, it tries shorter prefixes."""
 
 
 class Prefixes:
-    """The prefixes of a board's solutions: the digits of its first empty cells, as bytes."""
+    """Prefixes of a board's solutions: the digits of its first empty cells, as bytes."""
 
     def __init__(self, board: Board, options: Options, searcher: Engine) -> None:
         self.board = board
@@ -73,7 +78,7 @@ class Prefixes:
         return [digit for digit in range(1, self.board.n + 1) if mask >> digit - 1 & 1]
 
     def longer(self, prefix: bytes) -> list[bytes]:
-        """Lengthen a prefix up to a cell with several candidates; the last prefix comes first."""
+        """Lengthen a prefix until it branches. Return the new prefixes, the last one first."""
         longer = [prefix]
         while len(longer) == 1 and len(longer[0]) < len(self.cells):
             longer = [longer[0] + bytes([digit]) for digit in reversed(self.digits(longer[0]))]
@@ -82,20 +87,26 @@ class Prefixes:
     def find(
         self, prefixes: Sequence[bytes], limit: int
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Find the solutions with prefixes in ascending order, within LIST_SECONDS."""
+        """Return the solutions with prefixes, and their counts; see ``find_sorted``.
+
+        Raises
+        ------
+        TooExpensive
+            If the search takes more than LIST_SECONDS.
+        """
         boards = Batch.of([self.filled(prefix) for prefix in prefixes])
         try:
             return find_sorted(boards, self._options, self._searcher, limit, LIST_SECONDS)
         except Cancelled:
-            check_cancelled()  # by the caller, not for lack of time
+            check_cancelled()  # raises if the caller cancelled, not the time limit
             raise TooExpensive(
-                "too expensive: this needs the solutions with some first cells filled in, and to"
-                f" find them takes more than {LIST_SECONDS:.0f} s"
+                "too expensive: this needs the solutions with some first cells filled in, and"
+                f" finding them takes more than {LIST_SECONDS:.0f} s"
             ) from None
 
 
 class _DigitCounts:
-    """The numbers of solutions with each candidate of a cell, counted as they are needed."""
+    """The numbers of solutions with each candidate of a cell, counted when they are needed."""
 
     def __init__(self, begin: Callable[[], Iterator[int]]) -> None:
         self._begin = begin
@@ -107,7 +118,8 @@ class _DigitCounts:
             with watching(None):
                 while index >= len(self._counts):
                     self._counts.append(next(self._next_counts))
-        except BaseException:  # the iterator yields nothing more after that
+        except BaseException:
+            # An iterator yields nothing after an error, so begin again.
             self._next_counts = self._begin()
             self._counts = []
             raise
@@ -115,10 +127,10 @@ class _DigitCounts:
 
 
 class LexicographicIndex(SolutionIndex):
-    """Solutions by number, by the counts of their prefixes.
+    """Solutions by number, found by counts of prefixes.
 
-    All but ``rows`` from the first solution on raise TooExpensive if a count on the way should take
-    too long. Those of 9x9 boards never do.
+    All methods raise TooExpensive if a count is expected to take too long, except ``rows`` from the
+    first solution on. Counts of 9x9 boards never take too long.
     """
 
     def __init__(
@@ -144,16 +156,16 @@ class LexicographicIndex(SolutionIndex):
         return self._count()
 
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
-        """See ``SolutionIndex``. Those near to each other are found together."""
+        """See ``SolutionIndex``. Solutions with neighbouring numbers are found together."""
         solutions = np.empty((len(numbers), self._prefixes.board.geometry.cells), np.uint8)
         rows = solutions[:0]
         start = 0
-        for place in np.argsort(numbers, kind="stable").tolist():
-            number = int(numbers[place])
+        for position in np.argsort(numbers, kind="stable").tolist():
+            number = int(numbers[position])
             if not start <= number < start + len(rows):
                 prefix, start, _ = self._list_with(number)
                 rows = self._list(prefix)
-            solutions[place] = rows[number - start]
+            solutions[position] = rows[number - start]
         return solutions
 
     def rows(self, start: int, stop: int | None = None) -> Iterator[NDArray[np.uint8]]:
@@ -167,10 +179,12 @@ class LexicographicIndex(SolutionIndex):
         if stop is not None and number >= stop:
             return
         for rows in LexicographicIterator(self._prefixes, self._oversized).rows(prefixes):
-            wanted = rows[max(0, start - number) : None if stop is None else stop - number]
+            row_stop = None if stop is None else stop - number
+            block = rows[max(0, start - number) : row_stop]
             number += len(rows)
-            if len(wanted):
-                yield wanted.copy() if len(wanted) < len(rows) else wanted
+            if len(block):
+                # Copied if it is a view, so that the other rows can be freed.
+                yield block.copy() if len(block) < len(rows) else block
             if stop is not None and number >= stop:
                 return
 
@@ -181,15 +195,15 @@ class LexicographicIndex(SolutionIndex):
         return start + rank_in(self._list(prefix), cells)
 
     def _list_with(self, number: int) -> tuple[bytes, int, list[bytes]]:
-        """Return the prefix of a solution's list, the number of its first, and later prefixes."""
+        """Return the prefix of a number's list, the list's first number, and later prefixes."""
         return self._descend(lambda _, stop: number < stop)
 
     def _descend(self, is_taken: Callable[[bytes, int], bool]) -> tuple[bytes, int, list[bytes]]:
-        """Lengthen a prefix until it has so few solutions that they are listed.
+        """Lengthen a prefix until it has few enough solutions to list them.
 
-        ``is_taken`` tells whether a longer prefix is the wanted one, from it and from the number
-        that follows those of its solutions. Returns the prefix, the number of its first solution,
-        and the later prefixes that were not taken, the last first.
+        ``is_taken`` decides which digit to append. It gets the longer prefix, and the number after
+        its last solution. Return the prefix, the number of its first solution, and the prefixes
+        that come later, the last one first.
         """
         prefix = b""
         start = 0
@@ -197,10 +211,10 @@ class LexicographicIndex(SolutionIndex):
         later: list[bytes] = []
         while count > self._max_listed:
             digits = [bytes([digit]) for digit in self._prefixes.digits(prefix)]
-            whole = count
+            total = count
             for index, digit in enumerate(digits):
                 with self._lock:
-                    count = self._counts_after(prefix, whole)[index]
+                    count = self._counts_after(prefix, total)[index]
                 if is_taken(prefix + digit, start + count):
                     break
                 start += count
@@ -208,33 +222,34 @@ class LexicographicIndex(SolutionIndex):
             prefix += digits[index]
         return prefix, start, later
 
-    def _make_counts(self, prefix: bytes, whole: int) -> _DigitCounts:
+    def _make_counts(self, prefix: bytes, total: int) -> _DigitCounts:
+        """Count the solutions with each digit after a prefix that has ``total`` solutions."""
         board = self._prefixes.filled(prefix)
         cell = int(self._prefixes.cells[len(prefix)])
         digits = self._prefixes.digits(prefix)
         return _DigitCounts(
             lambda: counts_of_digits(
-                board, cell, digits, self._options, self._counter, PREFIX_COUNT_SECONDS, whole
+                board, cell, digits, self._options, self._counter, PREFIX_COUNT_SECONDS, total
             )
         )
 
     def _list(self, prefix: bytes) -> NDArray[np.uint8]:
-        """List the solutions with a prefix that has few."""
+        """Return the solutions with a prefix that has few enough."""
         with self._lock:
             return self._list_of(prefix)
 
     def _make_list(self, prefix: bytes) -> NDArray[np.uint8]:
         rows, [count] = self._prefixes.find([prefix], self._max_listed)
-        assert count <= self._max_listed  # they were counted
+        assert count <= self._max_listed  # checked by a count before
         return rows
 
 
 class LexicographicIterator:
-    """Lists solutions in ascending order, without counting any.
+    """Lists solutions in ascending order, without counts.
 
-    It searches the solutions with some prefixes together and sorts them. A prefix with too many is
-    replaced by longer prefixes. ``oversized`` has prefixes that are known to have many solutions;
-    the iterator adds those that it meets before the first solution.
+    The solutions with several prefixes are searched together and sorted. A prefix with too many
+    solutions is replaced by longer prefixes. ``oversized`` contains prefixes that are known to have
+    too many; the iterator adds those that it meets before the first solution.
     """
 
     def __init__(self, prefixes: Prefixes, oversized: set[bytes]) -> None:
@@ -243,15 +258,21 @@ class LexicographicIterator:
         self._max_solutions = min(
             SPLIT_LATER, max(1, LISTED_BYTES // prefixes.board.geometry.cells)
         )
-        # What is searched next: the solutions of a prefix, the number of prefixes, and their
-        # length, below which they should have too many solutions.
+        # The next search: the limit of solutions of a prefix, the number of prefixes, and the
+        # shortest length of prefixes that probably do not exceed the limit.
         self._limit = min(SPLIT_FIRST, self._max_solutions)
         self._together = 1
         self._length = 0
 
     def rows(self, start: Sequence[bytes]) -> Iterator[NDArray[np.uint8]]:
-        """Yield the solutions with some prefixes, the last first, in blocks, or TooExpensive."""
-        # A stack of prefixes, and of the solutions of prefixes; those on top come first.
+        """Yield the solutions with prefixes, of which the last comes first, in blocks.
+
+        Raises
+        ------
+        TooExpensive
+            If a search takes more than LIST_SECONDS.
+        """
+        # A stack of prefixes to search, and of solutions found. The top comes first.
         stack: list[bytes | NDArray[np.uint8]] = [*start]
         has_begun = False
         while stack:
@@ -264,7 +285,8 @@ class LexicographicIterator:
             batch = self._next_batch(stack)
             try:
                 results = self._find(batch)
-            except TooExpensive:  # prefixes are searched one by one, and for one solution each
+            except TooExpensive:
+                # Prefixes are now searched one at a time, and for a single solution.
                 if self._limit == len(batch) == 1:
                     raise
                 self._limit = self._together = 1
@@ -279,7 +301,7 @@ class LexicographicIterator:
                 stack += self._prefixes.longer(result)
 
     def _next_batch(self, stack: list[bytes | NDArray[np.uint8]]) -> list[bytes]:
-        """Take the next prefixes to be searched from the stack."""
+        """Take the next prefixes to search from the stack."""
         batch: list[bytes] = []
         min_length = min(self._length, len(self._prefixes.cells))
         while len(batch) < self._together and stack and isinstance(prefix := stack[-1], bytes):
@@ -291,7 +313,7 @@ class LexicographicIterator:
         return batch
 
     def _find(self, batch: list[bytes]) -> list[bytes | NDArray[np.uint8]]:
-        """Find the solutions with some prefixes, in ascending order; long lists stay prefixes."""
+        """Return the solutions with prefixes in ascending order. Return prefixes with too many."""
         if not batch:
             return []
         start_time = time.thread_time()
@@ -327,25 +349,26 @@ def counts_of_digits(
     max_seconds: float,
     total: int | None = None,
 ) -> Iterator[int]:
-    """Count the solutions with each of some digits in an empty cell, in their order, when needed.
+    """Yield the number of solutions with each of ``digits`` in an empty cell, counted lazily.
 
-    With ``auto``, boards of 9x9 cells are contracted without an estimate, as many solutions are
-    expected. Digits that the board does not have yet are alike, and counted once. If the number of
-    solutions with all the digits is known, the ``total``, the last that are alike have the rest.
+    With method ``auto``, 9x9 boards are contracted without an estimate, because they probably have
+    many solutions. Digits that do not occur on the board are interchangeable, and only one of them
+    is counted. If ``total``, the number of solutions with any of the digits, is known, one count is
+    saved: the last group of interchangeable digits has the rest of the total.
     """
-    # The digit that is counted for each.
+    # The digit that is counted for each digit.
     leaders = list(digits)
     if board.given_candidates is None:
         absent = set(range(1, board.n + 1)) - set(board.cells.tolist())
         leaders = [min(absent) if digit in absent else digit for digit in digits]
-    searched = list(dict.fromkeys(leaders))
+    counted_digits = list(dict.fromkeys(leaders))
     if total is not None:
-        searched.pop()
-    cells = np.tile(board.cells, (len(searched), 1))
-    cells[:, cell] = searched
+        counted_digits.pop()
+    cells = np.tile(board.cells, (len(counted_digits), 1))
+    cells[:, cell] = counted_digits
     candidates = None
     if board.given_candidates is not None:
-        candidates = np.tile(board.given_candidates, (len(searched), 1))
+        candidates = np.tile(board.given_candidates, (len(counted_digits), 1))
         candidates[:, cell] = digit_masks(cells[:, cell])
     batch = Batch(board.geometry, cells, candidates)
     if options.method == "auto" and is_nine(batch.geometry, batch.candidates):
@@ -356,20 +379,20 @@ def counts_of_digits(
         for results in count_block(
             batch.part(start, start + engine.threads), options, engine, max_seconds=max_seconds
         )
-        for count in cast(ResultBlock, results).numbers.tolist()  # none is deferred
+        for count in cast(ResultBlock, results).numbers.tolist()  # no block is deferred
     )
     counts: dict[int, int] = {}
     for leader in leaders:
         if leader not in counts:
-            if total is None or len(counts) < len(searched):
+            if total is None or len(counts) < len(counted_digits):
                 counts[leader] = next(next_counts)
             else:
-                counted = sum(counts[digit] for digit in leaders if digit != leader)
-                number = leaders.count(leader)
-                counts[leader], remainder = divmod(total - counted, number)
+                other_sum = sum(counts[digit] for digit in leaders if digit != leader)
+                digit_count = leaders.count(leader)
+                counts[leader], remainder = divmod(total - other_sum, digit_count)
                 if remainder or counts[leader] < 0:
                     raise MismatchError(
-                        f"{counted} of {total} solutions leave no number for each of"
-                        f" {number} digits: this is a bug"
+                        f"{total - other_sum} remaining solutions cannot be divided among"
+                        f" {digit_count} interchangeable digits: this is a bug"
                     )
         yield counts[leader]

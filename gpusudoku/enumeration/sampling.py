@@ -1,20 +1,20 @@
-"""Uniform random numbers, each a function of a seed, its index and an attempt alone.
+"""Uniform random numbers, each determined by a seed, its index and an attempt.
 
-The raw bits are those of Philox 4x64 with ten rounds (Salmon et al. 2011, "Parallel random numbers:
-as easy as 1, 2, 3"), which makes four words from a key, here the seed, and a counter of four words:
+The raw bits come from Philox 4x64 with ten rounds (Salmon et al. 2011, "Parallel random numbers: as
+easy as 1, 2, 3"). It computes four words from a key, here the seed, and a counter of four words:
 
 ====  ==========================================================================
 word  of the counter
 ====  ==========================================================================
-0, 1  the index: that of the number, or of the four words that it is made from
-2     the attempt: 0 for the first object with a number, 1 for the one that replaces it, ...
-3     the round, for numbers; for words of other uses KEYS, or a number after it
+0, 1  the index of the number, or of the first of its words
+2     the attempt: 0 for the first object with an index, 1 for the one that replaces it, ...
+3     the round; for words of other uses, KEYS or more
 ====  ==========================================================================
 
-NumPy promises that these streams never change; ``philox`` computes the same for any counters at
-once. The reduction to numbers below a count is our own: the remainder of a whole word, or of some
-words together as one integer, if that is less than the largest multiple of the count that fits;
-else another is drawn. So every number has exactly the same chance.
+NumPy guarantees that these streams never change. ``philox`` computes the same words for any array
+of counters. A number below a count is the remainder of one word, or of several words as one
+integer. Values at or above the largest multiple of the count are rejected and drawn again in the
+next round, so that every number is equally likely.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from gpusudoku.options import is_integer
 SEED_BITS = 128
 WORD_BITS = 64
 WORDS = 4
-"""The number of words that Philox makes of one value of its counter."""
+"""Words that Philox makes from one value of its counter."""
 ROUND = 1 << 192
 """The distance of the counter from one round to the next."""
 KEYS = 1 << 63
-"""The least last word of the counters of other uses. No number needs this many rounds."""
-FIRST = 1 << 10
-BLOCK = 1 << 18
-"""Numbers that are drawn together, at first and at most: the first solutions come soon, and boards
-with many pairs of partitions take as long for a few as for many."""
-PIECE = 1 << 14
-"""Numbers that are made at a time, as an interrupt waits for them."""
+"""The smallest last word of counters of other uses. No number needs as many rounds."""
+FIRST_BLOCK = 1 << 10
+"""Numbers in the first block. It is small, so that the first solutions come soon."""
+MAX_BLOCK = 1 << 18
+"""Numbers in the largest block. For some boards a few numbers take as long as many."""
+CHUNK = 1 << 14
+"""Numbers that are drawn at a time. An interrupt waits for them."""
 
 ROUNDS = 10
 MULTIPLIERS = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
@@ -58,14 +58,15 @@ Ints = NDArray[np.int64]
 
 
 def checked_seed(seed: int) -> int:
-    """Return a seed as a plain integer; InputError if it is out of range."""
+    """Return a seed as a Python integer, or raise an InputError if it is out of range."""
     if not is_integer(seed) or not 0 <= seed < 1 << SEED_BITS:
         raise InputError(f"seed {described(seed)}: expected an integer from 0 to 2^{SEED_BITS} - 1")
     return int(seed)
 
 
 def multiply(words: Words, factor: np.uint64) -> tuple[Words, Words]:
-    """Multiply words by a word; return the high and the low words of the products."""
+    """Multiply words by a word. Return the high and the low words of the 128-bit products."""
+    # Split into halves of 32 bits: (a * 2^32 + b) * (c * 2^32 + d). No sum below exceeds 64 bits.
     a = words >> HALF
     b = words & LOW
     c = factor >> HALF
@@ -78,7 +79,7 @@ def multiply(words: Words, factor: np.uint64) -> tuple[Words, Words]:
 
 
 def philox(seed: int, counter: Sequence[Words]) -> list[Words]:
-    """Make the four words of each counter; all are four uint64 (k), the lowest word first."""
+    """Compute four words for each counter. Both are four arrays uint64 (k), low word first."""
     x0, x1, x2, x3 = counter
     keys = seed & WORD, seed >> WORD_BITS
     for _ in range(ROUNDS):
@@ -95,8 +96,8 @@ def philox(seed: int, counter: Sequence[Words]) -> list[Words]:
 def random_words(seed: int, numbers: Ints, attempts: Ints, use: int) -> list[Words]:
     """Draw four random words for each pair of a number and an attempt: four uint64 (k).
 
-    Different uses, from KEYS on, have different words, which are independent of the numbers that
-    ``Uniform`` draws with the same seed. numbers and attempts are int64 (k), from 0 on.
+    ``numbers`` and ``attempts`` are int64 (k), from 0. ``use`` is KEYS or more. Words of different
+    uses are independent, also of the numbers that ``Uniform`` draws with the same seed.
     """
     index = numbers.astype(np.uint64)
     zeros = np.zeros(len(numbers), np.uint64)
@@ -104,10 +105,10 @@ def random_words(seed: int, numbers: Ints, attempts: Ints, use: int) -> list[Wor
 
 
 class Uniform:
-    """An endless sequence of independent, uniform numbers below a count, from a seed below 2^128.
+    """An infinite sequence of independent, uniform numbers below a count, from a seed below 2^128.
 
-    In every round number i has words of its own, those from i * w on, where w words are enough for
-    the count. It takes those of the first round that are not refused.
+    If w words are enough for the count, number i has the words from i * w on in every round. The
+    first round whose value is not rejected determines the number.
     """
 
     def __init__(self, seed: int, count: int) -> None:
@@ -116,108 +117,124 @@ class Uniform:
         if count < 1:
             raise InputError("there are no solutions to take samples of")
         self._words = -(-count.bit_length() // WORD_BITS)
-        """The number of words of a number."""
+        """The number of words for one number."""
         all_values = 1 << WORD_BITS * self._words
         self._largest = all_values - all_values % count - 1
-        """The largest value that is not refused."""
+        """The largest value that is not rejected."""
         self._dtype = np.dtype(np.int64 if count <= 1 << 63 else object)
 
-    def numbers(self, first: int, last: int) -> NDArray[Any]:
-        """Draw the numbers ``first`` to before ``last``: int64, or object if any may pass 2^63."""
-        if last - first > PIECE:
-            starts = range(first, last, PIECE)
-            return np.concatenate([self.numbers(at, min(at + PIECE, last)) for at in starts])
+    def numbers(self, start: int, stop: int) -> NDArray[Any]:
+        """Draw the numbers from ``start`` to before ``stop``: int64, or object from 2^63 on."""
+        if stop - start > CHUNK:
+            chunk_starts = range(start, stop, CHUNK)
+            return np.concatenate([
+                self.numbers(chunk_start, min(chunk_start + CHUNK, stop))
+                for chunk_start in chunk_starts
+            ])  # fmt: skip
 
-        def draw(turn: int, refused: Ints) -> NDArray[Any]:
-            start = int(refused[0])
-            end = int(refused[-1]) + 1
-            return self._drawn(turn, first + start, first + end)[refused - start]
+        def draw(round_number: int, rejected: Ints) -> NDArray[Any]:
+            # Consecutive values are cheap, so those between the rejected ones are drawn, too.
+            low = int(rejected[0])
+            high = int(rejected[-1]) + 1
+            return self._drawn(round_number, start + low, start + high)[rejected - low]
 
-        return self._reduced(last - first, draw)
+        return self._reduced(stop - start, draw)
 
     def at(self, numbers: Ints, attempts: Ints) -> NDArray[Any]:
-        """Draw numbers by index and attempt, both int64 (k), from 0 on; see ``numbers``.
+        """Draw numbers by index and attempt, both int64 (k), from 0; see ``numbers``.
 
-        Those of attempt 0 are those of ``numbers``.
+        Attempt 0 of an index is its number in ``numbers``.
         """
         if len(numbers) and not attempts.any() and (np.diff(numbers) == 1).all():
             return self.numbers(int(numbers[0]), int(numbers[-1]) + 1)
-        pieces = [slice(at, at + PIECE) for at in range(0, max(1, len(numbers)), PIECE)]
-        if len(pieces) > 1:
-            return np.concatenate([self.at(numbers[piece], attempts[piece]) for piece in pieces])
+        starts = range(0, max(1, len(numbers)), CHUNK)
+        chunks = [slice(start, start + CHUNK) for start in starts]
+        if len(chunks) > 1:
+            return np.concatenate([self.at(numbers[chunk], attempts[chunk]) for chunk in chunks])
 
-        def draw(turn: int, refused: Ints) -> NDArray[Any]:
-            return self._scattered(turn, numbers[refused], attempts[refused])
+        def draw(round_number: int, rejected: Ints) -> NDArray[Any]:
+            return self._scattered(round_number, numbers[rejected], attempts[rejected])
 
         return self._reduced(len(numbers), draw)
 
     def _reduced(self, n: int, draw: Callable[[int, Ints], NDArray[Any]]) -> NDArray[Any]:
-        """Make n numbers from values that are drawn for a round and some indices below n."""
+        """Return n numbers below the count.
+
+        ``draw`` returns values for a round and for indices below n. Rejected indices are drawn
+        again in the next round.
+        """
         check_cancelled()
         numbers = np.zeros(n, self._dtype)
-        refused = np.arange(n)
-        turn = 0
-        while len(refused):
-            values = draw(turn, refused)
-            is_good = (values <= self._largest).astype(np.bool_)
-            numbers[refused[is_good]] = values[is_good] % self._count
-            refused = refused[~is_good]
-            turn += 1
+        rejected = np.arange(n)
+        round_number = 0
+        while len(rejected):
+            values = draw(round_number, rejected)
+            is_accepted = (values <= self._largest).astype(np.bool_)
+            numbers[rejected[is_accepted]] = values[is_accepted] % self._count
+            rejected = rejected[~is_accepted]
+            round_number += 1
         return numbers
 
     def first(self, n: int, start: int = 0) -> Iterator[NDArray[Any]]:
-        """Yield the first n numbers, in blocks, or those of them from the index ``start`` on."""
-        size = min(FIRST, BLOCK)
+        """Yield the first n numbers in blocks, beginning with the index ``start``."""
+        size = min(FIRST_BLOCK, MAX_BLOCK)
         while start < n:
             end = min(start + size, n)
             yield self.numbers(start, end)
             start = end
-            size = min(4 * size, BLOCK)
+            size = min(4 * size, MAX_BLOCK)
 
     def distinct(self, n: int, start: int = 0) -> Iterator[NDArray[Any]]:
         """Yield the first n different numbers, at most the count, in blocks; see ``first``."""
-        seen: set[int] = set()
-        drawn = 0
-        while (left := n - len(seen)) > 0:
-            # So many draws that about twice as many numbers should be new as are left.
-            last = drawn + min(BLOCK, 2 * left * self._count // (self._count - len(seen)))
-            new: list[int] = []
-            for at in range(drawn, last, PIECE):
-                numbers = dict.fromkeys(self.numbers(at, min(at + PIECE, last)).tolist())
-                fresh = [number for number in numbers if number not in seen]
-                seen.update(fresh)
-                new += fresh
-            drawn = last
-            new = new[max(0, start - (n - left)) : left]
-            if new:
-                yield np.array(new, self._dtype)
+        earlier: set[int] = set()
+        drawn_count = 0
+        while (missing := n - len(earlier)) > 0:
+            # About twice as many of these draws as are missing should be new.
+            draws = 2 * missing * self._count // (self._count - len(earlier))
+            stop = drawn_count + min(MAX_BLOCK, draws)
+            block: list[int] = []
+            for chunk_start in range(drawn_count, stop, CHUNK):
+                drawn = self.numbers(chunk_start, min(chunk_start + CHUNK, stop))
+                # A dict, unlike a set, keeps the order of its keys.
+                different = dict.fromkeys(drawn.tolist())
+                new_numbers = [number for number in different if number not in earlier]
+                earlier.update(new_numbers)
+                block += new_numbers
+            drawn_count = stop
+            skipped = max(0, start - (n - missing))
+            block = block[skipped:missing]
+            if block:
+                yield np.array(block, self._dtype)
 
-    def _drawn(self, turn: int, first: int, last: int) -> NDArray[Any]:
-        """Draw some numbers in one round, before the reduction; their low words come first."""
-        value, skipped = divmod(first * self._words, WORDS)
-        size = skipped + (last - first) * self._words
-        raw = Philox(counter=turn * ROUND + value, key=self._seed).random_raw(size)
-        return self._joined(np.asarray(raw, np.uint64)[skipped:].reshape(-1, self._words))
+    def _drawn(self, round_number: int, start: int, stop: int) -> NDArray[Any]:
+        """Draw the values of consecutive numbers in one round."""
+        counter, skipped = divmod(start * self._words, WORDS)
+        size = skipped + (stop - start) * self._words
+        generator = Philox(counter=round_number * ROUND + counter, key=self._seed)
+        words = np.asarray(generator.random_raw(size), np.uint64)
+        return self._joined(words[skipped:].reshape(-1, self._words))
 
-    def _scattered(self, turn: int, numbers: Ints, attempts: Ints) -> NDArray[Any]:
-        """Draw the same for any indices and attempts."""
+    def _scattered(self, round_number: int, numbers: Ints, attempts: Ints) -> NDArray[Any]:
+        """Draw the values of any numbers and attempts in one round."""
+        # The first word of a number, as a 128-bit integer. Divided by 4, the counter that makes it.
         high, low = multiply(numbers.astype(np.uint64), np.uint64(self._words))
-        place = high << np.uint64(62) | low >> np.uint64(2)
+        counter_low = high << np.uint64(62) | low >> np.uint64(2)
         skipped = (low % WORDS).astype(np.int64)
-        # So many values of the counter hold the words of a number, wherever in them it begins.
-        values = 1 if WORDS % self._words == 0 else (self._words + WORDS - 2) // WORDS + 1
-        found = list[Words]()
-        for value in range(1, 1 + values):
-            counter = place + np.uint64(value)
-            carry = (high >> np.uint64(2)) + (counter < place)
-            rounds = np.full(len(numbers), turn, np.uint64)
-            found += philox(self._seed, (counter, carry, attempts.astype(np.uint64), rounds))
-        places = skipped[:, None] + np.arange(self._words)
-        return self._joined(np.take_along_axis(np.stack(found, axis=1), places, axis=1))
+        # This many counters contain all words of a number, whichever of four words comes first.
+        counter_count = 1 if WORDS % self._words == 0 else (self._words + WORDS - 2) // WORDS + 1
+        rounds = np.full(len(numbers), round_number, np.uint64)
+        words: list[Words] = []
+        # From 1, because NumPy's Philox increments the counter before it makes words.
+        for offset in range(1, 1 + counter_count):
+            counter = counter_low + np.uint64(offset)
+            carry = (high >> np.uint64(2)) + (counter < counter_low)
+            words += philox(self._seed, (counter, carry, attempts.astype(np.uint64), rounds))
+        columns = skipped[:, None] + np.arange(self._words)
+        return self._joined(np.take_along_axis(np.stack(words, axis=1), columns, axis=1))
 
     def _joined(self, words: Words) -> NDArray[Any]:
-        """Make one integer of each row of words."""
-        drawn: NDArray[Any] = words[:, -1].astype(np.uint64 if self._words == 1 else object)
-        for word in reversed(range(self._words - 1)):
-            drawn = drawn << WORD_BITS | words[:, word].astype(object)
-        return drawn
+        """Return each row of words as one integer. The lowest word comes first."""
+        values: NDArray[Any] = words[:, -1].astype(np.uint64 if self._words == 1 else object)
+        for column in reversed(range(self._words - 1)):
+            values = values << WORD_BITS | words[:, column].astype(object)
+        return values

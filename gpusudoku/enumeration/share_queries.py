@@ -1,4 +1,4 @@
-"""Shares of many boards, and what shares tell of one: a board in parts, and unique placements."""
+"""Shares of many boards, shares of one board in parts, and placements with a unique solution."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from gpusudoku.planning.count import find_solutions
 from gpusudoku.results import ResultBlock, numbers_of
 from gpusudoku.search.frontier import Frontier
 
-FEW = 64
-"""The solutions of the boards of a block with fewer are listed, together."""
+LISTED_TOGETHER = 64
+"""Boards of a block with fewer solutions are searched together, and their solutions listed."""
 BLOCK_BOARDS = 1 << 10
 """Boards whose shares are in memory at a time."""
 BOARDS_PER_PART = 4
-"""Boards that one board is divided into for each part: some take longer than others."""
+"""Boards for each part into which one board is divided. Several, because some take longer."""
 MAX_BOARDS = 1 << 14
-"""The most boards that one board is divided into: all are in memory."""
+"""Boards into which one board is divided. All are in memory."""
 LISTED = 1 << 16
-"""The pairs of a board with at most this many solutions come from their list, in about a second."""
+"""If a board has at most this many solutions, its pairs come from a list of them, in about 1 s."""
 
 
 def share_batches(
@@ -47,8 +47,8 @@ def share_batches(
 ) -> Generator[ResultBlock, None, None]:
     """Compute the shares of every board in blocks, in their order and in constant memory.
 
-    Boards that are too expensive have an error instead. An InputError of reading the batches is
-    raised once all boards before it are done.
+    A board that is too expensive has an error instead. An InputError of reading the batches is
+    raised after the results of all boards before it.
     """
     device = engine_for(options, engine)
 
@@ -65,20 +65,22 @@ def share_block(block: Batch, options: Options, engine: Engine) -> ResultBlock:
     geometry = block.geometry
     errors = np.full(len(block), None, object)
     shares = np.zeros((len(block), geometry.cells, geometry.n), object)
-    limited = replace(options, limit=FEW)
-    rows, roots, outcome = find_solutions(block, limited, CpuEngine(engine.threads))
+    limited_options = replace(options, limit=LISTED_TOGETHER)
+    rows, roots, outcome = find_solutions(block, limited_options, CpuEngine(engine.threads))
     counts = np.bincount(roots, minlength=len(block))
     ordered = rows[np.argsort(roots, kind="stable")]
     ends = np.cumsum(counts)
-    for index in np.flatnonzero(counts < FEW).tolist():
+    for index in np.flatnonzero(counts < LISTED_TOGETHER).tolist():
         solutions = ordered[ends[index] - counts[index] : ends[index]]
         shares[index] = shares_in(solutions, geometry.n)
-    many = np.flatnonzero(counts >= FEW)
+    other_boards = np.flatnonzero(counts >= LISTED_TOGETHER)
     if is_nine(geometry, block.candidates) and len(block) > 1:
-        simplified = Frontier.of(block.chosen(counts >= FEW)).simplified(SearchSettings())
-        shares[many] = many_nine_shares(simplified.candidates, engine.threads)
+        simplified = Frontier.of(block.chosen(counts >= LISTED_TOGETHER)).simplified(
+            SearchSettings()
+        )
+        shares[other_boards] = many_nine_shares(simplified.candidates, engine.threads)
     else:
-        for index in many.tolist():
+        for index in other_boards.tolist():
             try:
                 shares[index] = SolutionSet(block[index], options, engine).shares
             except TooExpensive as error:
@@ -92,10 +94,11 @@ def share_block(block: Batch, options: Options, engine: Engine) -> ResultBlock:
 
 
 def divide_board(board: Board, parts: int) -> list[Board]:
-    """Divide a board into boards with more clues, which together have its solutions, each once.
+    """Divide a board into boards with more clues. Each solution belongs to exactly one of them.
 
-    They depend on the board and on the number of parts alone, of which each is to have some. There
-    are fewer where a board has hardly any empty cells, or hardly any solutions.
+    The boards depend only on ``board`` and on ``parts``, the number of parts to which they will be
+    assigned. There are BOARDS_PER_PART for each part, or fewer if the board has hardly any empty
+    cells or solutions.
     """
     min_boards = min(BOARDS_PER_PART * parts, MAX_BOARDS)
     boards = [] if board.conflicts else [board]
@@ -107,7 +110,7 @@ def divide_board(board: Board, parts: int) -> list[Board]:
 def add_shares(
     boards: Iterable[Board], board: Board, options: Options, engine: Engine
 ) -> NDArray[Any]:
-    """Add up the shares of some of the boards that one was divided into: object (cells, n)."""
+    """Add up the shares of boards into which ``board`` was divided: object (cells, n)."""
     shares = np.zeros((board.geometry.cells, board.n), object)
     with watching(None):
         for child in boards:
@@ -116,7 +119,7 @@ def add_shares(
 
 
 def _fill_cell(board: Board) -> list[Board]:
-    """Make a board for every candidate of the first cell with the fewest; a full one is its own."""
+    """Return a board for every candidate of a cell with the fewest. A full board stays as it is."""
     if board.is_full:
         return [board]
     counts = np.bitwise_count(board.candidates)
@@ -135,9 +138,9 @@ def _fill_cell(board: Board) -> list[Board]:
 
 
 def unique_placements(board: Board, shares: NDArray[Any]) -> NDArray[np.int64]:
-    """Find the placements with a share of 1, of shares object (cells, n): (k, 2), cell and digit.
+    """Return the placements with a share of 1, which leave the board exactly one solution.
 
-    They leave the board exactly one solution. They are in ascending order.
+    ``shares`` is object (cells, n). The result is int64 (k, 2), cell and digit, in ascending order.
     """
     placements = np.argwhere((shares == 1) & (board.cells == 0)[:, None])
     placements[:, 1] += 1
@@ -145,29 +148,33 @@ def unique_placements(board: Board, shares: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def unique_pairs(solution_set: SolutionSet) -> NDArray[np.int64]:
-    """Find the pairs of placements with exactly one solution in common, where each alone has more.
+    """Return the pairs of placements that only together leave exactly one solution.
 
-    They are int64 (k, 4): a cell and its digit, and those of a later cell, in ascending order.
-    TooExpensive if it should take too long, for boards of other shapes than 9x9.
+    The result is int64 (k, 4): a cell, its digit, a later cell and its digit, in ascending order.
+
+    Raises
+    ------
+    TooExpensive
+        If it is expected to take too long; never for 9x9 boards of clues.
     """
     board = solution_set.board
     shares = solution_set.shares
-    # A placement that all solutions have tells nothing, so that its pairs leave several, too.
-    wanted = (shares > 1) & (shares < solution_set.count)
-    cells = np.flatnonzero(wanted.any(axis=1))
-    wanted = wanted[cells]
-    placements = np.argwhere(wanted)
+    # A placement in all solutions excludes none, so a pair with it is no better than the other one.
+    can_pair = (shares > 1) & (shares < solution_set.count)
+    cells = np.flatnonzero(can_pair.any(axis=1))
+    can_pair = can_pair[cells]
+    placements = np.argwhere(can_pair)
     pairs = [np.empty((0, 4), np.int64)]
     if is_nine(board.geometry, board.given_candidates) and board.clues + 2 < FEWEST_CLUES:
         return pairs[0]
     all_shares = _shares_with_each(solution_set, cells, placements)
     with watching(None), closing(all_shares):
         for (index, digit), later_shares in zip(placements.tolist(), all_shares, strict=True):
-            later = np.argwhere((later_shares == 1) & wanted[index:])
-            block = np.empty((len(later), 4), np.int64)
+            partners = np.argwhere((later_shares == 1) & can_pair[index:])
+            block = np.empty((len(partners), 4), np.int64)
             block[:, :2] = cells[index], digit + 1
-            block[:, 2] = cells[index + later[:, 0]]
-            block[:, 3] = later[:, 1] + 1
+            block[:, 2] = cells[index + partners[:, 0]]
+            block[:, 3] = partners[:, 1] + 1
             pairs.append(block)
     return np.concatenate(pairs)
 
@@ -175,9 +182,9 @@ def unique_pairs(solution_set: SolutionSet) -> NDArray[np.int64]:
 def _shares_with_each(
     solution_set: SolutionSet, cells: NDArray[np.int64], placements: NDArray[np.int64]
 ) -> Generator[NDArray[Any], None, None]:
-    """Yield the shares of the board with each placement added, in its cell and those after it.
+    """Yield, for each placement, the shares of the board with it, in its cell and later ones.
 
-    ``placements`` have the index among some ``cells``, and the digit less 1.
+    A row of ``placements`` is an index into ``cells``, and the digit minus 1.
     """
     board = solution_set.board
     if solution_set.count <= LISTED:
@@ -192,8 +199,9 @@ def _shares_with_each(
         _check_cost(solution_set, len(cells), len(placements))
     grids = np.tile(board.cells, (len(placements), 1))
     grids[np.arange(len(placements)), cells[placements[:, 0]]] = placements[:, 1] + 1
-    given = board.given_candidates
-    candidates = None if given is None else np.where(grids == 0, given, digit_masks(grids))
+    candidates = board.given_candidates
+    if candidates is not None:
+        candidates = np.where(grids == 0, candidates, digit_masks(grids))
     batch = Batch(board.geometry, grids, candidates)
     indices = iter(placements[:, 0].tolist())
     with closing(share_batches([batch], solution_set.options, solution_set.engine)) as results:
@@ -207,7 +215,7 @@ def _shares_with_each(
 
 
 def _check_cost(solution_set: SolutionSet, cells: int, placements: int) -> None:
-    """Raise TooExpensive if the shares of this many boards are too much work by either method."""
+    """Raise TooExpensive if computing the shares of this many boards takes too long."""
     if solution_set.count * cells <= COUNTED_SECONDS * VISITED_PER_SECOND:
         return
     contraction = solution_set.contraction

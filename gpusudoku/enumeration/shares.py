@@ -1,4 +1,4 @@
-"""Shares: for every cell and digit the number of solutions that have the digit in the cell."""
+"""Shares: the number of solutions with each digit in each cell."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from gpusudoku.planning.search import SearchPlan
 from gpusudoku.search.frontier import Frontier
 
 VISITED_SOLUTIONS = 10**9
-"""No more solutions are visited, in some minutes, rather than counted for each candidate."""
+"""Up to this many solutions are visited, which takes minutes. For more, candidates are counted."""
 VISITED_PER_SECOND = 3e6
-"""Solutions of small boards that one core visits in a second."""
+"""Solutions of small boards that one core visits per second."""
 SHARES_PER_SUM = 3
-"""The time of the shares by a contraction over that of the count by it."""
+"""The time of computing shares by a contraction, relative to counting by it."""
 COUNTED_SECONDS = 600.0
-"""All counts together may be expected to take this on one core."""
+"""The limit of the expected time of all counts together, on one core."""
 
 
 def shares_of_many(
@@ -40,13 +40,13 @@ def shares_of_many(
     count: int,
     contraction: Join | Parts | None,
 ) -> NDArray[Any]:
-    """Compute the shares in the cheapest way, object (cells, n); or raise TooExpensive."""
+    """Compute the shares, object (cells, n), in the cheapest way, or raise TooExpensive."""
     visit_seconds = count / VISITED_PER_SECOND if count <= VISITED_SOLUTIONS else inf
     if contraction is not None and SHARES_PER_SUM * contraction.seconds < visit_seconds:
         try:
             return contracted_shares(contraction, board, count, engine.threads)
         except TooExpensive:
-            pass  # this shows only while they are summed
+            pass  # known only during the computation
     if visit_seconds < inf:
         return visited_shares(board, options, searcher)
     return counted_shares(board, options, engine)
@@ -55,7 +55,7 @@ def shares_of_many(
 def contracted_shares(
     contraction: Join | Parts, board: Board, count: int, threads: int
 ) -> NDArray[Any]:
-    """Contract; TooExpensive if too many names of columns and rows meet in a box."""
+    """Compute the shares by a contraction, or raise TooExpensive."""
     if isinstance(contraction, Join):
         return join_shares(contraction, count, threads)
     shares = np.zeros((board.geometry.cells, board.n), object)
@@ -65,12 +65,12 @@ def contracted_shares(
 
 
 def visited_shares(board: Board, options: Options, engine: Engine) -> NDArray[Any]:
-    """Search, and visit all solutions once."""
+    """Compute the shares by a search that visits every solution."""
     shares = np.zeros((board.geometry.cells, board.n), object)
     lock = Lock()
 
     def add(rows: NDArray[np.uint8], _: NDArray[np.int64]) -> None:
-        """Add up the shares of some solutions, in any thread."""
+        """Add the shares of a block of solutions. Called by any thread."""
         block_shares = shares_in(rows, board.n)
         with lock:
             shares[...] += block_shares
@@ -80,7 +80,7 @@ def visited_shares(board: Board, options: Options, engine: Engine) -> NDArray[An
 
 
 def counted_shares(board: Board, options: Options, engine: Engine) -> NDArray[Any]:
-    """Count for each candidate; TooExpensive if that should take too long."""
+    """Compute the shares by a count for each candidate, or raise TooExpensive."""
     shares = np.zeros((board.geometry.cells, board.n), object)
     max_seconds = COUNTED_SECONDS / max(1, int(board.candidate_counts.sum()))
     for cell in np.flatnonzero(board.cells == 0).tolist():

@@ -1,11 +1,11 @@
-"""The solutions of one board by number in both orders, their count and shares, the cheapest way.
+"""The solutions of one board: by number in two orders, their count and their shares.
 
-There are three indexes of solutions by number: all *in memory*, in ascending order; the *ascending*
-order by counts of prefixes; and the *contraction order*, in which a contraction finds solutions
-fastest. Few solutions are kept in memory, and then both orders are ascending; so they are where
-there is no contraction for the board. Which order a board has depends on the board alone, never on
-what was computed before. For boards of 9x9 cells whose candidates follow from their clues there is
-always a contraction. A table in ``docs/solutions.md`` shows which index is used when.
+``SolutionSet`` chooses the cheapest of three indexes. The first keeps all solutions *in memory*, in
+ascending order. The second has them in *ascending* order, by counts of prefixes. The third has them
+in *contraction order*, in which a contraction finds solutions fastest. If the solutions are few, or
+the board has no contraction, its contraction order is the ascending order. The order of a board
+depends on the board only, never on earlier computations. 9x9 boards without given candidates always
+have a contraction. A table in ``docs/solutions.md`` shows when each index is used.
 """
 
 from __future__ import annotations
@@ -41,44 +41,47 @@ if TYPE_CHECKING:
     from gpusudoku.contraction.general.parts import Parts
     from gpusudoku.enumeration.contraction_order import GeneralIndex
 
-# All that decides which index is used, in numbers of solutions and in seconds on one core. The
-# limits IN_MEMORY are part of what the contraction order is.
+# These constants decide which index is used. The limits IN_MEMORY are part of the definition of the
+# contraction order.
 UNCOUNTED = 1 << 10
 """Solutions with lower numbers are listed from the first on, without counting all."""
 SEARCHED_FIRST = 1 << 12
-"""Every board is searched first, up to this number of solutions."""
+"""Every board is first searched, up to this number of solutions."""
 SEARCHED_BEFORE_LOADING = 1 << 14
-"""The same for 9x9 boards until the process has loaded the contraction, which takes ten times as
-long as to find that many solutions."""
+"""The same limit for 9x9 boards until the process has loaded the contraction kernels. Loading takes
+ten times as long as finding this many solutions."""
 SEARCH_SECONDS = 5.0
-"""That search ends after this time, and the board is taken to have many until they are counted: a
-single solution of a large board can take forever. 9x9 boards of clues need no such bound."""
+"""The time limit of that search. After it, the board is treated as one with many solutions until
+they are counted: on a large board a single solution can take forever. 9x9 boards of clues need no
+time limit."""
 IN_MEMORY_NINE = 1 << 16
-"""The most solutions of a 9x9 board that are kept in memory: to find and sort these takes a few
-hundredths of a second."""
+"""The solutions of a 9x9 board are kept in memory up to this number. Finding and sorting as many
+takes a few hundredths of a second."""
 IN_MEMORY = 1 << 20
+"""The same limit for other boards."""
 IN_MEMORY_BYTES = 1 << 28
-"""The same for other boards."""
+"""The limit for other boards in bytes."""
 COUNT_SECONDS = 600.0
-"""Nothing that begins with a count is done if the count should take longer."""
+"""A result that needs a count is refused if the count is expected to take longer."""
 CONTRACTION_COUNTS_SECONDS = 20.0
-"""A contraction of another shape that takes less counts the solutions, whatever a search costs."""
+"""For other shapes, a contraction with at most this estimated time counts the solutions, even if a
+search would be faster."""
 
 
 def max_in_memory(geometry: Geometry) -> int:
-    """Return the most solutions of a board that are kept in memory, but for 9x9 boards of clues."""
+    """Return the number of solutions up to which they are kept in memory, for large boards."""
     return min(IN_MEMORY, IN_MEMORY_BYTES // geometry.cells)
 
 
 class SolutionSet:
-    """The solutions of one board; each result is computed once, when it is first needed.
+    """The solutions of one board. Each result is computed once, when it is first needed.
 
-    ``options`` have no limit. The number of solutions, ``count``, may be passed if it is known.
-    Several threads may use the object at a time: one of them computes, and the others wait.
+    ``options`` have no limit. ``count`` is the number of solutions, if it is known. Several threads
+    may use the object at once: one of them computes, and the others wait.
     """
 
     _has_contracted = False
-    """True once a 9x9 board of this process had too many solutions for that search."""
+    """True if a 9x9 board of this process had more than SEARCHED_BEFORE_LOADING solutions."""
 
     def __init__(
         self,
@@ -97,11 +100,11 @@ class SolutionSet:
         self._lock = CancellableLock()
         self._count = count
         self._in_memory: InMemoryIndex | None = None
-        # What searches showed that ended before all solutions were found: the count is at least
-        # _min_count, and _searched_seconds are not enough to find a number that was wanted.
+        # Results of searches that ended early: the count is at least _min_count, and a search of
+        # _searched_seconds did not find enough solutions.
         self._min_count = 0
         self._searched_seconds = 0.0
-        # The first solutions, as many as were listed, and whether they are all.
+        # The solutions listed so far, from the first on, and whether these are all solutions.
         self._first = (np.empty((0, board.geometry.cells), np.uint8), False)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -109,33 +112,41 @@ class SolutionSet:
 
     @property
     def is_counted(self) -> bool:
-        """True once the number of solutions is known."""
+        """True if the number of solutions is known."""
         return self._count is not None
 
     @property
     def count(self) -> int:
-        """The number of solutions, for results that begin with it; or TooExpensive."""
+        """The number of solutions, for results that need it. Raises TooExpensive."""
         with self._lock:
             if self._count is None and self._few() is None and self.contraction is not None:
-                # The contraction is made for these results, so it may as well count.
+                # These results need the contraction in any case, so it also counts.
                 is_cheap = self.contraction.seconds <= CONTRACTION_COUNTS_SECONDS
                 if is_cheap and self._by_contraction is not None:
                     self._count = self._by_contraction.count
             return self.counted(inf if self._is_nine else COUNT_SECONDS)
 
     def counted(self, max_seconds: float = inf) -> int:
-        """Count the solutions; TooExpensive if that should take longer on one core."""
+        """Return the number of solutions.
+
+        Raises
+        ------
+        TooExpensive
+            If counting them is expected to take more than ``max_seconds`` on one core.
+        """
         with self._lock:
             if self._count is None:
-                counted = self._few(seconds=max_seconds) or count_board(
-                    self.board, self.options, self.engine, max_seconds
-                )
-                self._count = counted.count
+                few_solutions = self._few(seconds=max_seconds)
+                if few_solutions is not None:
+                    self._count = few_solutions.count
+                else:
+                    count = count_board(self.board, self.options, self.engine, max_seconds)
+                    self._count = count.count
             return self._count
 
     @property
     def any(self) -> bool:
-        """True if there is a solution, which is searched for as long as that takes."""
+        """True if there is a solution. The search for it has no time limit."""
         return self._has_one if self._count is None else self._count > 0
 
     @property
@@ -146,19 +157,21 @@ class SolutionSet:
 
     @property
     def ascending_list(self) -> InMemoryIndex | LexicographicIndex:
-        """The solutions in ascending order, to list them from the first on, which comes soon."""
+        """The solutions in ascending order, for a list from the first on, which comes quickly."""
         with self._lock:
             return self._few(SEARCHED_FIRST) or self._by_prefixes
 
     @locked_cached_property
     def contraction_order(self) -> SolutionIndex:
         """The solutions in the contraction order."""
-        few = self._few()
-        if few is not None:
-            return few
+        few_solutions = self._few()
+        if few_solutions is not None:
+            return few_solutions
         if self._is_nine and (self._count is None or self._count > self._max_in_memory):
-            with delayed_forks():  # a child that is forked in an import would wait for its lock
-                from gpusudoku.enumeration.contraction_order import NineIndex  # lazily: it is slow
+            # A child that is forked during an import would wait forever for the lock of the import.
+            with delayed_forks():
+                # Imported lazily, because it is slow.
+                from gpusudoku.enumeration.contraction_order import NineIndex
             index = NineIndex(self._candidates(), self.engine.threads)
             self._check_count(index)
             self._count = index.count
@@ -172,12 +185,13 @@ class SolutionSet:
     def shares(self) -> NDArray[Any]:
         """The number of solutions with each digit in each cell, checked: object (cells, n)."""
         board = self.board
-        few = self._few()
-        if few is not None:
-            shares = few.shares()
+        few_solutions = self._few()
+        if few_solutions is not None:
+            shares = few_solutions.shares()
         elif self._is_nine:
             with delayed_forks():
-                from gpusudoku.contraction.nine.shares import nine_shares  # likewise
+                # Imported lazily, because it is slow.
+                from gpusudoku.contraction.nine.shares import nine_shares
             shares = nine_shares(self._candidates(), self.engine.threads)
         elif self.count <= self._max_in_memory:
             shares = self._load().shares()
@@ -194,7 +208,7 @@ class SolutionSet:
         return shares
 
     def first(self, number: int) -> NDArray[np.uint8] | None:
-        """List at least this number of the first solutions, or all; None if that takes a count."""
+        """Return at least ``number`` of the first solutions, or all; None if that needs a count."""
         if self.is_counted or number > UNCOUNTED:
             return None
         rows, are_all = self._first
@@ -207,12 +221,12 @@ class SolutionSet:
                 if missing <= 0:
                     break
             rows = np.concatenate(blocks)
-            # Both at once: another thread may ask at the same time, for another number.
+            # One assignment, because another thread may call this at the same time.
             self._first = (rows, missing > 0)
         return rows
 
     def solution(self, grid: BoardLike) -> Board:
-        """Return a grid that is a solution as a board; InputError says why it is none."""
+        """Return a grid as a board, or raise an InputError if it is not a solution."""
         board = self.board
         solution = board_of(grid, board.geometry)
         name = board.geometry.cell_name
@@ -231,13 +245,13 @@ class SolutionSet:
         if candidates is not None and (excluded := digit_masks(solution.cells) & ~candidates).any():
             cell = int(np.flatnonzero(excluded)[0])
             raise InputError(
-                f"not a solution: {solution.cells[cell]} is no candidate of {name(cell)}"
+                f"not a solution: {solution.cells[cell]} is not a candidate of {name(cell)}"
             )
         return solution
 
     @locked_cached_property
     def contraction(self) -> Join | Parts | None:
-        """The contraction of a board of another shape than 9x9, if there is one."""
+        """The contraction of a board that is not 9x9, if there is one."""
         with delayed_forks():
             from gpusudoku.enumeration.contraction_order import contraction_for_order
         return contraction_for_order(self.board)
@@ -254,7 +268,7 @@ class SolutionSet:
 
         try:
             index = GeneralIndex(self.contraction, self.engine.threads)
-        except TooExpensive:  # products of the sum exceed one word
+        except TooExpensive:  # a product exceeds 64 bits
             return None
         self._check_count(index)
         return index
@@ -266,10 +280,10 @@ class SolutionSet:
         )
 
     def _few(self, limit: int | None = None, seconds: float = inf) -> InMemoryIndex | None:
-        """Return all solutions if they are few, and a count or these seconds of search show it.
+        """Return all solutions if there are at most ``limit``, else None.
 
-        Without a ``limit`` the search ends where a contraction becomes cheaper, which is later
-        while the contraction is not loaded.
+        A search of at most ``seconds`` finds out. By default the limit is the number of solutions
+        from which a contraction is cheaper, which is larger if its kernels must be loaded first.
         """
         if limit is None:
             is_loaded = SolutionSet._has_contracted or not self._is_nine
@@ -283,24 +297,31 @@ class SolutionSet:
                 if self._searched_seconds < seconds:
                     self._search(limit, seconds)
             except Cancelled:
-                check_cancelled()  # by the caller, not for lack of time
+                check_cancelled()  # raises if the caller cancelled, not the time limit
                 self._searched_seconds = seconds
         return self._in_memory
 
     def _load(self) -> InMemoryIndex:
-        """Load all solutions into memory, once they are known to be few enough."""
+        """Load all solutions into memory. Their number must be known to be small enough."""
         index = self._search(self.count)
-        assert index is not None  # they were counted
+        assert index is not None  # the limit is the count
         return index
 
     def _search(self, limit: int, seconds: float = inf) -> InMemoryIndex | None:
-        """Load all solutions unless there are more than the limit; Cancelled at the time limit."""
+        """Load all solutions, or return None if there are more than ``limit``.
+
+        Raises
+        ------
+        Cancelled
+            At the time limit.
+        """
         kernels = search_kernels(self.board.geometry, self.options, self._searcher)
         if seconds < inf or not all(kernel.kept for kernel in kernels):
-            from gpusudoku.contraction.nine.sum import stages  # lazily: only before compiling
+            # Imported lazily: needed only before something is compiled.
+            from gpusudoku.contraction.nine.sum import stages
 
-            call = stages()
-            later = [*call.of_one_board(), *call.of_contraction_order(), *call.of_products()]
+            nine = stages()
+            later = [*nine.of_one_board(), *nine.of_contraction_order(), *nine.of_products()]
             ready(kernels, later=later if self._is_nine and limit else ())
         board = Batch.of([self.board])
         rows, [count] = find_sorted(board, self.options, self._searcher, limit, seconds)
@@ -313,7 +334,7 @@ class SolutionSet:
         return self._in_memory
 
     def _check_count(self, index: SolutionIndex) -> None:
-        """Check that an index has the number of solutions that is known, if it is."""
+        """Check that an index has the known number of solutions, if it is known."""
         if self._count not in (None, index.count):
             raise MismatchError(
                 f"the contraction order has {index.count} solutions, not {self._count}:"
@@ -321,7 +342,7 @@ class SolutionSet:
             )
 
     def _candidates(self) -> NDArray[np.uint64]:
-        """Return the candidates that a contraction begins with, of a board that has solutions."""
+        """Return the candidates for a contraction. The board must have solutions."""
         simplified = Frontier.of([self.board]).simplified(SearchSettings())
         candidates: NDArray[np.uint64] = simplified.candidates[0]
         return candidates

@@ -1,8 +1,8 @@
 """The solutions of a board as one object: count, k-th solution, slices, samples, shares.
 
-Two orders are fixed by the board alone. *Ascending* (lexicographic) compares solutions digit by
-digit, cell by cell: that of iterating, indexing, slices and ``rank``. The *contraction order* is
-that of ``blocks``, ``lines`` and ``sample``.
+A board determines two orders of its solutions. The *ascending* (lexicographic) order compares
+solutions cell by cell; iterating, indexing, slices and ``rank`` use it. ``blocks``, ``lines`` and
+``sample`` use the *contraction order*.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from gpusudoku.results import numbers_of
 
 T = TypeVar("T")
 
-TOO_MANY = "solutions may be more than len() can tell: use .count"
+TOO_MANY = "there may be more solutions than len() can return: use .count"
 LENGTH_SECONDS = 2.0
-"""``len`` counts all solutions of a board unless that should take longer on one core."""
+"""``len`` counts all solutions of a board if that is expected to take at most this time."""
 MAX_SKIPPED = 64
-"""Slices with longer steps look up each solution; others pass over those in between."""
+"""Slices with longer steps look up each solution. Others skip the solutions in between."""
 LOOKED_UP_ROWS = 1 << 12
-"""Solutions that such a slice looks up at a time."""
+"""Solutions that a slice with long steps looks up at a time."""
 MAX_BYTES = 1 << 40
-"""The size of the largest array, whatever memory there is."""
+"""The size of the largest array. Larger ones are refused before anything is computed."""
 
 
 class Slice:
-    """Some solutions of a board, in ascending order: what a slice of ``Solutions`` is.
+    """A slice of ``Solutions``: solutions of a board, in ascending order.
 
     It behaves like a list of boards. Nothing is computed before it is needed, and iterating takes
-    constant memory. Python limits ``len``: for many solutions use ``count``.
+    constant memory. Because Python limits ``len``, use ``count`` for the number of solutions.
     """
 
     def __init__(
@@ -66,13 +66,15 @@ class Slice:
         self._progress = progress
         self._destination = destination
         self.cancel = cancel
-        """The token that stops all work on these solutions; it may be replaced, also by None."""
+        """The token that stops all work on these solutions. You may replace it, also by None."""
 
     def __repr__(self) -> str:
         slices = ""
         for part in self._slices:
-            start, stop = ("" if bound is None else bound for bound in (part.start, part.stop))
-            slices += f"[{start}:{stop}]" if part.step is None else f"[{start}:{stop}:{part.step}]"
+            start = "" if part.start is None else part.start
+            stop = "" if part.stop is None else part.stop
+            step = "" if part.step is None else f":{part.step}"
+            slices += f"[{start}:{stop}{step}]"
         return f"<Solutions of {self.board.describe()}{slices and ', ' + slices}>"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -85,29 +87,30 @@ class Slice:
 
     @property
     def count(self) -> int:
-        """The number of solutions, exact at any size; may take as long as ``gpusudoku.count``."""
+        """The number of solutions, exact at any size. Counting takes as long as ``count`` does."""
         numbers = self._counted()
         return max(0, -((numbers.start - numbers.stop) // numbers.step))
 
     def __len__(self) -> int:
-        """Return the count, if Python can and it does not take long.
+        """Return the count, if it does not take long and ``len`` can return it.
 
         Raises
         ------
         OverflowError
-            If there are more.
+            If the count exceeds ``sys.maxsize``.
         TypeError
-            If they have to be counted and that should take long; ``list`` ignores this error.
+            If the solutions must be counted and that is expected to take long. ``list`` ignores
+            this error.
         """
         try:
             return len(self._counted(LENGTH_SECONDS))
         except TooExpensive:
-            raise TypeError("to count the solutions should take long: use .count") from None
+            raise TypeError("counting the solutions may take long: use .count") from None
         except OverflowError:
             raise OverflowError(TOO_MANY) from None
 
     def __bool__(self) -> bool:
-        """Tell whether there are any; a slice of the first solutions needs no count for that."""
+        """Return whether there are solutions. A slice from the start needs no count for that."""
         numbers = self._uncounted()
         return bool(self._numbers if numbers is None else numbers)
 
@@ -127,17 +130,17 @@ class Slice:
     def __getitem__(self, k: slice) -> Slice: ...
 
     def __getitem__(self, k: int | slice) -> Board | Slice:
-        """Return solution k, from 0, or from the end if k is negative; or a slice, a ``Slice``.
+        """Return solution k, from 0, or from the end if k is negative; for a slice, a ``Slice``.
 
         Raises
         ------
         IndexError
             If there is no solution with this number.
         TooExpensive
-            If it should take too long to find. For 9x9 boards of clues it never does.
+            If finding it is expected to take too long; never for 9x9 boards of clues.
         """
         if isinstance(k, slice):
-            range(0)[k]  # raises what a list raises for a wrong slice
+            range(0)[k]  # raises the error of a list for a wrong slice
             slices = (*self._slices, k)
             return Slice(self._set, slices, self.cancel, self._progress, self._destination)
         with self._working():
@@ -155,7 +158,7 @@ class Slice:
         return Board(cells, self.board.geometry)
 
     def __contains__(self, grid: object) -> bool:
-        """Tell whether a grid is one of them; without slices this needs no count."""
+        """Return whether a grid is one of these solutions. Without slices, no count is needed."""
         try:
             solution = self._set.solution(grid)  # type: ignore[arg-type]
             return not self._slices or self.rank(solution) >= 0
@@ -168,9 +171,9 @@ class Slice:
         Raises
         ------
         InputError
-            A ValueError, if the grid is no solution of the board, or not in the slice.
+            A ValueError, if the grid is not a solution of the board, or not in the slice.
         TooExpensive
-            If it should take too long to find. For 9x9 boards of clues it never does.
+            If finding it is expected to take too long; never for 9x9 boards of clues.
         """
         solution = self._set.solution(grid)
         with self._working():
@@ -185,18 +188,18 @@ class Slice:
         return self._stoppable(map(self._destination.array, self._ascending()))
 
     def lines(self) -> Iterator[bytes | memoryview]:
-        """Yield the solutions as text, in pieces of whole lines with newlines: for files."""
+        """Yield the solutions as text, in chunks of whole lines with newlines, for files."""
         return map(write_lines, self._stoppable(self._ascending()))
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        """Return all of them in one array, uint8 (count, cells), in ascending order."""
+        """Return all solutions in one array, uint8 (count, cells), in ascending order."""
         if copy is False:
-            raise ValueError("solutions are no array: one has to be made")
+            raise ValueError("solutions are not an array: converting them makes a copy")
         blocks = self._stoppable(self._ascending())
         return self._joined(blocks, self.count).astype(dtype or np.uint8, copy=False)
 
     def __dlpack__(self, **options: Any) -> Any:
-        """Export the same array, in main memory: for ``torch.from_dlpack``, for example."""
+        """Export that array, in main memory, for example to ``torch.from_dlpack``."""
         return np.asarray(self).__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -204,7 +207,7 @@ class Slice:
 
     @contextmanager
     def _working(self) -> Iterator[None]:
-        """Let the token and Ctrl-C stop the work in this block, and report its progress."""
+        """Make the token and Ctrl-C stop the work in the block, and report its progress."""
         try:
             with cancelling(self.cancel), reporting(self._progress):
                 yield
@@ -212,10 +215,11 @@ class Slice:
             raise Interrupted("interrupted") from None
 
     def _stoppable(self, items: Iterator[T]) -> Generator[T, None, None]:
-        """Yield items, none of them None; the token, and Ctrl-C, stop the work on each."""
+        """Yield items. The token and Ctrl-C stop the work on each. No item may be None."""
         return made_in(self._working, items)
 
     def _ascending(self) -> Iterator[NDArray[np.uint8]]:
+        """Yield the solutions in blocks, in ascending order."""
         bounds = self._bounds()
         if bounds is None:
             numbers = self._numbers
@@ -236,7 +240,7 @@ class Slice:
 
     @property
     def _numbers(self) -> range:
-        """The numbers of these solutions among all; all have to be counted for that."""
+        """The numbers of these solutions among all solutions, which must be counted for that."""
         with self._working():
             numbers = range(self._set.count)
         for part in self._slices:
@@ -244,7 +248,7 @@ class Slice:
         return numbers
 
     def _counted(self, max_seconds: float = inf) -> range:
-        """Return the same; TooExpensive if a count is needed that should take longer."""
+        """Return the numbers. Raise TooExpensive if that needs a count of more than the seconds."""
         numbers = self._uncounted()
         if numbers is None:
             with self._working():
@@ -253,7 +257,7 @@ class Slice:
         return numbers
 
     def _uncounted(self) -> range | None:
-        """Return the same without counting all, if the slice ends early enough; else None."""
+        """Return the numbers if that needs no count, because the slice ends early; else None."""
         start, stop, step = self._bounds() or (0, None, 1)
         if stop is None:
             return None
@@ -262,7 +266,7 @@ class Slice:
         return None if rows is None else range(start, min(stop, len(rows)), step)
 
     def _bounds(self) -> tuple[int, int | None, int] | None:
-        """Return start, stop and step, as far as slices tell; None if they count from the end."""
+        """Return start, stop and step of all slices together; None if one counts from the end."""
         start = 0
         stop: int | None = None
         step = 1
@@ -282,7 +286,13 @@ class Slice:
     def _joined(
         self, blocks: Iterator[NDArray[np.uint8]], number: int, out: Any = None
     ) -> NDArray[np.uint8]:
-        """Join blocks to uint8 (number, cells); MemoryError, if too large, before any is found."""
+        """Join blocks into one array, uint8 (number, cells).
+
+        Raises
+        ------
+        MemoryError
+            If the array would be too large, before a block is read.
+        """
         shape = int(number), self.board.geometry.cells
         if prod(shape) > MAX_BYTES:
             raise MemoryError(f"{number} solutions do not fit in memory: take them in blocks")
@@ -299,37 +309,39 @@ class Slice:
 class Solutions(Slice):
     """All solutions of a board: count, k-th solution, samples, shares, all as arrays.
 
-    They have all that a ``Slice`` has: the count, indexing, slices, ``rank`` and ``in``, arrays.
-    Nothing is computed before it is needed, and results are kept. They depend on the board alone,
-    never on threads, device or machine. The object pickles as the board and its options, and
-    several threads may use it at a time.
+    The object has everything that a ``Slice`` has: the count, indexing, slices, ``rank``, ``in``
+    and conversion to arrays. Nothing is computed before it is needed, and results are kept. They
+    depend on the board only, never on threads, device or machine. Pickling stores the board and the
+    options. Several threads may use the object at once.
 
-    Iterating gives the solutions in *ascending* order, as boards, and so do ``solutions[k]`` and
-    slices: digits compare as numbers, cell by cell, row by row. Numbers are from 0 and of any size.
-    The *contraction order* of ``blocks``, ``lines`` and ``sample`` is the same on every machine,
-    too; it is ascending where there are at most 2^16 solutions. Boards with given candidates, and
-    those of other shapes than 9x9 that are too expensive to contract, have the ascending order
-    alone. What needs counts of solutions raises an error where these should take too long, and the
-    first solution of a large board with few clues may be out of reach: ``solve`` finds one sooner.
+    Iterating, ``solutions[k]`` and slices use the *ascending* order: digits are compared cell by
+    cell, row by row. Solutions are numbered from 0. ``blocks``, ``lines`` and ``sample`` use the
+    *contraction order*, which is also the same on every machine. It is the ascending order if there
+    are at most 2^16 solutions, if the board has given candidates, or if it is not 9x9 and too
+    expensive to contract.
+
+    Results that need counts of solutions raise ``TooExpensive`` if counting is expected to take too
+    long. On a large board with few clues, finding even the first solution in ascending order can
+    take too long; ``solve`` finds some solution sooner.
 
     Parameters
     ----------
     board
         Any board.
     options
-        How to search and count; results do not depend on them.
+        The options of searching and counting. Results do not depend on them.
     engine
-        The device that does it; by default made as the options say.
+        The engine to use; by default it is made from the options.
     progress
-        Called as for ``count`` while all solutions are counted.
+        A function that is called as for ``count`` while all solutions are counted.
     cancel
-        Stops any work on the solutions, by ``Cancelled``. Results computed before are kept, and the
-        attribute ``cancel`` takes another token, or None, to go on.
+        A token that stops all work on the solutions, by ``Cancelled``. Earlier results are kept. To
+        continue, set the attribute ``cancel`` to another token, or to None.
 
     Raises
     ------
     InputError
-        If the options have a limit: a slice is what limits solutions.
+        If the options have a limit: take a slice instead.
     DeviceError
         If the options require CUDA and it cannot be used.
     """
@@ -353,15 +365,16 @@ class Solutions(Slice):
         super().__init__(SolutionSet(board, options, engine), (), cancel, progress)
 
     def __len__(self) -> int:
-        raise TypeError(TOO_MANY)  # list() asks for the length first, and ignores this error alone
+        # list() asks for the length first, and ignores only a TypeError.
+        raise TypeError(TOO_MANY)
 
     def __bool__(self) -> bool:
-        """Tell whether there are any, without counting them."""
+        """Return whether there are solutions, without counting them."""
         with self._working():
             return self._set.any
 
     def shares(self, out: Any = None) -> NDArray[Any]:
-        """Count for every cell and digit the solutions that have the digit in the cell.
+        """Return the number of solutions with each digit in each cell.
 
         Parameters
         ----------
@@ -370,17 +383,17 @@ class Solutions(Slice):
 
         Returns
         -------
-        An array (cells, n) of Python's integers, of any size; read-only. ``shares()[c, d - 1]`` is
-        that of digit d in cell c, row by row. Each row of it adds up to the count. If the board was
-        an array of PyTorch, JAX or CuPy, one of int64 of that library, unless a number exceeds it.
+        A read-only array (cells, n) of Python integers of any size. ``shares()[c, d - 1]`` is the
+        number of solutions with digit d in cell c. Each row adds up to the count. If the board was
+        an array of PyTorch, JAX or CuPy, the result is an int64 array of that library, unless a
+        number exceeds int64.
 
         Raises
         ------
         InputError
-            If ``out`` cannot be filled, because of its shape or type, or because a number exceeds
-            int64.
+            If ``out`` has the wrong shape or type, or if a number exceeds int64.
         TooExpensive
-            If it should take too long. For 9x9 boards of clues it never does.
+            If it is expected to take too long; never for 9x9 boards of clues.
         """
         with self._working():
             shares = self._set.shares
@@ -390,35 +403,35 @@ class Solutions(Slice):
         return shares
 
     def unique_placements(self) -> NDArray[np.int64]:
-        """Return the placements, of a digit in an empty cell, that leave exactly one solution.
+        """Return the placements (a digit in an empty cell) that leave exactly one solution.
 
         Returns
         -------
-        int64 (k, 2): the cell and the digit of each, in ascending order; those with a share of 1.
+        int64 (k, 2): the cell and the digit of each placement, in ascending order.
 
         Raises
         ------
         TooExpensive
             As ``shares`` does.
         """
-        from gpusudoku.enumeration.share_queries import unique_placements  # lazily: it is slow
+        from gpusudoku.enumeration.share_queries import unique_placements  # imported lazily: slow
 
         with self._working():
             return unique_placements(self.board, self._set.shares)
 
     def unique_pairs(self) -> NDArray[np.int64]:
-        """Return the pairs of placements that leave exactly one solution, where neither does alone.
+        """Return the pairs of placements that only together leave exactly one solution.
 
         Returns
         -------
-        int64 (k, 4): cell, digit, a later cell, its digit; in ascending order, each pair once.
+        int64 (k, 4): a cell, its digit, a later cell and its digit, in ascending order.
 
         Raises
         ------
         TooExpensive
-            As ``shares`` does. For 9x9 boards of clues it never does, but may take minutes.
+            As ``shares`` does. Pairs of a 9x9 board may take minutes.
         """
-        from gpusudoku.enumeration.share_queries import unique_pairs  # lazily: it is slow
+        from gpusudoku.enumeration.share_queries import unique_pairs  # imported lazily: slow
 
         with self._working():
             return unique_pairs(self._set)
@@ -426,9 +439,9 @@ class Solutions(Slice):
     def sample(
         self, n: int, seed: int | None = None, *, distinct: bool = False, out: Any = None
     ) -> NDArray[np.uint8]:
-        """Draw random solutions, each with the same chance, independent of each other.
+        """Draw random solutions, independent and uniformly distributed.
 
-        Solution i of a sample depends on the board, the seed and i alone: a longer sample begins
+        Solution i of a sample depends only on the board, the seed and i, so a longer sample starts
         with the solutions of a shorter one.
 
         Parameters
@@ -436,26 +449,26 @@ class Solutions(Slice):
         n
             The number of solutions.
         seed
-            From 0 to below 2^128; by default a new one every time.
+            An integer from 0 to below 2^128; by default a new random one.
         distinct
-            True for solutions that are all different: those drawn before are passed over. All
-            numbers drawn are kept in memory then.
+            True to draw different solutions: repeated ones are skipped. The numbers of all drawn
+            solutions are then kept in memory.
         out
             An array to fill and return: uint8 (n, cells), of NumPy, PyTorch, CuPy or any other
             library whose arrays in main memory can be written by DLPack.
 
         Returns
         -------
-        uint8 (n, cells), each row a solution, row by row; of PyTorch, JAX or CuPy, on its device,
-        if the board was such an array.
+        uint8 (n, cells), a solution per row. If the board was an array of PyTorch, JAX or CuPy, the
+        result is an array of that library, on its device.
 
         Raises
         ------
         InputError
-            A ValueError, if n or the seed is out of range, there are no solutions, or fewer than n
-            if they are to be distinct; if ``out`` is no such array.
+            A ValueError, if n or the seed is out of range, if there are no solutions, or fewer than
+            n distinct ones, or if ``out`` cannot be filled.
         TooExpensive
-            If it should take too long. For 9x9 boards of clues it never does.
+            If it is expected to take too long; never for 9x9 boards of clues.
         """
         sample = self._joined(self._stoppable(self._samples(n, seed, distinct, 0)), n, out)
         return self._destination.array(sample) if out is None else sample
@@ -465,7 +478,7 @@ class Solutions(Slice):
     ) -> Generator[NDArray[np.uint8], None, None]:
         """Yield the rows of ``sample`` in blocks, uint8 (k, cells), in constant memory for any n.
 
-        With ``first`` only those from that number on: a part of a sample.
+        ``first`` is the number of the first row to yield, for parts of a sample.
         """
         blocks = self._samples(n, seed, distinct, first)
         return self._stoppable(map(self._destination.array, blocks))
@@ -473,7 +486,7 @@ class Solutions(Slice):
     def _samples(
         self, n: int, seed: int | None, distinct: bool, first: int
     ) -> Iterator[NDArray[np.uint8]]:
-        """Yield the same in arrays of NumPy."""
+        """Yield the blocks of ``sample_blocks`` as NumPy arrays."""
         if not is_integer(n) or not 0 <= n <= MAX_NUMBER:
             raise InputError(
                 f"a sample of {described(n)}: expected an integer from 0 to {MAX_NUMBER}"
@@ -490,28 +503,28 @@ class Solutions(Slice):
         return map(self._set.contraction_order.at, numbers) if n else iter(())
 
     def blocks(self, first: int = 0, last: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        """Yield arrays of solutions, uint8 (k, cells), in contraction order and constant memory.
+        """Yield solutions in contraction order, in arrays uint8 (k, cells) and constant memory.
 
-        With bounds only those from number ``first`` to before ``last`` in that order: parts of a
-        list that many machines make.
+        ``first`` and ``last`` bound the numbers of the solutions in that order, without ``last``,
+        so that several machines can list parts of them.
 
         Raises
         ------
         InputError
-            If the bounds are not in this order, or beyond the count.
+            Unless 0 <= ``first`` <= ``last`` <= count.
         """
         index, start, stop = self._part_bounds(first, last)
         return self._stoppable(map(self._destination.array, index.rows(start, stop)))
 
     def lines(self, first: int = 0, last: int | None = None) -> Iterator[bytes | memoryview]:
-        """Yield ``blocks`` as text, in pieces of whole lines with newlines: for files."""
+        """Yield ``blocks`` as text, in chunks of whole lines with newlines, for files."""
         index, start, stop = self._part_bounds(first, last)
         return self._stoppable(index.texts(start, stop))
 
     def part(self, number: int, parts: int) -> tuple[int, int]:
         """Return the bounds of one of several parts of the contraction order, for ``blocks``.
 
-        The sizes of parts differ by one at most.
+        Sizes of parts differ by at most one.
 
         Parameters
         ----------
@@ -527,21 +540,23 @@ class Solutions(Slice):
         Raises
         ------
         InputError
-            If there is no such part.
+            Unless 1 <= ``number`` <= ``parts``.
         TooExpensive
-            If it should take too long to count. For 9x9 boards of clues it never does.
+            If counting is expected to take too long; never for 9x9 boards of clues.
         """
         if not (is_integer(number) and is_integer(parts) and 1 <= number <= parts):
             raise InputError(
                 f"part {described(number)} of {described(parts)}: expected one from 1 to the second"
             )
-        number, parts = int(number), int(parts)  # NumPy's integers would overflow
+        # Converted, because NumPy's integers would overflow.
+        number = int(number)
+        parts = int(parts)
         with self._working():
             part = part_of(self._set.contraction_order.count, number, parts)
         return part.start, part.stop
 
     def _part_bounds(self, first: int, last: int | None) -> tuple[SolutionIndex, int, int]:
-        """Return the contraction order, and the bounds of a part of it, checked."""
+        """Return the index of the contraction order, and checked bounds of a part of it."""
         with self._working():
             index = self._set.contraction_order
         stop = index.count if last is None else last
@@ -569,13 +584,13 @@ def solutions(
     ----------
     board
         As for ``count``. If it is an array of PyTorch, JAX or CuPy, ``blocks``, ``sample``,
-        ``sample_blocks`` and ``shares`` give such arrays, on the same device.
+        ``sample_blocks`` and ``shares`` return arrays of that library, on the same device.
     box, engine, progress
         As for ``count``.
     cancel
-        Stops any work on the solutions, whichever thread cancels it.
+        A token that stops all work on the solutions, from any thread.
     **options
-        The fields of ``Options`` but the limit: take a slice instead.
+        The fields of ``Options``, except the limit: take a slice instead.
 
     Raises
     ------
@@ -583,7 +598,7 @@ def solutions(
         As ``count`` does.
     """
     if isinstance(board, Slice):
-        raise InputError("expected a board, found its solutions: use them as they are, or .board")
+        raise InputError("expected a board, found its solutions: use them directly, or .board")
     result = Solutions(
         board_of(board, box), Options(**options), engine=engine, progress=progress, cancel=cancel
     )

@@ -26,18 +26,18 @@ from gpusudoku.results import SearchStats
 from gpusudoku.search.frontier import Frontier
 
 WAITING_BLOCKS = 4
-"""Blocks of solutions that may wait for the reader before the workers wait for it too."""
-FEW = 64
+"""Blocks of solutions in the queue. When it is full, the workers wait for the reader."""
+LISTED_TOGETHER = 64
 """Boards of a batch with fewer solutions are listed together."""
 LISTED_BOARDS = 1 << 12
-"""The most boards that are listed together: about FEW times as many solutions are kept at a time,
-more where several threads find them."""
+"""Boards of a block. About LISTED_TOGETHER times as many solutions are in memory for each block."""
 
 
 class _SearchThread:
-    """A search in a thread of its own, whose solutions wait in a queue.
+    """A search in a thread of its own, which puts solutions into a queue.
 
-    The thread refers to this object, not to the ``Stream``, so that a dropped stream is collected.
+    The thread refers to this object, not to the ``Stream``, so that a stream that is no longer used
+    is freed, and stops the search.
     """
 
     def __init__(self, board: Board, options: Options, engine: Engine) -> None:
@@ -51,12 +51,13 @@ class _SearchThread:
         self._watch = current_watch()
         self._blocks: queue.Queue[NDArray[np.uint8] | None] = queue.Queue(WAITING_BLOCKS)
         self._plan = SearchPlan(Frontier.of([board]), options)
-        self._plan.compile(engine)  # here, not in the thread: Ctrl-C can interrupt that
+        # Compiled here, not in the thread, so that Ctrl-C can interrupt it.
+        self._plan.compile(engine)
         self._thread = threading.Thread(target=self._run, daemon=True)
         start_thread(self._thread)
 
     def next_block(self) -> NDArray[np.uint8] | None:
-        """Wait for some solutions; None if there are no more, or if it is closed meanwhile."""
+        """Wait for the next block; None after the last one, or if the stream is closed."""
         while not self.closed:
             try:
                 return self._blocks.get(timeout=ASK_SECONDS)
@@ -72,12 +73,12 @@ class _SearchThread:
         self._stop.cancel()
 
     def join(self) -> None:
-        """Wait for the workers, who have found all, or as many as the limit, or are to stop."""
+        """Wait for the workers, which have finished, reached the limit, or were stopped."""
         self.closed = True
         self._thread.join()
 
     def _run(self) -> None:
-        """Search all in the thread."""
+        """Run the search, in the thread."""
         try:
             with cancelling(*self._tokens, self._stop), watching(self._watch):
                 self.stats = self._plan.run(self._engine, on_solutions=self._put).stats
@@ -86,7 +87,7 @@ class _SearchThread:
         self._put(None)
 
     def _put(self, block: NDArray[np.uint8] | None, _: object = None) -> None:
-        """Hand a block over, once there is room; unless it is closed, or the search cancelled."""
+        """Put a block into the queue when there is room; drop it after a close or cancellation."""
         while not (self.closed or any(token.cancelled for token in self._tokens)):
             try:
                 self._blocks.put(block, timeout=ASK_SECONDS)
@@ -98,9 +99,9 @@ class _SearchThread:
 class Stream:
     """An iterator over blocks of solutions, uint8 (k, cells) arrays, each board row by row.
 
-    Solutions come as they are found: in a fixed order on one CPU thread, in any order on more, and
-    no more than the limit. ``close`` stops the workers before the end, and so do the tokens of the
-    thread that makes the stream, and dropping it, soon. Progress is reported in another thread.
+    Solutions come in the order in which they are found, at most as many as the limit. On one CPU
+    thread that order is deterministic. ``close``, the cancel tokens of the thread that made the
+    stream, and dropping the stream stop the workers. Progress is reported in another thread.
     """
 
     def __init__(
@@ -152,44 +153,44 @@ class ListedBoards:
 
     boards: Batch
     doubtful: Batch
-    """Those of the boards that may have none; all others have some."""
+    """The boards that may have no solutions. All other boards have some."""
     solutions: Iterable[NDArray[np.uint8]] | None
-    """Blocks of uint8 (k, n * n), to be taken before the next boards are; None if these are of one
-    board that has too many to be listed together with others."""
+    """Blocks of solutions, uint8 (k, n * n), to be read before the next boards. None if there is
+    one board, with too many solutions to be listed together with others."""
     board_of: NDArray[np.int64] | None = None
-    """int64 (k): the index of the board of each solution; None if there is one board only. The
-    solutions of several boards are in one block."""
+    """int64 (k): the index of the board of each solution, if all solutions are in one block; None
+    if there is one board."""
 
 
 def list_batches(
     batches: Iterable[Batch], options: Options, engine: Engine
 ) -> Generator[ListedBoards, None, None]:
-    """List the solutions of boards in blocks, in their order, no more of each than the limit.
+    """List the solutions of boards in blocks, in their order, at most the limit of each board.
 
-    Those of a board with fewer than FEW come in ascending order; the caller lists those of others,
-    each by itself.
+    Boards with fewer than LISTED_TOGETHER solutions are listed here, in ascending order. The caller
+    must list every other board.
     """
     return in_blocks(
         batches,
         LISTED_BOARDS,
         lambda block, alone: _list(block, options, engine.for_block if alone else engine, alone),
-        engine.side_by_side,
+        engine.parallel_blocks,
     )
 
 
 def _list(
     block: Batch, options: Options, engine: Engine, alone: bool
 ) -> Generator[ListedBoards | Deferred[ListedBoards], None, None]:
-    rows, roots, _ = find_solutions(block, replace(options, limit=FEW), engine)
+    rows, roots, _ = find_solutions(block, replace(options, limit=LISTED_TOGETHER), engine)
     counts = np.bincount(roots, minlength=len(block))
     order = np.argsort(roots, kind="stable")
-    # As a rule few boards have several solutions, and comparing rows takes time.
+    # Usually few boards have several solutions, so only their rows are compared.
     is_compared = counts[roots[order]] > 1
     if is_compared.any():
         compared = order[is_compared]
         order[is_compared] = compared[np.lexsort((sort_keys(rows[compared]), roots[compared]))]
     results = _split_at_many(block, rows[order], counts, options.limit)
-    if alone and (counts >= FEW).any():
+    if alone and (counts >= LISTED_TOGETHER).any():
         yield Deferred(results)
     else:
         yield from results
@@ -198,20 +199,20 @@ def _list(
 def _split_at_many(
     block: Batch, rows: NDArray[np.uint8], counts: NDArray[np.int64], limit: int | None
 ) -> Generator[ListedBoards, None, None]:
-    """Yield the sorted solutions of boards with few, and the others without any."""
+    """Yield the sorted solutions of boards with few solutions, and each other board alone."""
     board_of = np.repeat(np.arange(len(block)), counts)
     if limit is not None:
         starts = np.cumsum(counts) - counts
-        wanted = np.arange(len(rows)) - starts[board_of] < limit
-        rows = rows[wanted]
-        board_of = board_of[wanted]
+        is_within_limit = np.arange(len(rows)) - starts[board_of] < limit
+        rows = rows[is_within_limit]
+        board_of = board_of[is_within_limit]
     start = 0
-    for many in [*np.flatnonzero(counts >= FEW).tolist(), len(block)]:
-        if start < many:
-            boards = block.part(start, many)
-            unsolvable = boards.chosen(counts[start:many] == 0)
-            listed = slice(*np.searchsorted(board_of, [start, many]).tolist())
-            yield ListedBoards(boards, unsolvable, [rows[listed]], board_of[listed] - start)
-        if many < len(block):
-            yield ListedBoards(block.part(many, many + 1), block.part(0, 0), None)
-        start = many + 1
+    for index in [*np.flatnonzero(counts >= LISTED_TOGETHER).tolist(), len(block)]:
+        if start < index:
+            boards = block.part(start, index)
+            unsolvable = boards.chosen(counts[start:index] == 0)
+            row_range = slice(*np.searchsorted(board_of, [start, index]).tolist())
+            yield ListedBoards(boards, unsolvable, [rows[row_range]], board_of[row_range] - start)
+        if index < len(block):
+            yield ListedBoards(block.part(index, index + 1), block.part(0, 0), None)
+        start = index + 1

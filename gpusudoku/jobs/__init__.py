@@ -1,1 +1,1 @@
-"""Work shared out among threads, and what interrupts it. Nothing here knows of Sudoku."""
+"""Distributing work among threads, and interrupting it. Independent of Sudoku."""

@@ -1,8 +1,8 @@
-"""Tokens that stop work, from another thread or after some time.
+"""Cancel tokens: they stop work, from another thread or after some time.
 
-Each thread has the tokens that stop what it does: those of all ``with`` blocks that it is in. A
-``Job`` that is made there is stopped by them, its workers have them, too, and what takes long in
-between calls ``check_cancelled``. So no function hands a token on.
+Each thread has a set of active tokens: those of all ``with`` blocks that it is in. They stop a
+``Job`` that the thread makes, and its workers. Other long work calls ``check_cancelled``. Therefore
+functions need no parameter for a token.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ ASK_SECONDS = 0.02
 
 
 class Stoppable(Protocol):
-    """Something that a token can stop, such as a job."""
+    """Something that a token can stop, such as a ``Job``."""
 
     def stop(self) -> None:
-        """Ask all workers to put down what they are doing."""
+        """Ask all workers to abandon their work."""
 
 
 class CancelToken:
-    """Stops the calls that it is given to, whichever thread calls ``cancel``, once and for all.
+    """Stops the calls that use it, when any thread calls ``cancel``.
 
-    It is given as ``count(board, cancel=token)``, to any number of calls, in any threads. In a
-    block ``with token:`` it stops whatever the thread calls there. Such a call then raises
-    ``Cancelled`` and uses no core any more, within a tenth of a second; only what is being compiled
-    is compiled to its end. A call that is given a cancelled token does nothing.
+    Pass it as ``count(board, cancel=token)``, to any number of calls, in any threads. In a block
+    ``with token:`` it stops every call of that thread. A stopped call raises ``Cancelled`` within a
+    tenth of a second, and uses no core afterwards; only a compilation is completed first. A call
+    with a cancelled token does nothing. A token cannot be reset.
 
-    ``cancel`` may be called by a handler of signals, too.
+    ``cancel`` may also be called by a signal handler.
 
     >>> import gpusudoku
     >>> token = gpusudoku.CancelToken()
@@ -49,7 +49,8 @@ class CancelToken:
     """
 
     def __init__(self) -> None:
-        self._lock = reentrant_lock()  # a signal may call ``cancel`` while it is held
+        # Reentrant, because a signal handler may call ``cancel`` while the lock is held.
+        self._lock = reentrant_lock()
         self._cancelled = False
         self._jobs: WeakSet[Stoppable] = WeakSet()
 
@@ -57,7 +58,7 @@ class CancelToken:
         return f"<CancelToken{': cancelled' if self._cancelled else ''}>"
 
     def __enter__(self) -> CancelToken:
-        """Let it stop what this thread does in the block; a cancelled one lets nothing begin."""
+        """Make this token stop what the thread does in the block."""
         _tokens.set((*_tokens.get(), self))
         return self
 
@@ -70,7 +71,7 @@ class CancelToken:
         return self._cancelled
 
     def cancel(self) -> None:
-        """Stop every call that has this token, now or later."""
+        """Stop every call that uses this token, now or later."""
         with self._lock:
             self._cancelled = True
             jobs = list(self._jobs)
@@ -78,19 +79,20 @@ class CancelToken:
             job.stop()
 
     def attach(self, job: Stoppable) -> None:
-        """Let a job be stopped by this token."""
+        """Make this token stop a job."""
         with self._lock:
             self._jobs.add(job)
-            cancelled = self._cancelled
-        if cancelled:
+            is_cancelled = self._cancelled
+        if is_cancelled:
             job.stop()
 
 
 class Deadline(CancelToken):
-    """A token that is cancelled, too, once some seconds have passed by a clock.
+    """A token that is also cancelled after some seconds of a clock.
 
-    With ``time.thread_time`` only the thread that made it may ask, and only its own time on a core
-    counts: so a busy machine leaves as much time as an idle one. Time in ``paused`` does not count.
+    With the clock ``time.thread_time``, only time of this thread on a core counts, so that a busy
+    machine allows as much work as an idle one; then only the thread that made the deadline may read
+    it. Time in ``paused`` does not count.
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -98,23 +100,25 @@ class Deadline(CancelToken):
         self._clock = clock
         self._end = clock() + seconds
         self._pauses: list[float] = []
-        """When the pauses began that have not ended: several threads may pause it."""
+        """Start times of the current pauses: several threads may pause a deadline."""
 
     @property
     def cancelled(self) -> bool:
-        """True if ``cancel`` was called, or the time is over."""
+        """True if ``cancel`` was called, or the time has passed."""
         return self._cancelled or (not self._pauses and self._clock() > self._end)
 
     @property
     def seconds_left(self) -> float:
-        """The seconds that remain."""
+        """The remaining seconds."""
         with self._lock:
-            return max(0.0, self._end - (self._pauses[0] if self._pauses else self._clock()))
+            now = self._pauses[0] if self._pauses else self._clock()
+            return max(0.0, self._end - now)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Postpone the end by the time that this block takes."""
+        """Postpone the deadline by the time that this block takes."""
         with self._lock:
+            # Overlapping pauses count once, from the start of the first to the end of the last.
             self._pauses.append(self._pauses[0] if self._pauses else self._clock())
         try:
             yield
@@ -129,40 +133,40 @@ _tokens: ContextVar[tuple[CancelToken, ...]] = ContextVar("tokens", default=())
 
 
 def tokens() -> tuple[CancelToken, ...]:
-    """Return the tokens that stop what this thread does now, for threads that work for it."""
+    """Return the active tokens of this thread, for threads that work for it."""
     return _tokens.get()
 
 
 def any_cancelled() -> bool:
-    """Tell whether one of those tokens is cancelled."""
+    """Return whether an active token of this thread is cancelled."""
     return any(token.cancelled for token in _tokens.get())
 
 
 def check_cancelled(token: CancelToken | None = None) -> None:
-    """Raise Cancelled if one of those tokens is, or one more."""
+    """Raise Cancelled if an active token of this thread, or ``token``, is cancelled."""
     if any_cancelled() or (token is not None and token.cancelled):
         raise Cancelled("cancelled")
 
 
 @contextmanager
-def cancelling(*some: CancelToken | None) -> Iterator[None]:
-    """Let more tokens stop what this thread does in here, at once if one is cancelled."""
-    before = _tokens.get()
-    more = [token for token in some if token is not None]
-    for token in more:
+def cancelling(*optional_tokens: CancelToken | None) -> Iterator[None]:
+    """Make tokens stop what this thread does in the block, immediately if one is cancelled."""
+    outer_tokens = _tokens.get()
+    new_tokens = [token for token in optional_tokens if token is not None]
+    for token in new_tokens:
         if not isinstance(token, CancelToken):
             raise InputError(f"cancel {described(token)}: expected a CancelToken")
-    _tokens.set((*before, *more))
+    _tokens.set((*outer_tokens, *new_tokens))
     try:
         check_cancelled()
         yield
     finally:
-        _tokens.set(before)
+        _tokens.set(outer_tokens)
 
 
 @contextmanager
 def deadlines_paused() -> Iterator[None]:
-    """Pause all deadlines of this thread, as while kernels are compiled."""
+    """Pause all deadlines of this thread, for example while kernels are compiled."""
     with ExitStack() as pauses:
         for token in _tokens.get():
             if isinstance(token, Deadline):
@@ -172,7 +176,7 @@ def deadlines_paused() -> Iterator[None]:
 
 @contextmanager
 def interruptible(cancel: CancelToken | None) -> Iterator[None]:
-    """Let a token and Ctrl-C stop the work in here: Interrupted has no count then."""
+    """Make a token and Ctrl-C stop the work in the block. Interrupted has no count then."""
     try:
         with cancelling(cancel):
             yield
@@ -185,7 +189,7 @@ def interruptible(cancel: CancelToken | None) -> Iterator[None]:
 def made_in(
     context: Callable[[], AbstractContextManager[None]], items: Iterator[T]
 ) -> Generator[T, None, None]:
-    """Make each of some items, none of them None, in a context, and give it outside of that."""
+    """Compute each item within a context, and yield it outside. No item may be None."""
     try:
         while True:
             with context():
@@ -199,7 +203,7 @@ def made_in(
 
 
 class CancellableLock:
-    """A lock that one thread may take several times; waiting for it can be cancelled."""
+    """A reentrant lock. Waiting for it can be cancelled."""
 
     def __init__(self) -> None:
         self._lock = reentrant_lock()
@@ -215,8 +219,8 @@ class CancellableLock:
 class locked_cached_property(Generic[T]):  # noqa: N801 - it is used like functools.cached_property
     """A ``cached_property`` that is computed once, under the ``_lock`` of its object.
 
-    In Python 3.11 all objects share the lock of a ``cached_property``, later there is none; and no
-    token would end the wait for it.
+    In Python 3.11 all objects share the lock of a ``functools.cached_property``, and since 3.12 it
+    has none. Waiting for the lock of this one can be cancelled.
     """
 
     def __init__(self, compute: Callable[[Any], T]) -> None:

@@ -1,7 +1,7 @@
-"""Locks and cached values that a forked child can use, whatever other threads did at the fork.
+"""Locks and cached values that work in a forked child, whatever other threads did at the fork.
 
-A child has the thread that forked and no other. A lock that another thread held is never released
-there, and a call that waits for it never returns.
+A child has only the thread that forked. A lock that another thread held is never released there,
+and a call that waits for it never returns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property as cached_property
 else:
 
-    class cached_property(functools.cached_property):  # noqa: N801 - it replaces that of functools
+    class cached_property(functools.cached_property):  # noqa: N801 - replaces that of functools
         """``functools.cached_property`` without its lock, as in Python 3.12."""
 
         def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -30,17 +30,17 @@ else:
 
 
 POLL_SECONDS = 0.002
-"""Time after which a fork that waits looks again."""
+"""Interval in which a waiting fork checks again."""
 _locks: WeakSet[Any] = WeakSet()
-"""All locks that are released in a child."""
-# No condition: an interrupt of the main thread can leave its lock held.
+"""All locks to release in a child."""
+# Not a condition, because an interrupt of the main thread can leave its lock locked.
 _fork_lock = threading.RLock()
 _busy_threads: dict[object, int] = {}
-"""The thread of each block of ``delayed_forks`` that has begun."""
+"""The thread of each current block of ``delayed_forks``."""
 
 
 def reentrant_lock() -> Any:
-    """Return a reentrant lock that is released in a child: no other thread holds it there."""
+    """Return a reentrant lock that is released in a child if another thread held it."""
     lock = threading.RLock()
     _locks.add(lock)
     return lock
@@ -48,12 +48,12 @@ def reentrant_lock() -> Any:
 
 @contextmanager
 def delayed_forks() -> Iterator[None]:
-    """Make forks of other threads wait for the work in here, which a child could not finish.
+    """Make forks by other threads wait for the end of the block.
 
-    Examples are an import and a call of LLVM: each holds a lock of its own.
+    Use it for work that holds locks of other libraries, such as imports and calls of LLVM.
     """
     block = object()
-    try:  # an interrupt may come as soon as the block is noted
+    try:  # the next line is inside, because an interrupt may come right after it
         with _fork_lock:
             _busy_threads[block] = threading.get_ident()
         yield

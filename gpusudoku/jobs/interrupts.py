@@ -1,8 +1,8 @@
-"""Ctrl-C, SIGTERM, SIGHUP and other signals that end a program: caught, or held back.
+"""Ctrl-C, SIGTERM, SIGHUP and other signals that end a program: catching and deferring them.
 
-``jobs.job`` catches KeyboardInterrupt while work is done; ``cli`` ends the program. The Python
-interface leaves all signals as they are: there Ctrl-C is a KeyboardInterrupt, or, where something
-was being counted or searched, an ``Interrupted`` with what was found.
+Only the command line catches signals. The Python interface does not change their handlers: there
+Ctrl-C is a KeyboardInterrupt, which ``jobs.job`` converts to an ``Interrupted`` during a count or a
+search.
 """
 
 from __future__ import annotations
@@ -34,71 +34,76 @@ ENDING = tuple(
     )
     if hasattr(signal, name)
 )
-"""The signals that end a program unless it handles them, those that the system has."""
+"""The signals of this system that end a program unless it handles them."""
 PATIENCE_SECONDS = 1.5
-"""Time after which a process that was to end is ended by force."""
+"""Time after a signal in which the process may end by itself. Then it is ended by force."""
 AGAIN_SECONDS = 0.01
-"""Time after which a signal that was lost is sent again: it should then be raised elsewhere."""
+"""Time after which a lost signal is sent again. It should then be raised in other code."""
 WAIT_SECONDS = 0.2
-"""Time to wait at once, as Windows lets no Ctrl-C in meanwhile."""
+"""Interval of waiting. On Windows, Ctrl-C is noticed only between intervals."""
 
 
 class _Signals:
-    """The state of signals in this process; the main thread decides on each, once."""
+    """The state of signals in this process. The main thread handles each signal once."""
 
     last: int | None = None
-    """The last that was to end the process."""
-    heeded = False
-    """True if a signal is raised as a KeyboardInterrupt; else it ends the process at once."""
+    """The last signal that should end the process."""
+    is_enabled = False
+    """True if a signal raises a KeyboardInterrupt; else it ends the process immediately."""
     ending = False
-    """True if the process ends, so that no other signal matters."""
-    patience = 0.0
-    """Seconds that the process needs to end by itself; infinite if it may outlive Ctrl-C."""
-    outlived = -inf
-    """The time of the last Ctrl-C that it may outlive."""
-    caught = False
-    """True once ``handle`` gets the signals of this process."""
-    held: list[int] | None = None
-    """Signals that are held back, while some are."""
+    """True if the process is ending, so that further signals are ignored."""
+    grace_seconds = 0.0
+    """Seconds that the process needs to end by itself. Infinite if it may survive Ctrl-C."""
+    survived_at = -inf
+    """The time of the last Ctrl-C that the process may survive."""
+    is_installed = False
+    """True if ``handle`` is the handler of the signals of this process."""
+    deferred: list[int] | None = None
+    """Signals that came in a block of ``held_interrupts``; None outside of such blocks."""
 
     def handle(self, number: int, frame: Any) -> None:
-        """Decide on a signal, in the main thread."""
-        if self.held is not None:
-            self.held.append(number)
+        """Handle a signal, in the main thread."""
+        if self.deferred is not None:
+            self.deferred.append(number)
             return
         if self.ending:
             return
         self.last = number
-        if not self.heeded:
+        if not self.is_enabled:
             _end(number)
-        if self.patience == inf and number == signal.SIGINT:
-            self.outlived = time.monotonic()
+        if self.grace_seconds == inf and number == signal.SIGINT:
+            self.survived_at = time.monotonic()
         else:
             self.ending = True
-            self.outlived = -inf
+            self.survived_at = -inf
         raise KeyboardInterrupt
 
-    def lost(self, unraisable: sys.UnraisableHookArgs) -> None:
-        """Send a signal again that came while an object was freed: no exception leaves that."""
+    def resend_lost(self, unraisable: sys.UnraisableHookArgs) -> None:
+        """Send a signal again if it came while an object was freed: Python drops its exception."""
         if self.last is None or not issubclass(unraisable.exc_type, KeyboardInterrupt):
             sys.__unraisablehook__(unraisable)
             return
         self.ending = False
         start_thread(threading.Timer(AGAIN_SECONDS, _send, [self.last]))
 
-    def watch(self, awake: socket) -> None:
+    def watch(self, wakeups: socket) -> None:
         """End the process by force if it does not end by itself soon after a signal.
 
-        It is unknown on which of several signals the main thread has decided, so a Ctrl-C that may
-        be outlived excuses each that came at about its time.
+        This thread cannot know which of several signals the main thread has handled. So a Ctrl-C
+        that the process may survive also excuses others that came at about the same time.
         """
         while True:
-            numbers = awake.recv(1 << 10)
-            came = time.monotonic()
-            time.sleep(max(PATIENCE_SECONDS, self.patience if self.patience < inf else 0.0))
+            numbers = wakeups.recv(1 << 10)
+            received_at = time.monotonic()
+            grace_seconds = PATIENCE_SECONDS
+            if self.grace_seconds < inf:
+                grace_seconds = max(grace_seconds, self.grace_seconds)
+            time.sleep(grace_seconds)
             for number in numbers:
-                excused = number == signal.SIGINT and self.outlived > came - 2 * PATIENCE_SECONDS
-                if number in ENDING and not excused:
+                survives = self.survived_at > received_at - 2 * PATIENCE_SECONDS
+                if number == signal.SIGINT and survives:
+                    continue
+                if number in ENDING:
                     _end(number)
 
 
@@ -108,94 +113,101 @@ _signals = _Signals()
 def catch_interrupts() -> None:
     """Catch the signals that end this process, except those that it should ignore.
 
-    Until ``heed_interrupts`` each ends it at once: there is nothing yet that could be lost. From
-    then on the first is a KeyboardInterrupt, and others do not disturb the cleaning up. If it waits
-    too long for something that cannot be interrupted, a thread ends the process.
+    Until ``heed_interrupts`` is called, a signal ends the process immediately, because there is
+    nothing to lose yet. After that, the first signal raises a KeyboardInterrupt, and further ones
+    are ignored while the process ends. If the process does not end in time, a thread ends it by
+    force.
     """
     for number in ENDING:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as it is under nohup
+        if signal.getsignal(number) is not signal.SIG_IGN:  # ignored under nohup, for example
             signal.signal(number, _signals.handle)
-    _signals.caught = True
-    sys.unraisablehook = _signals.lost
-    from socket import socketpair  # imported lazily: it takes a moment
+    _signals.is_installed = True
+    sys.unraisablehook = _signals.resend_lost
+    from socket import socketpair  # imported lazily, after signals are caught: it takes a while
 
-    awake, wake = socketpair()
-    wake.setblocking(False)
-    signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
-    with suppress(NoThread):  # signals end the process all the same, if it is not stuck
-        start_thread(threading.Thread(target=_signals.watch, args=(awake,), daemon=True))
+    wakeups, wakeup_sender = socketpair()
+    wakeup_sender.setblocking(False)
+    signal.set_wakeup_fd(wakeup_sender.detach(), warn_on_full_buffer=False)
+    # Without this thread, signals still end the process, unless it is stuck.
+    with suppress(NoThread):
+        start_thread(threading.Thread(target=_signals.watch, args=(wakeups,), daemon=True))
 
 
 def heed_interrupts() -> None:
-    """Let a signal be raised as a KeyboardInterrupt from now on."""
-    _signals.heeded = True
+    """Make a signal raise a KeyboardInterrupt from now on."""
+    _signals.is_enabled = True
 
 
 def outlive_interrupts() -> None:
-    """Raise none any more: the process ends anyway."""
+    """Ignore signals from now on, because the process is ending."""
     _signals.ending = True
 
 
 def last_interrupt() -> int | None:
-    """Return the number of the last signal that was to end this process; None for none."""
+    """Return the number of the last signal that should end this process, or None."""
     return _signals.last
 
 
 def interrupt_status() -> int:
-    """Return the exit status of a process that such a signal ended."""
+    """Return the exit status of a process that was ended by the last signal."""
     return 128 + (_signals.last or signal.SIGINT)
 
 
 @contextmanager
 def patient_interrupts(seconds: float) -> Iterator[None]:
-    """Let the process have so long to end by itself after a signal in here.
+    """Allow the process ``seconds`` to end by itself after a signal in the block.
 
-    If that is infinite, it need not end after Ctrl-C: each is a KeyboardInterrupt. Other signals
-    end it as ever.
+    If ``seconds`` is infinite, the process may survive Ctrl-C: each one raises a KeyboardInterrupt.
+    Other signals still end the process.
     """
-    before = _signals.patience
-    _signals.patience = seconds
+    outer_seconds = _signals.grace_seconds
+    _signals.grace_seconds = seconds
     try:
         yield
     finally:
-        _signals.patience = before
+        _signals.grace_seconds = outer_seconds
 
 
 @contextmanager
 def held_interrupts() -> Iterator[Callable[[], bool]]:
-    """Hold signals back; the function that is given tells whether there was one.
+    """Defer signals in the block. The yielded function returns whether there was one.
 
-    It is sent again at the end of the outermost such block, to the handler that would have got it.
-    Only the main thread gets signals, so in any other this does nothing.
+    At the end of the outermost such block, the first deferred signal is sent again, to the usual
+    handler. Only the main thread receives signals, so in other threads this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
-    if (outer := _signals.held) is not None:
-        yield lambda: bool(outer)
+    outer_deferred = _signals.deferred
+    if outer_deferred is not None:
+        yield lambda: bool(outer_deferred)
         return
-    held = _signals.held = []
-    old: dict[int, Any] = {}
-    if not _signals.caught:  # else ``handle`` holds back what it gets
-        # Those without a handler of Python's end the process, or are ignored, as ever.
-        old = {number: signal.getsignal(number) for number in ENDING}
-        old = {number: handler for number, handler in old.items() if callable(handler)}
+    deferred = _signals.deferred = []
+    old_handlers: dict[int, Any] = {}
+    if not _signals.is_installed:  # else ``_signals.handle`` defers signals
+        # Only signals with a handler in Python are replaced. Others end the process, or are
+        # ignored.
+        for number in ENDING:
+            handler = signal.getsignal(number)
+            if callable(handler):
+                old_handlers[number] = handler
     try:
-        for number in old:
-            signal.signal(number, lambda got, frame: held.append(got))
-        yield lambda: bool(held)
+        for number in old_handlers:
+            signal.signal(number, lambda received, frame: deferred.append(received))
+        yield lambda: bool(deferred)
     finally:
-        for number in reversed(old):  # Ctrl-C last: others are not interrupted by it
-            signal.signal(number, old[number])
-        _signals.held = None
-        if held:  # even after an error, which a caller may handle
-            signal.raise_signal(held[0])
+        # Ctrl-C comes last, so that it cannot interrupt restoring the others.
+        for number in reversed(old_handlers):
+            signal.signal(number, old_handlers[number])
+        _signals.deferred = None
+        if deferred:  # also after an error, which a caller may handle
+            signal.raise_signal(deferred[0])
 
 
 def interruptibly(work: Callable[[], T]) -> T:
-    """Do work that an exception must not cut short: for the main thread another does it.
+    """Call ``work``, which must not be aborted by an exception, in another thread if necessary.
 
-    A caller that was interrupted and wants the same again starts anew.
+    In the main thread an interrupt ends the wait, but not the work; its result is lost.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
@@ -203,14 +215,14 @@ def interruptibly(work: Callable[[], T]) -> T:
 
 
 def in_thread(work: Callable[[], T]) -> T:
-    """Do work in a thread of its own; an interrupt ends the waiting, and the result is lost."""
+    """Call ``work`` in a thread of its own. An interrupt ends the wait, and the result is lost."""
     results: list[T] = []
     errors: list[BaseException] = []
 
     def run() -> None:
         try:
             results.append(work())
-        except BaseException as error:  # for the thread that waits
+        except BaseException as error:  # raised in the waiting thread
             errors.append(error)
 
     thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
@@ -223,7 +235,7 @@ def in_thread(work: Callable[[], T]) -> T:
 
 
 def _send(number: int) -> None:
-    """Send a signal to the main thread, which may sleep."""
+    """Send a signal to the main thread, also if it sleeps."""
     if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident or 0, number)
     else:  # Windows
@@ -231,7 +243,7 @@ def _send(number: int) -> None:
 
 
 def _end(number: int) -> None:
-    """End the process without any cleaning up, with a message if that can be written at once."""
+    """End the process without cleaning up, with a message if stderr does not block."""
     with suppress(OSError):
         if os.name == "nt" or select.select([], [2], [], 0)[1]:
             os.write(2, b"gpusudoku: interrupted\n")

@@ -1,11 +1,11 @@
-"""Independent tasks, shared among workers: progress, limits and interrupts.
+"""Jobs: independent tasks, distributed among workers, with progress, limits and interrupts.
 
-What workers find is added to counters, which are exact integers. Workers are threads: a compiled
-loop that has released the interpreter's lock, or one that drives a GPU. A thread is started only
-for a task that no other thread takes.
+Workers add what they count to counters, which are exact integers. A worker is a thread. It runs a
+compiled loop that has released Python's global interpreter lock, or it controls a GPU. A thread is
+started only when there is a task that no running thread can take.
 
-``spread`` and ``called`` are for work that needs no counters. ``pieces`` and ``part_of`` cut work,
-``Pace`` and ``Cost`` tell how much of it to do at a time.
+``spread`` and ``called`` are for work without counters. ``pieces`` and ``part_of`` divide work.
+``Pace`` and ``Cost`` determine how much work to do at a time.
 """
 
 from __future__ import annotations
@@ -35,47 +35,61 @@ Scratch = TypeVar("Scratch")
 Result = TypeVar("Result")
 
 START_SECONDS = 1e-4
-"""Time for each thread that may be started to share work: starting one takes about half as long,
-and work that is not worth so many threads ends before."""
+"""Time that a job must have run for each thread it starts. Starting a thread takes half as long, so
+short work ends before many are started."""
 MAX_DONE = 0.99
-"""The largest share that is reported while any work is in doubt: more of it may remain."""
+"""The largest fraction reported while some of the work is uncertain."""
 ROUNDING = 1e-9
-"""The share of the whole work by which a sum of doubts may differ from 0 once none is left: the
-doubts that are added and subtracted are rounded."""
+"""Uncertainty below this fraction of the work counts as 0: uncertainties are added and
+subtracted, so rounding errors remain."""
 MAX_DOUBT = 0.25
-"""The share of the whole work that may be in doubt while progress is reported."""
+"""The fraction of the work that may be uncertain while progress is reported."""
 MAX_GROWTH = 8
-"""The growth of a size after a piece of work that took hardly any time."""
+"""The largest growth of a chunk size after a chunk that took hardly any time."""
 POLL_SECONDS = 0.05
-"""Time after which the thread that waits for the workers wakes, and can be interrupted."""
+"""Interval in which the thread that waits for the workers wakes up, so that it can be
+interrupted."""
 
 
 @dataclass
 class Task:
-    """Work that a worker takes at a time."""
+    """Work that a worker takes at once."""
 
     payload: Any
     weight: float
-    """The work that it should take, in the unit of the job; only the progress depends on it."""
+    """The expected work, in the unit of the job. Only the progress depends on it."""
     doubt: float = 0.0
-    """How much more or less work it may be."""
+    """The uncertainty of ``weight``, in the same unit."""
 
 
 class Worker(Protocol):
-    """Takes tasks from a job until it gets None, and reports what it finds to the job."""
+    """Takes tasks from a job until it gets None, and reports counts to the job."""
 
     def __call__(self, job: Job) -> float:
-        """Work until the job has no more tasks or is stopped; return the seconds of work."""
+        """Work until the job has no more tasks or is stopped. Return the seconds of work."""
 
 
 class Job:
-    """Tasks, counters of what the workers find, and when to stop.
+    """Tasks, counters, and the conditions under which the work stops.
 
-    The tokens of the thread that makes it stop it, and the watch of that thread gets its progress.
-    It stops once every counter has reached the limit, and suspends itself after so many seconds, or
-    at a deadline.
-    ``on_solutions`` gets each block of what is listed, with the counter of each, and may block.
-    Counters of uint64 are quick, and cannot overflow if what is counted is found by ones and twos.
+    The cancel tokens of the thread that makes the job stop it. The watch of that thread receives
+    its progress.
+
+    Parameters
+    ----------
+    counters
+        The number of counters.
+    limit
+        The job stops when every counter has reached the limit.
+    on_solutions
+        A function that is called with each block of solutions and their counters. It may block.
+    dtype
+        The type of the counters. ``uint64`` is fast, and cannot overflow if solutions are counted
+        one or two at a time. The default, Python integers, cannot overflow at all.
+    suspend_after
+        The job suspends itself after this many seconds.
+    deadline
+        The job suspends itself at this deadline.
     """
 
     def __init__(
@@ -93,40 +107,46 @@ class Job:
         self._below_limit = counters
         self.on_solutions = on_solutions
         self.busy: list[float] = []
-        """Seconds that each worker it began with was at work, of the ``seconds`` it took."""
+        """For each worker, the seconds of ``seconds`` in which it worked."""
         self.start = 0.0
-        """The time by ``time.perf_counter`` at which it began."""
+        """The time of ``time.perf_counter`` at which the job began."""
         self.seconds = 0.0
         self.whole = 1.0
-        """The work that all tasks together should take; their weights add up to it."""
+        """The expected work of all tasks: the sum of their weights."""
         self.doubt = 0.0
-        """How much more or less work that may be: the doubts of the tasks add up to it."""
-        self._waiting, self._resigned, self._done = 0, 0, 0.0
+        """The uncertainty of ``whole``: the sum of the uncertainties of the tasks."""
+        self._waiting_workers = 0
+        self._withdrawn_workers = 0
+        self._work_done = 0.0
         self._queue: deque[Task] = deque()
         self._change = threading.Condition()
         self._workers: Sequence[Worker] = ()
         self._threads: list[threading.Thread] = []
-        """Those that were started, for the first of the workers."""
-        self._wanted = 0
-        """The number of workers that there are tasks for; it only grows."""
+        """The threads that were started, for the first of the workers."""
+        self._wanted_workers = 0
+        """The number of workers for which there were tasks; it only grows."""
         self.workers = 0
-        """The most workers that there may be: fewer than were given if no more threads start."""
-        self._ended: list[bool] = []
+        """The number of workers that can run: fewer than passed if threads cannot be started."""
+        self._has_ended: list[bool] = []
         """True for each worker that has ended."""
-        # No interrupt can leave the lock of this queue locked, as it can that of a condition.
-        self._news: SimpleQueue[None] = SimpleQueue()
-        self._suspended, self._left = False, list[Task]()
+        # Tells the thread that waits for the workers that something has changed. An interrupt can
+        # leave a condition locked, but not this queue.
+        self._changes: SimpleQueue[None] = SimpleQueue()
+        self._suspended = False
+        self._left: list[Task] = []
         self.flag = np.zeros(1, np.int64)
-        """Not 0 once the job is stopped: for compiled loops to look at."""
+        """Not 0 when the job is stopped. Compiled loops read it."""
         self.recalls = isolated(1, np.int64)
-        """How often the workers were recalled: compiled code that looks at it returns when it
-        changes."""
+        """The number of times that the workers were recalled. Compiled code returns to Python when
+        it changes."""
         self._error: BaseException | None = None
         self._suspend_after = suspend_after
         self.deadline = Deadline(inf) if deadline is None else deadline
-        """When it suspends itself."""
-        self._tokens, self._watch = tokens(), current_watch()
-        self._own = CancelToken()  # stops workers within a task, once the job is stopped
+        """The time at which the job suspends itself."""
+        self._tokens = tokens()
+        self._watch = current_watch()
+        # Stops the workers within their tasks when the job is stopped.
+        self._worker_token = CancelToken()
         for token in self._tokens:
             token.attach(self)
 
@@ -142,155 +162,160 @@ class Job:
 
     @property
     def utilisation(self) -> tuple[float, ...]:
-        """For every worker the share of the job's time in which it worked; none before it ran."""
-        return tuple(busy / self.seconds for busy in self.busy)
+        """For every worker, the fraction of the time in which it worked; empty before the run."""
+        return tuple(busy_seconds / self.seconds for busy_seconds in self.busy)
 
     @property
     def has_run(self) -> bool:
-        """True once it has been run, to its end or not."""
+        """True if the job was run, to its end or not."""
         return self.seconds > 0
 
     @property
     def is_attended(self) -> bool:
-        """True if ``run`` does more than wait: it reports progress, or suspends the job."""
+        """True if ``run`` also reports progress or suspends the job, and does not only wait."""
         return self.is_watched or self._suspend_after is not None
 
     @property
     def is_watched(self) -> bool:
-        """True if its progress is reported to somebody."""
+        """True if something receives the progress."""
         return self._watch.sees_progress
 
     @property
     def done(self) -> float:
-        """The estimated share of the work that is done; 0 while too much of it is in doubt."""
+        """The estimated fraction of the work that is done; 0 while it is too uncertain."""
         if self.doubt > MAX_DOUBT * self.whole:
             return 0.0
-        share = self._done / self.whole if self.whole else 1.0
+        fraction = self._work_done / self.whole if self.whole else 1.0
         if self.limit is not None and len(self.numbers) == 1:
-            share = max(share, self.total / self.limit)
+            fraction = max(fraction, self.total / self.limit)
         is_certain = self.doubt <= ROUNDING * self.whole
-        return min(share, 1.0 if is_certain else MAX_DONE)
+        return min(fraction, 1.0 if is_certain else MAX_DONE)
 
     @property
     def stopped(self) -> bool:
-        """True if workers should put down what they are doing."""
+        """True if workers should abandon their tasks."""
         return bool(self.flag[0]) or self._is_cancelled
 
     @property
     def ending(self) -> bool:
-        """True if workers should hand back what they have left, by ``leave``, and take no more."""
+        """True if workers should return their remaining work, by ``leave``, and take no more."""
         return self._suspended or self.stopped or self.deadline.cancelled
 
     @property
     def left(self) -> list[Task]:
-        """Once a job has ended early: all tasks that no worker took, and what is left of others."""
+        """The remaining work of a job that ended early: tasks not taken, and the rest of others."""
         return [*self._left, *self._queue]
 
     @property
     def busy_workers(self) -> int:
-        """The number of workers that have a task, or will soon."""
-        return self._wanted - self._resigned - self._waiting
+        """The number of workers that have a task, or are about to take one."""
+        return self._wanted_workers - self._withdrawn_workers - self._waiting_workers
 
     @property
     def idle_workers(self) -> int:
-        """The number that could take one more task: they wait, or could have a thread by now."""
-        worth = 1 + int((time.perf_counter() - self.start) / START_SECONDS)
-        ready = max(0, min(self.workers, worth) - self._wanted)
-        return ready + self._waiting - len(self._queue)
+        """The number of workers that could take a task: they wait, or their thread may start."""
+        allowed_threads = 1 + int((time.perf_counter() - self.start) / START_SECONDS)
+        startable = max(0, min(self.workers, allowed_threads) - self._wanted_workers)
+        return startable + self._waiting_workers - len(self._queue)
 
     @property
     def _is_cancelled(self) -> bool:
         return any(token.cancelled for token in self._tokens)
 
     def stop(self) -> None:
-        """Ask all workers to put down what they are doing."""
+        """Ask all workers to abandon their tasks."""
         with self._change:
             self._halt()
-        self._own.cancel()
+        self._worker_token.cancel()
 
     def suspend(self) -> None:
-        """Ask all workers to hand back what they have left as soon as it is no work lost."""
+        """Ask all workers to return their remaining work as soon as no work is lost."""
         with self._change:
             self._suspended = True
             self.recalls += 1
             self._change.notify_all()
 
     def recall(self) -> None:
-        """Ask all workers that are in compiled code to return from it, and go on."""
+        """Ask all workers that run compiled code to return to Python briefly, and continue."""
         with self._change:
             self.recalls += 1
 
     def finish(self) -> None:
-        """End the job: all work is done. Tasks that are still in the queue are dropped."""
+        """End the job because all work is done. Drop tasks that are still in the queue."""
         with self._change:
             self._queue.clear()
             self._halt()
 
     def leave(self, task: Task) -> None:
-        """Hand back what is left of a task when the job is ending."""
+        """Return the remaining work of a task when the job is ending."""
         with self._change:
             self._left.append(task)
 
     def take(self) -> Task | None:
-        """Return the next task; None once no worker has any left, or when the job is ending."""
+        """Wait for a task and return it; None if no worker has one, or when the job is ending."""
         with self._change:
-            self._waiting += 1
+            self._waiting_workers += 1
             while not self._queue and not self.ending:
-                if self.busy_workers <= 0:  # no worker is left that could share a task
+                # If all workers wait, none of them can share a task.
+                if self.busy_workers <= 0:
                     self._halt()
                 else:
                     self._change.wait()
             if self.ending:
                 return None
-            self._waiting -= 1
+            self._waiting_workers -= 1
             return self._queue.popleft()
 
     def share(self, tasks: Iterable[Task]) -> None:
-        """Hand tasks back for others to take: for those that wait, or else for new threads."""
+        """Put tasks into the queue, for workers that wait, or else for new threads."""
         with self._change:
-            before = len(self._queue)
+            queue_length = len(self._queue)
             self._queue.extend(tasks)
-            added = len(self._queue) - before
-            woken = min(added, max(0, self._waiting - before))
+            added_count = len(self._queue) - queue_length
+            # Workers that wait already have the tasks that were in the queue.
+            woken = min(added_count, max(0, self._waiting_workers - queue_length))
             self._change.notify(woken)
-            self._want(added - woken)
+            self._want(added_count - woken)
 
     def resign(self, task: Task | None, error: BaseException) -> None:
-        """Give back what is left of the task of a worker that can go on no more, and must end.
+        """End a worker that cannot continue, and return the remaining work of its task.
 
-        If no worker is left for what there is to do, ``run`` raises the error.
+        If no worker remains for the work, ``run`` raises the error.
         """
         with self._change:
-            self._resigned += 1
-            self._queue.extend([] if task is None else [task])
-            self._want(len(self._queue) - self._waiting)
-            if self._queue and self._resigned == self._wanted and not self.ending:
+            self._withdrawn_workers += 1
+            if task is not None:
+                self._queue.append(task)
+            self._want(len(self._queue) - self._waiting_workers)
+            if self._queue and self._withdrawn_workers == self._wanted_workers and not self.ending:
                 self._error = self._error or error
                 self._halt()
-            self._change.notify_all()  # a worker that waits may be the last, and waits in vain
+            # A worker that waits may now be the last one, and would wait forever.
+            self._change.notify_all()
 
-    def report(self, found: Iterable[tuple[int, int]], weight: float = 0.0) -> None:
-        """Add (counter, number) pairs, no counter twice, and weight to the work done."""
-        pairs = np.array(list(found), self.numbers.dtype).reshape(-1, 2)
+    def report(self, counts: Iterable[tuple[int, int]], weight: float = 0.0) -> None:
+        """Add (counter, number) pairs, no counter twice, and add ``weight`` to the work done."""
+        pairs = np.array(list(counts), self.numbers.dtype).reshape(-1, 2)
         self._add(pairs[:, 1], pairs[:, 0].astype(np.intp), weight)
 
     def report_all(self, numbers: NDArray[np.uint64]) -> None:
-        """Add a number to every counter, uint64 (counters)."""
+        """Add ``numbers``, uint64 (counters), to the counters."""
         self._add(numbers, slice(None), 0.0)
 
     def advance(self, task: Task, work: float) -> None:
-        """Add some work on a task to the work done."""
+        """Move ``work`` from the expected work of a task to the work done."""
         with self._change:
-            self._done += work
+            self._work_done += work
             task.weight -= work
-            if task.weight < 0:  # it was underestimated: nobody knows how much is left
+            if task.weight < 0:
+                # The task was underestimated, so its remaining work is unknown.
                 self.whole -= task.weight
                 self.doubt -= task.weight
                 task.doubt -= task.weight
                 task.weight = 0.0
 
     def expect(self, task: Task, weight: float, doubt: float) -> None:
-        """Change the work that the rest of a task should take, and how much of it is in doubt."""
+        """Set the expected remaining work of a task, and its uncertainty."""
         with self._change:
             self.whole += weight - task.weight
             self.doubt += doubt - task.doubt
@@ -299,46 +324,55 @@ class Job:
 
     def _add(self, numbers: NDArray[Any], counters: Any, weight: float) -> None:
         with self._change:
-            self._done += weight
-            before = self.numbers[counters]
-            after = before + numbers
+            self._work_done += weight
+            old_numbers = self.numbers[counters]
+            new_numbers = old_numbers + numbers
             if self.limit is not None:
-                reached = (before < self.limit) & (after >= self.limit)
-                self._below_limit -= int(np.count_nonzero(reached))
+                reaches_limit = (old_numbers < self.limit) & (new_numbers >= self.limit)
+                self._below_limit -= int(np.count_nonzero(reaches_limit))
                 if not self._below_limit:
                     self._halt()
-            self.numbers[counters] = after  # at last: ``before`` may be a view of it
+            # Written last, because ``old_numbers`` may be a view of the counters.
+            self.numbers[counters] = new_numbers
 
     def run(self, tasks: Iterable[Task], workers: Sequence[Worker]) -> None:
-        """Run workers on the tasks and all that they share; return when all is done.
+        """Run workers on the tasks, and on tasks that workers share, until all work is done.
 
-        Every worker has its own thread, which is started once there is a task for it. After Ctrl-C
-        or a cancellation, all workers stop and report before Interrupted or Cancelled is raised.
-        NoThread is raised if no thread at all can be started; with fewer it goes on, and warns.
+        Every worker has its own thread, which is started when there is a task for it. If only some
+        threads can be started, the work continues with these, and a warning is given.
+
+        Raises
+        ------
+        Interrupted, Cancelled
+            After Ctrl-C or a cancellation, when all workers have stopped and reported.
+        NoThread
+            If no thread can be started.
         """
         self._begin(tasks, workers)
-        interrupted, ended = False, False
-        last_look = self.start
+        interrupted = False
+        has_ended = False
+        last_poll = self.start
         try:
-            while not (self.stopped or all(self._ended[: self._wanted])):
+            while not (self.stopped or all(self._has_ended[: self._wanted_workers])):
                 if not self._start_thread():
-                    self._wait_for_news()
-                elif time.perf_counter() < last_look + POLL_SECONDS:
+                    self._wait_for_change()
+                elif time.perf_counter() < last_poll + POLL_SECONDS:
                     continue
-                # Where threads outnumber cores, to start them all may take seconds.
-                last_look = time.perf_counter()
+                # Polled also while threads are started: with more threads than cores, that may
+                # take seconds.
+                last_poll = time.perf_counter()
                 if self.deadline.cancelled:
-                    self.suspend()  # workers that wait for a task have to be woken
+                    self.suspend()  # wakes workers that wait for a task
                 if self.is_attended:
                     seconds = time.perf_counter() - self.start
                     if self._suspend_after is not None and seconds >= self._suspend_after:
                         self.suspend()
                     self._watch.progress(Progress(self.done, self.total, seconds))
-            ended = True
+            has_ended = True
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            if not ended:
+            if not has_ended:
                 self.stop()
             self._end()
         if interrupted and self._error is None:
@@ -346,32 +380,36 @@ class Job:
         self._finish()
 
     def run_here(self, tasks: Iterable[Task], worker: Worker) -> None:
-        """Do the same with one worker, in the thread that calls; KeyboardInterrupt passes."""
+        """Run one worker in the calling thread. A KeyboardInterrupt is not converted."""
         self._begin(tasks, [worker])
         self._guard(0, worker)
         self._end()
         self._finish()
 
     def _begin(self, tasks: Iterable[Task], workers: Sequence[Worker]) -> None:
-        self._workers, self.workers = workers, len(workers)
-        self._ended = [False] * len(workers)
+        self._workers = workers
+        self.workers = len(workers)
+        self._has_ended = [False] * len(workers)
         self.busy = [0.0] * len(workers)
         self.start = time.perf_counter()
         self.share(tasks)
 
     def _want(self, number: int) -> None:
         """Ask for the threads of more workers; the caller holds the lock."""
-        more = min(number, self.workers - self._wanted)
-        if more > 0:
-            self._wanted += more
-            self._news.put(None)
+        additional = min(number, self.workers - self._wanted_workers)
+        if additional > 0:
+            self._wanted_workers += additional
+            self._changes.put(None)
 
     def _start_thread(self) -> bool:
-        """Start a thread, if one is wanted, and tell so; go on with fewer if no more start."""
+        """Start a thread if a worker needs one. Return whether it did.
+
+        If the thread cannot be started, continue with fewer workers.
+        """
         index = len(self._threads)
-        if index == self._wanted:
+        if index == self._wanted_workers:
             return False
-        # Only the thread keeps ``_guard``: so a job is freed as soon as it is not used any more.
+        # Only the thread refers to ``_guard``, so that an unused job is freed immediately.
         self._threads.append(
             threading.Thread(target=self._guard, args=(index, self._workers[index]), daemon=True)
         )
@@ -380,58 +418,61 @@ class Job:
         except NoThread:
             del self._threads[index]
             with self._change:
-                self.workers = self._wanted = index
-                if index <= self._resigned:
+                self.workers = self._wanted_workers = index
+                if index <= self._withdrawn_workers:
                     raise
-                self._change.notify_all()  # for those that wait for one that has not started
+                # Other workers may wait for the one that has not started.
+                self._change.notify_all()
             note_fewer()
         return True
 
-    def _wait_for_news(self) -> None:
-        """Wait until a thread is wanted, or a worker has ended, but not long."""
+    def _wait_for_change(self) -> None:
+        """Wait until a worker needs a thread or has ended, for at most POLL_SECONDS."""
         with suppress(Empty):
-            self._news.get(timeout=POLL_SECONDS)
+            self._changes.get(timeout=POLL_SECONDS)
 
     def _end(self) -> None:
-        """Wait for the workers, who may have to report what they found."""
+        """Wait for the workers, which may have to report counts."""
         with self._change:
             self._halt()
-        # An interrupt can come before the last one has started.
-        started = [thread for thread in self._threads if thread.ident is not None]
-        # An interrupt of a join can make a thread that still runs look as if it had ended.
-        while not all(self._ended[: len(started)]):
-            self._wait_for_news()
-        for thread in started:
+        # After an interrupt the last thread may not have started.
+        threads = [thread for thread in self._threads if thread.ident is not None]
+        # An interrupted join can make a running thread look as if it had ended.
+        while not all(self._has_ended[: len(threads)]):
+            self._wait_for_change()
+        for thread in threads:
             thread.join()
-        self._workers = ()  # they may know the job: a cycle would keep all boards for a while
+        # Workers may refer to the job. A reference cycle would keep all boards in memory.
+        self._workers = ()
         self.seconds = time.perf_counter() - self.start
 
     def _finish(self) -> None:
-        """Raise what a worker raised, or that the job was cancelled."""
+        """Raise the error of a worker, or Cancelled if the job was cancelled."""
         if self._error is not None:
             raise self._error
         if self._is_cancelled:
             raise Cancelled("cancelled", self.total)
 
     def _halt(self) -> None:
-        """Stop; the caller holds the lock."""
+        """Stop the job; the caller holds the lock."""
         self.flag[0] = 1
         self.recalls += 1
         self._change.notify_all()
 
     def _guard(self, index: int, worker: Worker) -> None:
-        """Run a worker; keep its error for the thread that waits."""
+        """Run a worker. Store its error for the thread that waits."""
         try:
-            with cancelling(*self._tokens, self._own), watching(Watch(self._watch)):
+            with cancelling(*self._tokens, self._worker_token), watching(Watch(self._watch)):
                 seconds = worker(self)
             if index < len(self.busy):
                 self.busy[index] = seconds
         except BaseException as error:
-            if not (isinstance(error, Cancelled) and (self._own.cancelled or self._is_cancelled)):
+            is_stopped = self._worker_token.cancelled or self._is_cancelled
+            if not (isinstance(error, Cancelled) and is_stopped):
                 self._error = self._error or error
             self.stop()
-        self._ended[index] = True
-        self._news.put(None)
+        self._has_ended[index] = True
+        self._changes.put(None)
 
 
 def spread(
@@ -439,83 +480,90 @@ def spread(
     items: Sequence[Item],
     scratch: Sequence[Scratch],
 ) -> list[Result]:
-    """Work on all items in other threads, one for each scratch; results in the items' order.
+    """Call ``work`` for all items on other threads. Return the results in the order of the items.
 
-    The thread that calls stays free for signals, also if there is one other only. ``work`` gets an
-    item, the scratch of its thread, and int64 (1), which is not 0 once all are to stop. What it
-    returns after that is lost, but an error would hide why the work was stopped.
+    There is a thread for each element of ``scratch``. The calling thread remains free to receive
+    signals, even if there is only one other thread. ``work`` gets an item, the scratch of its
+    thread, and an array int64 (1), which is not 0 when it should stop. Results after that are
+    dropped, and ``work`` should not raise then: its error would hide the reason of the stop.
     """
     results: list[Result | None] = [None] * len(items)
 
-    def worker(own: Scratch, job: Job) -> float:
+    def worker(thread_scratch: Scratch, job: Job) -> float:
         while (task := job.take()) is not None:
-            results[task.payload] = work(items[task.payload], own, job.flag)
+            results[task.payload] = work(items[task.payload], thread_scratch, job.flag)
         return 0.0
 
     with watching(None):
         job = Job(0)
-    tasks = [Task(place, 0.0) for place in range(len(items))]
-    job.run(tasks, [partial(worker, own) for own in scratch[: len(items)]])
+    tasks = [Task(index, 0.0) for index in range(len(items))]
+    job.run(tasks, [partial(worker, thread_scratch) for thread_scratch in scratch[: len(items)]])
     return cast("list[Result]", results)
 
 
 def called(calls: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
-    """Make some calls, on threads if there are several; return their results in order."""
+    """Make calls, on threads if there are several. Return their results in order."""
     if len(calls) < 2:
         check_cancelled()
         return [call() for call in calls]
     return spread(lambda call, *_: call(), calls, [None] * threads)
 
 
-def pieces(whole: range, most: int) -> list[range]:
-    """Cut a range of step 1 into at most ``most`` ranges of nearly the same size, none empty."""
-    start = whole.start
+def pieces(whole: range, max_count: int) -> list[range]:
+    """Divide a range of step 1 into at most ``max_count`` ranges of similar size, none empty."""
     size = max(0, whole.stop - whole.start)
-    count = min(size, max(1, most))
-    ends = [start + size * piece // count for piece in range(count + 1)] if size else []
-    return [range(first, end) for first, end in pairwise(ends)]
+    if not size:
+        return []
+    count = min(size, max(1, max_count))
+    bounds = [whole.start + size * index // count for index in range(count + 1)]
+    return [range(start, end) for start, end in pairwise(bounds)]
 
 
-def part_of(whole: int, number: int, parts: int) -> range:
-    """Return part ``number``, from 1 on, of a whole; sizes differ by one at most, and may be 0."""
-    return range(whole * (number - 1) // parts, whole * number // parts)
+def part_of(size: int, number: int, parts: int) -> range:
+    """Return part ``number`` (from 1) of ``parts`` parts of ``range(size)``.
+
+    Sizes of parts differ by at most one, and may be 0.
+    """
+    return range(size * (number - 1) // parts, size * number // parts)
 
 
 class Pace:
-    """A size of pieces of work that should each take so many seconds, or half or twice as long.
+    """The size of a chunk of work, adapted so that a chunk takes about ``seconds``.
 
-    It grows to the size that would take so long, but to no more than MAX_GROWTH times as much.
+    The size changes if a chunk takes less than half or more than twice as long. It grows by at most
+    MAX_GROWTH at once, and to at most ``max_size``.
     """
 
-    def __init__(self, size: int, seconds: float, most: int | None = None) -> None:
-        self.size = size if most is None else min(size, most)
+    def __init__(self, size: int, seconds: float, max_size: int | None = None) -> None:
+        self.size = size if max_size is None else min(size, max_size)
         self._seconds = seconds
-        self._most = most
+        self._max_size = max_size
 
     def took(self, seconds: float, *, full: bool) -> None:
-        """Set the next size by the time of the last piece; ``full`` if it had the full size."""
+        """Adapt the size to the time of the last chunk. ``full``: the chunk had the full size."""
         if full and seconds < self._seconds / 2:
             self.size *= int(self._seconds / max(seconds, self._seconds / MAX_GROWTH))
-            self.size = self.size if self._most is None else min(self.size, self._most)
+            if self._max_size is not None:
+                self.size = min(self.size, self._max_size)
         elif seconds > self._seconds * 2:
             self.size = max(1, self.size // 2)
 
 
 class Cost:
-    """The mean time that one of many things takes; the last ones weigh most.
+    """The mean time per item, in which recent items weigh most.
 
-    Threads may share it without a lock: one that reads between the two sums of another gets a
-    mean that is a little off, and the next time corrects it.
+    Threads may share it without a lock. A thread that reads between the two updates of another gets
+    a slightly wrong mean, which the next update corrects.
     """
 
     def __init__(self) -> None:
         self._seconds = self._number = 0.0
 
     def took(self, seconds: float, number: int) -> None:
-        """Learn how long some took."""
+        """Add the time that ``number`` items took."""
         self._seconds = self._seconds / 2 + seconds
         self._number = self._number / 2 + number
 
     def of(self, number: int) -> float:
-        """Estimate the seconds that some will take; 0 if nothing was learnt."""
+        """Return the expected seconds for ``number`` items; 0 if no time was added."""
         return number * self._seconds / self._number if self._number else 0.0

@@ -1,4 +1,4 @@
-"""A map over items by several threads, which gives results in the order of the items."""
+"""A map over items by several threads, with results in the order of the items."""
 
 from __future__ import annotations
 
@@ -21,52 +21,53 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AHEAD = 2
-"""Items that are read before the first of them is given, for each thread."""
+"""Items for each thread that are read before the first of them is yielded."""
 LEAVE_SECONDS = 1.0
-"""Time after which threads that still compile at the end are left to themselves."""
+"""Time to wait at the end for threads that still compile."""
 
 
 class Where(Enum):
-    """Where an item is worked on."""
+    """The thread that works on an item."""
 
     POOL = auto()
-    """In any thread that has nothing else to do."""
+    """Any idle thread."""
     INLINE = auto()
-    """In the thread that reads it, at once: it is not worth handing over."""
+    """The thread that reads it, immediately: the work is shorter than passing the item on."""
     EXCLUSIVE = auto()
-    """Not here: it is given as it is, and nothing is read beyond it before."""
+    """None: the item is yielded without a result, before any further item is read."""
 
 
 class Done(Generic[Item, Result]):
-    """An item, and what came of it."""
+    """An item and its result."""
 
     def __init__(self, item: Item, where: Where) -> None:
         self.item = item
         self.where = where
         self.result: Result | None = None
-        """None if it is exclusive, or if a thread put it down: it took too long."""
+        """None if the item is exclusive, or if a thread abandoned it because it took too long."""
         self.seconds = 0.0
-        """The time that its thread spent on it, on a core."""
+        """The time that its thread spent on it on a core."""
         self.elapsed = 0.0
-        """The time from its begin to its end: more if the thread waited for a core, or a lock."""
+        """The time from start to end. It is longer if the thread waited for a core or a lock."""
         self.error: BaseException | None = None
         self.token: Deadline | None = None
-        """Stops the work on it, once that has begun."""
-        self.ended = False
-        self._open = threading.Lock()
-        self._open.acquire()
+        """The token that stops the work on it, if that has begun."""
+        self.has_ended = False
+        # Held until the work has ended.
+        self._end_lock = threading.Lock()
+        self._end_lock.acquire()
 
     def end(self, error: BaseException | None = None) -> None:
-        """Let it be given."""
+        """Mark the work as ended, so that the item is yielded."""
         self.error = error
-        self.ended = True
-        self._open.release()
+        self.has_ended = True
+        self._end_lock.release()
 
     def wait(self) -> None:
-        """Wait until it ended; Ctrl-C is let in, and so are the tokens of this thread."""
-        while not self.ended:
+        """Wait until the work has ended, or until Ctrl-C or a cancel token of this thread."""
+        while not self.has_ended:
             check_cancelled()
-            self._open.acquire(timeout=ASK_SECONDS)
+            self._end_lock.acquire(timeout=ASK_SECONDS)
 
 
 def ordered_map(
@@ -76,13 +77,26 @@ def ordered_map(
     patience: float = inf,
     where: Callable[[Item], Where] = lambda item: Where.POOL,
 ) -> Generator[Done[Item, Result], None, None]:
-    """Work on items by several threads, and give what came of them in their order.
+    """Call ``work`` for items on several threads, and yield the results in order.
 
-    The thread that iterates reads the items, gives what is done, and meanwhile works on an item
-    that no other has begun: there are never more threads at work than were asked for, and no more
-    items in memory than AHEAD for each. An error of an item, or of reading, is raised once all
-    before it were given, but Ctrl-C at once. The tokens of that thread stop the others, too, which
-    stay until this is closed. A thread that spent ``patience`` seconds on an item puts it down.
+    The iterating thread reads items, yields results, and otherwise works on items itself. So
+    ``threads`` threads work in all, and at most AHEAD items per thread are in memory. An error of
+    an item, or of reading, is raised after the results of all items before it; Ctrl-C is raised
+    immediately. The cancel tokens of the iterating thread also stop the other threads, which exist
+    until the generator is closed.
+
+    Parameters
+    ----------
+    items
+        The items, read by the iterating thread.
+    work
+        A function of an item. It runs in any of the threads.
+    threads
+        The number of threads, including the iterating one.
+    patience
+        The time on a core, in seconds, after which a thread abandons an item.
+    where
+        A function that chooses the thread for an item.
     """
     source = iter(items)
     pending = deque[Done[Item, Result]]()
@@ -90,119 +104,123 @@ def ordered_map(
     all_read = False
     try:
         while True:
-            # What is done is given at once: the next item may come much later.
-            while not (pending and pending[0].ended):
+            # Results are yielded immediately, because reading the next item may take long.
+            while not (pending and pending[0].has_ended):
                 check_cancelled()
-                waits = bool(pending) and pending[-1].where is Where.EXCLUSIVE
-                if not (all_read or waits) and len(pending) < AHEAD * threads:
+                is_exclusive = bool(pending) and pending[-1].where is Where.EXCLUSIVE
+                may_read = not all_read and not is_exclusive
+                if may_read and len(pending) < AHEAD * threads:
                     try:
                         item = next(source)
-                        done = Done[Item, Result](item, where(item))
+                        entry = Done[Item, Result](item, where(item))
                     except StopIteration:
                         all_read = True
                         continue
-                    except Interrupted:  # it does not wait for its turn
+                    except Interrupted:  # raised immediately
                         raise
                     except Exception as error:
                         all_read = True
-                        done = Done(None, Where.EXCLUSIVE)  # type: ignore[arg-type]
-                        done.end(error)
-                    pending.append(done)
-                    if not done.ended:
-                        pool.take(done)
+                        entry = Done(None, Where.EXCLUSIVE)  # type: ignore[arg-type]
+                        entry.end(error)
+                    pending.append(entry)
+                    if not entry.has_ended:
+                        pool.take(entry)
                 elif not pending:
                     return
                 elif not pool.help():
                     pending[0].wait()
-            done = pending.popleft()
-            if done.error is not None:
-                raise done.error
-            yield done
+            entry = pending.popleft()
+            if entry.error is not None:
+                raise entry.error
+            yield entry
     finally:
         pool.close(pending)
 
 
 class _Pool(Generic[Item, Result]):
-    """The threads of a map besides the one that iterates."""
+    """The threads of a map, except the iterating one."""
 
     def __init__(self, work: Callable[[Item], Result], threads: int, patience: float) -> None:
         self._work = work
         self._patience = patience
-        self._tokens, self._watch = tokens(), current_watch()
-        # No locks in Python's code: Ctrl-C would leave them held, and so would the collector of
-        # garbage, which may call ``close`` at any place.
-        self._to_do: SimpleQueue[Done[Item, Result] | None] = SimpleQueue()
-        """Items that no thread has begun; None lets all threads end."""
+        self._tokens = tokens()
+        self._watch = current_watch()
+        # This queue is written in C. Ctrl-C, or a call of ``close`` by the garbage collector, could
+        # leave a lock of Python code locked.
+        self._queue: SimpleQueue[Done[Item, Result] | None] = SimpleQueue()
+        """Items that no thread has begun. None makes all threads end."""
         self._closed = False
         self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(threads)]
 
-    def take(self, done: Done[Item, Result]) -> None:
-        """Have an item worked on, or not, as it is to be."""
-        if done.where is Where.EXCLUSIVE:
-            done.end()
-        elif done.where is Where.INLINE:
-            self._do(done)
+    def take(self, entry: Done[Item, Result]) -> None:
+        """Start the work on an item, or mark it as ended if there is none."""
+        if entry.where is Where.EXCLUSIVE:
+            entry.end()
+        elif entry.where is Where.INLINE:
+            self._do(entry)
         else:
-            self._to_do.put(done)
+            self._queue.put(entry)
             try:
                 for thread in self._threads:
                     if thread.ident is None:
                         start_thread(thread)
-            except NoThread:  # the one that iterates works
+            except NoThread:  # the iterating thread works on the item
                 self._threads = [thread for thread in self._threads if thread.ident is not None]
                 note_fewer()
 
     def help(self) -> bool:
-        """Work on an item that no thread has begun; tell whether there was one."""
+        """Work on an item that no thread has begun. Return whether there was one."""
         try:
-            done = self._to_do.get_nowait()
+            entry = self._queue.get_nowait()
         except Empty:
             return False
-        if done is not None:
-            self._do(done)
-        return done is not None
+        if entry is not None:
+            self._do(entry)
+        return entry is not None
 
     def close(self, pending: Iterable[Done[Item, Result]]) -> None:
         """Stop the work, and wait for the threads."""
-        if sys.is_finalizing():  # Python has stopped them, whatever they hold
+        if sys.is_finalizing():  # Python has stopped the threads; they may hold locks
             return
-        self._to_do.put(None)
+        self._queue.put(None)
         self._closed = True
-        for done in pending:
-            if done.token is not None:
-                done.token.cancel()
+        for entry in pending:
+            if entry.token is not None:
+                entry.token.cancel()
         end = time.monotonic() + LEAVE_SECONDS
         for thread in self._threads:
-            # The collector of garbage may call this, in any thread.
+            # The garbage collector may call this in any thread, also in one of the pool.
             if thread.ident is not None and thread is not threading.current_thread():
                 thread.join(max(0.0, end - time.monotonic()))
 
     def _run(self) -> None:
-        """Work on one item after the other, in a thread of its own."""
-        while (done := self._to_do.get()) is not None and not self._closed:
+        """Work on items, in a thread of the pool."""
+        while (entry := self._queue.get()) is not None and not self._closed:
             try:
-                self._do(done)
-            except BaseException as error:  # for the thread that iterates
-                done.end(error)
-        self._to_do.put(None)  # for the next thread
+                self._do(entry)
+            except BaseException as error:  # raised in the iterating thread
+                entry.end(error)
+        self._queue.put(None)  # for the next thread
 
-    def _do(self, done: Done[Item, Result]) -> None:
+    def _do(self, entry: Done[Item, Result]) -> None:
+        """Work on an item in this thread, and mark it as ended."""
         start = time.perf_counter()
         start_on_core = time.thread_time()
         error: BaseException | None = None
-        done.token = Deadline(self._patience, time.thread_time)
-        if self._closed:  # before the token was there to be cancelled
-            done.token.cancel()
+        entry.token = Deadline(self._patience, time.thread_time)
+        if self._closed:  # ``close`` came before there was a token to cancel
+            entry.token.cancel()
         try:
-            with cancelling(*self._tokens, done.token), watching(self._watch):
-                done.result = self._work(done.item)
-        except Cancelled as caught:
+            with cancelling(*self._tokens, entry.token), watching(self._watch):
+                entry.result = self._work(entry.item)
+        except Cancelled as cancelled:
+            # Else the item took too long, and has no result.
             if any(token.cancelled for token in self._tokens):
-                error = caught
-        except Interrupted:  # it does not wait for its turn
+                error = cancelled
+        except Interrupted:  # raised immediately
             raise
-        except Exception as caught:
-            error = caught
-        done.seconds = time.thread_time() - start_on_core
-        done.elapsed = time.perf_counter() - start
-        done.end(error)
+        except Exception as work_error:
+            error = work_error
+        entry.seconds = time.thread_time() - start_on_core
+        entry.elapsed = time.perf_counter() - start
+        entry.end(error)

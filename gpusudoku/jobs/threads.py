@@ -1,4 +1,4 @@
-"""Threads: how many cores may run them, memory that they do not share, and starting them."""
+"""Threads: the number of usable cores, memory that threads do not share, and starting threads."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
 CACHE_LINE_PAIR = 128
-"""Bytes of two cache lines: processors fetch them in pairs."""
+"""Bytes of two cache lines. Processors fetch them in pairs."""
 
 
 def isolated(count: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Return zeros (count) in cache lines of their own.
+    """Return an array (count) of zeros that shares no cache line with other data.
 
-    A core that writes to a cache line takes it from all other cores. So what one thread writes all
-    the time must not share a line with what another one uses.
+    A core that writes to a cache line removes it from the caches of all other cores. Data that one
+    thread writes often must not share a line with data that another thread uses.
     """
-    import numpy as np  # imported lazily: signals are handled before
+    import numpy as np  # imported lazily: signals must be handled before
 
     padding = CACHE_LINE_PAIR // np.dtype(dtype).itemsize
     return np.zeros(count + 2 * padding, dtype)[padding : padding + count]
 
 
 def usable_cores() -> int:
-    """Count the cores of the process's affinity or, on Linux, of its cgroup's quota if less."""
+    """Return the number of cores that the process may use: by affinity and cgroup quota."""
     if hasattr(os, "process_cpu_count"):
         cores = os.process_cpu_count() or 1
     elif hasattr(os, "sched_getaffinity"):
@@ -45,21 +45,20 @@ def usable_cores() -> int:
 
 @cache
 def _cgroup_cores() -> float:
-    """Return the CPU quota of the process's control groups in cores, infinite if there is none.
+    """Return the CPU quota of the process's control groups (Linux) in cores; infinite without one.
 
-    It is read once: that takes longer than to count the solutions of a puzzle.
-
-    Version 2 where it is in use: the tightest quota from the process's own group up to the root.
-    Version 1: that of the root, which in a container is the container's.
+    Version 2: the smallest quota from the process's group up to the root. Version 1: the quota of
+    the root, which in a container is that of the container. Reading them takes longer than counting
+    the solutions of a puzzle, so it is done once.
     """
     root = Path("/sys/fs/cgroup")
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
         return inf
-    own = next((line[3:].lstrip("/") for line in lines if line.startswith("0::")), "")
+    group = next((line[3:].lstrip("/") for line in lines if line.startswith("0::")), "")
     quotas = []
-    for folder in (root / own, *(root / own).parents):
+    for folder in (root / group, *(root / group).parents):
         with suppress(OSError, ValueError):
             quota, period = (folder / "cpu.max").read_text().split()
             quotas.append(inf if quota == "max" else int(quota) / int(period))
@@ -72,27 +71,28 @@ def _cgroup_cores() -> float:
     return min(quotas, default=inf)
 
 
-class NoThread(GpusudokuError, RuntimeError):  # noqa: N818 - it says what is missing
-    """The system starts no more threads: too many processes, or too little memory."""
+class NoThread(GpusudokuError, RuntimeError):  # noqa: N818
+    """A thread cannot be started: there are too many processes, or too little memory."""
 
 
 def start_thread(thread: threading.Thread) -> None:
-    """Start a thread; raise NoThread if there can be no more."""
+    """Start a thread, or raise NoThread."""
     with suppress(RuntimeError, MemoryError):
         return thread.start()
     try:
-        thread.start()  # one that had just ended may have counted
+        # Tried again: a thread that has just ended may still have counted against the limit.
+        thread.start()
     except (RuntimeError, MemoryError):
-        if thread.ident is not None:  # it was started before
+        if thread.ident is not None:  # the error means that it was started before
             raise
         message = "allow more processes (ulimit -u) or more memory (ulimit -v)"
         raise NoThread(f"no thread can be started: {message}") from None
 
 
 def note_fewer() -> None:
-    """Warn that work goes on with fewer threads than wanted; Python shows this only once."""
+    """Warn that the work continues with fewer threads. Python shows the warning only once."""
     warnings.warn(
-        "no more threads can be started (see ulimit -u and ulimit -v): going on with fewer",
+        "no more threads can be started (see ulimit -u and ulimit -v): continuing with fewer",
         RuntimeWarning,
         stacklevel=1,
     )

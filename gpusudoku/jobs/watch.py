@@ -1,8 +1,8 @@
-"""Watches: receivers of reports about work, such as its progress, its plan and what is compiled.
+"""Watches: receivers of reports about progress, plans and compilation.
 
-A thread reports to the watch of the innermost block ``with watching(watch)`` that it is in, which
-``current_watch()`` returns. A ``Job`` reports its progress to the watch of the thread that made it.
-So no function hands callbacks on.
+A thread reports to the watch of the innermost block ``with watching(watch)`` that it is in.
+``current_watch()`` returns it. A ``Job`` reports its progress to the watch of the thread that made
+it. Therefore functions need no parameters for callbacks.
 """
 
 from __future__ import annotations
@@ -15,73 +15,75 @@ from dataclasses import dataclass
 from typing import Any
 
 DECADES = 1e9
-"""Seconds from which on an estimate says no more than that."""
+"""Estimates above this many seconds are shown as ``decades``."""
 LONG_SECONDS = 2.0
-"""Compiling that takes longer is announced wherever Python runs."""
+"""A compilation that is expected to take longer is always announced."""
 
 
 def duration(seconds: float) -> str:
-    """Write an estimated time in words."""
+    """Return an estimated time in words."""
     if seconds > DECADES:
         return "decades"
     for unit, length in (("days", 86400), ("hours", 3600), ("minutes", 60)):
         if seconds > 2 * length:
             return f"about {seconds / length:,.0f} {unit}"
-    return f"about {seconds:.2g} s" if seconds < 10 else f"about {seconds:.0f} s"
+    if seconds < 10:
+        return f"about {seconds:.2g} s"
+    return f"about {seconds:.0f} s"
 
 
 @dataclass
 class Progress:
-    """What is known while a job runs."""
+    """The progress of a job while it runs."""
 
     done: float
-    """The estimated share of the work, 0 to 1; 0 while the estimate is too uncertain."""
+    """The estimated fraction of the work that is done; 0 while the estimate is too uncertain."""
     count: int
     seconds: float
 
 
 class Watch:
-    """Receives reports, from any thread; a subclass overrides the methods that it needs.
+    """Receives reports, from any thread. A subclass overrides the methods that it needs.
 
-    The others ignore what they receive, but reports about compiling go on to the watch ``around``
-    this one: by default the current one when this was made.
+    Other reports are ignored, except those about compilation: these are passed to the watch
+    ``around``, which by default is the watch that was current when this one was made.
     """
 
     def __init__(self, around: Watch | None = None) -> None:
         self.around = around or current_watch()
 
     def progress(self, progress: Progress) -> None:
-        """Take the progress of a job, about twenty times a second."""
+        """Receive the progress of a job, about twenty times a second."""
 
     @property
     def sees_progress(self) -> bool:
-        """Tell whether it does anything with progress; a job that nobody sees may be quicker."""
+        """True if the watch uses progress. A job without such a watch does less work."""
         return type(self).progress is not Watch.progress
 
     def planned(self, plan: Any, board: Any) -> None:
-        """Take the ``Plan`` for a ``Board`` before it is run, or a ``FinishedPlan``."""
+        """Receive the ``Plan`` for a ``Board`` before it is run, or a ``FinishedPlan``."""
 
     def estimating(self, seconds: float) -> None:
-        """Learn that the estimate of a contraction takes a while; a search should take seconds."""
+        """Receive the start of an estimate of a contraction. A search would take ``seconds``."""
 
     def resumed(self, run: Any) -> None:
-        """Take the ``RunStore`` of a run that goes on, or turns out to be finished."""
+        """Receive the ``RunStore`` of a run that is resumed, or was already finished."""
 
     def compiling(self, kernels: Sequence[Any], seconds: float, kept: str) -> None:
-        """Learn that kernels are about to be compiled, and in words where they will be kept."""
+        """Receive the kernels to be compiled. ``kept`` says where they will be cached, in words."""
         self.around.compiling(kernels, seconds, kept)
 
     def not_kept(self, why: str) -> None:
-        """Learn why what was compiled could not be kept."""
+        """Receive the reason why compiled kernels could not be cached."""
         self.around.not_kept(why)
 
     def working_on(self, board: Any) -> AbstractContextManager[None]:
-        """Learn that a block works on one board of many, given as a ``Batch``, by itself."""
+        """Receive the board, as a ``Batch``, on which the block works: one board of many."""
         return nullcontext()
 
 
 class _Calls(Watch):
-    """Calls functions with progress and plans; what they do themselves is not reported to them."""
+    """Calls functions with progress and plans. Work of these functions is not reported to them."""
 
     def __init__(
         self, progress: Callable[[Progress], None] | None, planned: Callable[[Any], None] | None
@@ -106,30 +108,30 @@ class _Calls(Watch):
 
 
 class Announcer(Watch):
-    """Announces what is compiled, each kind of thing once: the watch around all others.
+    """Announces compilations, each kind of kernel once. It is the outermost watch.
 
-    It writes to stderr in a terminal or notebook. Elsewhere it writes there what takes longer than
-    LONG_SECONDS, and other messages to the logger ``gpusudoku``.
+    In a terminal or notebook it writes to stderr. Elsewhere it writes announcements of more than
+    LONG_SECONDS to stderr, and other messages to the logger ``gpusudoku``.
     """
 
     def __init__(self) -> None:
-        self._said = set[str]()
+        self._announced = set[str]()
 
     def compiling(self, kernels: Sequence[Any], seconds: float, kept: str) -> None:
         """See ``Watch``."""
         subjects = dict.fromkeys(kernel.subject for kernel in kernels)
-        new = [subject for subject in subjects if subject not in self._said]
-        if self._said:
-            kept = kept.partition(", once")[0]  # this is said once
-        self._said.update(new)
+        new = [subject for subject in subjects if subject not in self._announced]
+        if self._announced:
+            kept = kept.partition(", once")[0]  # announced only the first time
+        self._announced.update(new)
         if new:
             time = duration(max(1.0, round(seconds)))
             self.say(f"compiling {' and '.join(new)}, {time}{kept}", seconds)
 
     def not_kept(self, why: str) -> None:
         """See ``Watch``."""
-        if (text := f"what was compiled cannot be kept: {why}") not in self._said:
-            self._said.add(text)
+        if (text := f"what was compiled cannot be kept: {why}") not in self._announced:
+            self._announced.add(text)
             self.say(text)
 
     def say(self, text: str, seconds: float = 0.0) -> None:
@@ -137,17 +139,17 @@ class Announcer(Watch):
         ipython = sys.modules.get("IPython")
         shell = None if ipython is None else ipython.get_ipython()
         in_notebook = getattr(shell, "kernel", None) is not None
-        is_seen = in_notebook or seconds > LONG_SECONDS
-        if sys.stderr is not None and (is_seen or sys.stderr.isatty()):
+        is_shown = in_notebook or seconds > LONG_SECONDS
+        if sys.stderr is not None and (is_shown or sys.stderr.isatty()):
             print(f"gpusudoku: {text}", file=sys.stderr, flush=True)
         else:
-            import logging  # imported lazily: few need it
+            import logging  # imported lazily: rarely needed
 
             logging.getLogger("gpusudoku").info(text)
 
 
 class Silence(Watch):
-    """Ignores all reports, those about compiling, too."""
+    """Ignores all reports, including those about compilation."""
 
     def compiling(self, kernels: Sequence[Any], seconds: float, kept: str) -> None:
         """See ``Watch``."""
@@ -157,7 +159,7 @@ class Silence(Watch):
 
 
 _announcer: Watch = Announcer()
-"""The watch of all threads that are in no block ``with watching``."""
+"""The watch of threads that are not in a block ``with watching``."""
 _watch: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
@@ -168,32 +170,32 @@ def current_watch() -> Watch:
 
 @contextmanager
 def announcing(announcer: Announcer) -> Iterator[None]:
-    """Let an announcer receive the reports of all threads that have no watch of their own."""
+    """Make an announcer receive the reports of all threads that have no watch of their own."""
     global _announcer
-    before = _announcer
+    outer_announcer = _announcer
     _announcer = announcer
     try:
         yield
     finally:
-        _announcer = before
+        _announcer = outer_announcer
 
 
 @contextmanager
 def watching(watch: Watch | None) -> Iterator[None]:
-    """Send this thread's reports to a watch; None discards all but those on compiling."""
-    before = _watch.get()
+    """Send this thread's reports to a watch. None discards them, except those on compilation."""
+    outer_watch = _watch.get()
     _watch.set(watch or Watch())
     try:
         yield
     finally:
-        _watch.set(before)
+        _watch.set(outer_watch)
 
 
 @contextmanager
 def reporting(
     progress: Callable[[Progress], None] | None, planned: Callable[[Any], None] | None = None
 ) -> Iterator[None]:
-    """Call functions with progress and plans; without any function nothing changes."""
+    """Call functions with progress and plans. Without a function, the watch stays the same."""
     calls = None if progress is None and planned is None else _Calls(progress, planned)
     with nullcontext() if calls is None else watching(calls):
         yield

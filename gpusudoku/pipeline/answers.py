@@ -1,4 +1,4 @@
-"""A run of ``count`` or ``solve``: an answer for each board, a log, and the closing line."""
+"""Runs of ``count`` and ``solve``: an answer for each board, a log, and the closing line."""
 
 from __future__ import annotations
 
@@ -27,27 +27,28 @@ if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
 
 _TALLY = "tally"
-"""The note of the ``Tally`` of all answers."""
+"""The key of the counts of a ``Tally`` in ``Run.notes``."""
 
 
 class AnswerRun(Run):
-    """Writes an answer of each board to the output, and a record of each to the log.
+    """Writes an answer for each board to the output, and a record of each board to the log.
 
-    Log and tally have the boards whose lines are written whole, whatever interrupts.
+    Output, log and tally agree after an interrupt or an error: log and tally contain the boards
+    whose answers are completely written, and no others.
     """
 
     _makes_empty_file = True
     _writer: Writer
-    _verb: str
-    _wanted: Callable[[Any], Any] | None = None
+    _participle: str
+    _selects: Callable[[Any], Any] | None = None
     _log: Log | None = None
-    _records: Writer | None = None
+    _log_records: Writer | None = None
     _tally: Tally | None = None
     _totals: Totals | None = None
-    _is_begun = False
-    """True once an answer is written: the next one is written behind it."""
+    _has_answers = False
+    """True once an answer is written: a separator must come before the next one."""
     _lines_before = 0
-    """Lines written before the last text."""
+    """Lines of the output before the last text."""
 
     @contextmanager
     def open_answers(
@@ -59,27 +60,32 @@ class AnswerRun(Run):
         line: ProgressLine | None = None,
         wanted: Callable[[Any], Any] | None = None,
     ) -> Iterator[None]:
-        """Open output and log.
+        """Open the output and the log.
 
-        An interrupt reports so many boards ``verb``, such as counted. ``wanted`` is a test of
-        counts, int64 or object (B), that selects the answers to write.
+        Parameters
+        ----------
+        verb
+            The participle in the message of an interrupt: ``10 boards counted``.
+        wanted
+            A function that selects the answers to write: it takes counts, int64 or object (B), and
+            returns a mask, bool (B). None selects all.
         """
         settings = self.settings
         self._writer = writer
-        self._verb = verb
-        self._wanted = wanted
-        self._between = writer.between
+        self._participle = verb
+        self._selects = wanted
+        self._separator = writer.separator
         with (
             self.open(writer.header, line=line or ProgressLine()),
             open_log(settings.log, self.source.files) as self._log,
         ):
-            self._is_begun = self.output.size > 0
+            self._has_answers = self.output.size > 0
             if self._log is not None:
                 origin = self.source.origin
-                self._records = answer_records("jsonl", settings, origin, single=self.single)
+                self._log_records = answer_records("jsonl", settings, origin, single=self.single)
             if settings.exit_code or not self.single:
-                before = 0.0 if self.checkpoint is None else self.checkpoint.seconds
-                self._tally = Tally(self.notes.get(_TALLY), before)
+                seconds = 0.0 if self.checkpoint is None else self.checkpoint.seconds
+                self._tally = Tally(self.notes.get(_TALLY), seconds)
             if settings.stats and not self.single:
                 self._totals = Totals(engine)
             yield
@@ -87,96 +93,131 @@ class AnswerRun(Run):
     def write_answers(self, results: ResultBlock | BadBoard) -> None:
         """Write results, or the record of a bad board.
 
-        An interrupt leaves whole lines, and in log and tally the boards that are written whole.
+        An interrupt leaves whole lines. Log and tally then contain the boards whose answers are
+        completely written.
         """
         self.line.clear()
         if isinstance(results, BadBoard):
             self._write_bad_board(results)
             return
-        keep = None if self._wanted is None else self._wanted(results.numbers)
-        if results.is_undecided and (keep is not None or not self.single):
+
+        selected = None if self._selects is None else self._selects(results.numbers)
+        if results.is_undecided and (selected is not None or not self.single):
+            # A message names each board for which the time limit ended the search.
             note(f"{self.source.place(results.boards)}{verdict(results)}")
-            keep = None if keep is None else np.zeros(len(results), bool)
-        shown = results if keep is None else results.chosen(keep)
-        if shown.lines is None:
-            text = self._writer.text(shown)
+            if selected is not None:
+                selected = np.zeros(len(results), bool)
+        answers = results if selected is None else results.chosen(selected)
+        if answers.lines is None:
+            text = self._writer.text(answers)
             lines = line_ends(text)
-        else:
-            text = shown.lines
-            lines = len(shown)
-        logged = b"" if self._records is None else bytes(self._records.text(results))
+        else:  # the threads that counted have made the text, too
+            text = answers.lines
+            lines = len(answers)
+        log_text = b""
+        if self._log_records is not None:
+            log_text = bytes(self._log_records.text(results))
         self.source.warn_conflicts(results.boards.chosen(results.numbers == 0))
+
+        # No signal may come between the output, the log, the tally and the checkpoint.
         with held_interrupts():
-            written = results
+            finished = results
             try:
-                self._put(text, lines)
-            finally:  # after an error, too, log and tally have the boards that are written
-                if self._lines_put < lines:
-                    boards = self._boards_in(shown, lines)
-                    if keep is not None:  # all before the first that should have been written
-                        boards = int(np.append(np.flatnonzero(keep), len(keep))[boards])
-                    written = results.part(0, boards)
-                    logged = b"".join(logged.splitlines(keepends=True)[:boards])
+                self._write_text(text, lines)
+            finally:  # log and tally receive the written boards after an error, too
+                if self._new_lines < lines:
+                    finished = self._finished_part(results, answers, selected, lines)
+                    records = log_text.splitlines(keepends=True)
+                    log_text = b"".join(records[: len(finished)])
                 if self._log is not None:
-                    self._log.write(logged)
+                    self._log.write(log_text)
                 if self._tally is not None:
-                    self._tally.add(written)
-            if written is results:
+                    self._tally.add(finished)
+            if finished is results:
                 if self._tally is not None:
                     self.notes[_TALLY] = self._tally.notes
                 self.done(boards=len(results), count=_sum(results.numbers))
-            else:  # interrupted: a checkpoint resumes before these
-                self.boards += len(written)
+            else:
+                # The text was interrupted. The checkpoint does not advance, so that a resumed run
+                # cuts the output before this text and writes all of it again.
+                self.boards += len(finished)
         if self._totals is not None:
             self._totals.add(len(results), results.stats, continued=results.continued)
 
-    def _write_bad_board(self, bad: BadBoard) -> None:
-        text = self._writer.bad(bad)
-        logged = b"" if self._records is None else self._records.bad(bad)
+    def _write_bad_board(self, board: BadBoard) -> None:
+        text = self._writer.bad(board)
+        log_text = b"" if self._log_records is None else self._log_records.bad(board)
         lines = line_ends(text)
         with held_interrupts():  # so that output, log and tally agree
-            self._put(text, lines)
-            if self._lines_put == lines:  # else a checkpoint resumes before it
+            self._write_text(text, lines)
+            if self._new_lines == lines:  # else a resumed run writes this board again
                 if self._log is not None:
-                    self._log.write(logged)
+                    self._log.write(log_text)
                 self._count_bad()
 
-    def _put(self, text: bytes | memoryview, lines: int) -> None:
-        """Write some lines together with the separator before them: a signal can lose neither."""
-        between = b""
-        if text and self._is_begun:
-            between = self._between
+    def _write_text(self, text: bytes | memoryview, lines: int) -> None:
+        """Write some lines together with the separator before them.
+
+        One write for both ensures that a signal leaves no separator without the text behind it.
+        """
+        separator = b""
+        if text and self._has_answers:
+            separator = self._separator
         elif text:
             self.output.begin()
-            self._is_begun = True
-        self._lines_before = self.output.lines + line_ends(between)
-        # A long text is not copied where nothing is before it.
-        self.output.write(between + text if between else text, line_ends(between) + lines)
+            self._has_answers = True
+        separator_lines = line_ends(separator)
+        self._lines_before = self.output.lines + separator_lines
+        if separator:
+            text = separator + text
+        self.output.write(text, separator_lines + lines)
 
     @property
-    def _lines_put(self) -> int:
+    def _new_lines(self) -> int:
         """The lines of the last text that were written."""
         return max(0, self.output.lines - self._lines_before)
 
-    def _boards_in(self, shown: ResultBlock, lines: int) -> int:
-        """Count the boards that are written whole, of a text of so many lines."""
-        if lines == len(shown):
-            return self._lines_put
+    def _finished_part(
+        self,
+        results: ResultBlock,
+        answers: ResultBlock,
+        selected: NDArray[np.bool_] | None,
+        lines: int,
+    ) -> ResultBlock:
+        """Return the first results, up to the first answer that is not completely written.
+
+        ``answers`` are the ``selected`` results; their text has this number of ``lines``.
+        """
+        answer_count = self._count_written(answers, lines)
+        if selected is None:
+            return results.part(0, answer_count)
+        # Boards without an answer count as finished if they come before the first missing answer.
+        # `len(results)` stands for the end, if no answer is missing.
+        answer_indices = np.append(np.flatnonzero(selected), len(results))
+        return results.part(0, int(answer_indices[answer_count]))
+
+    def _count_written(self, answers: ResultBlock, lines: int) -> int:
+        """Count the answers that are completely written; their text has ``lines`` lines."""
+        if lines == len(answers):
+            return self._new_lines
+        # Answers of several lines: search for the largest number of answers that fit in.
         return bisect_right(
-            range(1, len(shown) + 1),
-            self._lines_put,
-            key=lambda boards: line_ends(self._writer.text(shown.part(0, boards))),
+            range(1, len(answers) + 1),
+            self._new_lines,
+            key=lambda number: line_ends(self._writer.text(answers.part(0, number))),
         )
 
     def _interrupted(self, error: BaseException) -> Interrupted:
         if self.single and isinstance(error, Interrupted):
             return error
-        boards = f"{several(self.boards, 'board')} {self._verb}"
+        boards = f"{several(self.boards, 'board')} {self._participle}"
         return Interrupted(f"interrupted: {boards}{self._hint}", self.boards)
 
     def _ending(self) -> Ending:
         assert self._tally is not None  # only a batch has parts with lines
-        status = self.source.status or (self._tally.status if self.settings.exit_code else 0)
+        status = self.source.status
+        if not status and self.settings.exit_code:
+            status = self._tally.status
         unreadable = self.source.unreadable
         return Ending(status, unreadable, self._tally.notes, self._tally.seconds)
 
@@ -194,7 +235,7 @@ def refuse_output(settings: OutputOptions, inputs: tuple[str, ...]) -> None:
     """Raise an InputError at once for an output file or log that could not be written later."""
     output = settings.output
     log = settings.log
-    if settings.checkpoint is not None:  # the file may have been begun
+    if settings.checkpoint is not None:  # the output file may exist already, from an earlier run
         refuse_together("--checkpoint", {"--log": log, "--stats": settings.stats})
         return
     refuse(output, settings.force, inputs)
@@ -203,7 +244,11 @@ def refuse_output(settings: OutputOptions, inputs: tuple[str, ...]) -> None:
 
 
 def _sum(numbers: NDArray[Any]) -> int:
-    """Add up numbers exactly, though NumPy's integers overflow."""
-    low = (1 << 32) - 1
+    """Add up numbers, int64 or object (B), exactly.
+
+    The sum may exceed 64 bits. The sums of the upper and lower halves of int64 numbers do not, as
+    a block has fewer than 2**31 boards.
+    """
     bits = 32
-    return (int((numbers >> bits).sum()) << bits) + int((numbers & low).sum())
+    mask = (1 << bits) - 1
+    return (int((numbers >> bits).sum()) << bits) + int((numbers & mask).sum())

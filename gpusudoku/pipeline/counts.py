@@ -1,7 +1,7 @@
-"""What ``count`` does besides counting boards in blocks.
+"""Special counts of the command ``count``, besides those of boards in blocks.
 
-``--cross-check``, ``--solution``, and the count of a single board in tasks, for ``--checkpoint``,
-``--part`` and ``--cluster``.
+These are ``--cross-check``, ``--solution``, and the count of a single board in tasks, for
+``--checkpoint``, ``--part`` and ``--cluster``.
 """
 
 from __future__ import annotations
@@ -34,29 +34,38 @@ from gpusudoku.runs.tasks import count_in_tasks
 
 
 class CrossCheck:
-    """Counts boards again in another way."""
+    """Counts boards a second time in another way, and compares the counts."""
 
     def __init__(self, options: Options) -> None:
         self._checker = Checker(options, warn_of_device)
         self.ways: dict[str, int] = {}
-        """The number of boards for each way, in words."""
+        """The number of boards for each way and outcome, in words."""
 
     def __call__(self, results: ResultBlock) -> dict[str, int]:
-        """Count again, and return the ways; raises a MismatchError if two counts differ."""
+        """Count boards again, and return ``ways`` with these boards included.
+
+        Raises
+        ------
+        MismatchError
+            If two counts of a board differ.
+        """
         ways = Counter(self.ways)
         for result in results.counts():
             way = self._checker.check(result)
+            if way is None:
+                ways["not done: no other way is affordable"] += 1
+                continue
             outcome = "the same count" if result.exact else "as many solutions, and maybe more"
-            ways[f"by {way}: {outcome}" if way else "not done: no other way is affordable"] += 1
+            ways[f"by {way}: {outcome}"] += 1
         self.ways = dict(ways)
         return self.ways
 
     def show(self) -> None:
-        """Say on stderr how boards were counted again."""
+        """Print on stderr how boards were counted again."""
         total = sum(self.ways.values())
         for way, boards in self.ways.items():
-            of = "" if total == 1 else f", {boards} of {total} boards"
-            note(f"cross-check {way}{of}")
+            share = "" if total == 1 else f", {boards} of {total} boards"
+            note(f"cross-check {way}{share}")
 
 
 def with_solutions(results: ResultBlock, options: Options) -> ResultBlock:
@@ -66,6 +75,7 @@ def with_solutions(results: ResultBlock, options: Options) -> ResultBlock:
     solvable = np.flatnonzero(results.numbers > 0)
     if len(solvable):
         one_solution = replace(options, limit=1)
+        # `roots` are the indices of the boards to which the solutions in `rows` belong.
         rows, roots, _ = find_solutions(boards.chosen(solvable), one_solution, CpuEngine(1))
         solutions[solvable[roots]] = rows
     return replace(results, solutions=solutions)
@@ -80,24 +90,25 @@ def count_single_board(
 ) -> None:
     """Count the only board of a run in tasks; write the count, or the record of a part of it.
 
-    It is written once, at the end, also to stdout. So after a finished count the same command only
-    checks the output file, or writes it again, if it is missing; an ``OutputCheckpoint`` needs the
-    file that it began.
+    The result is written once, at the end, even to stdout. After a finished count, the same command
+    only checks the output file, or writes it again if it is missing. (An ``OutputCheckpoint``, in
+    contrast, needs the file that it has begun.)
     """
     settings = run.settings
     source = run.source
     checkpoint = settings.checkpoint
-    output = settings.output
     if checkpoint is not None and not settings.to_stdout:
-        refuse_same(str(output), checkpoint)
+        refuse_same(str(settings.output), checkpoint)
     [board] = source.singles()
     facts = None if part is None else {"format": settings.form, "keep_going": settings.errors}
     with RunStore(checkpoint) as store, machine_of(cluster, options) as machine:
         is_written = _is_written(settings, store)
-        # A file that is there has the answer, or is empty, as this run has made it.
-        is_there = not settings.to_stdout and Path(str(output)).is_file()
-        force = settings.force or (checkpoint is not None and is_there)
-        refuse(output, force, source.files)
+        # `_is_written` refuses a file with other contents. The file that remains has the result, or
+        # is an empty one that this run has created: both may be overwritten without --force.
+        file_exists = not settings.to_stdout and Path(str(settings.output)).is_file()
+        force = settings.force or (checkpoint is not None and file_exists)
+        refuse(settings.output, force, source.files)  # before the work, which may take days
+
         parts = 1 if part is None else part.parts
         line = CountLine(source, options, machine, settings.stats, parts)
         with line, line.working_on(board):
@@ -115,12 +126,9 @@ def count_single_board(
         if part is None:
             source.warn_conflicts(board)
         if check is not None:
-            try:
-                check(results)
-            except Interrupted as error:  # it tells of the second count, which is not saved
-                solutions = f"{decimal_digits(count.count)} solutions"
-                message = f"interrupted in the cross-check of {solutions}{store.hint}"
-                raise type(error)(message, count.count) from None
+            _cross_check(check, results, store)
+
+        saved_facts = {}
         if part is None:
             writer = count_writer(settings, source.origin, single=True)
             text = writer.header() + writer.text(results)
@@ -130,12 +138,14 @@ def count_single_board(
                 note(f"part {part.number} of {part.parts} has nothing to do: {tasks}")
             text = f"{record}\n".encode()
             count = merged([record])
+            saved_facts["record"] = str(record)
         if not is_written:
-            facts_kept = {} if part is None else {"record": str(record)}
-            if not settings.to_stdout:  # before it is there: a process may end right then
-                facts_kept[f"written {settings.form}"] = hashlib.sha256(text).hexdigest()
-            store.keep(facts_kept)
-            with Output(output, force, source.files) as out:
+            # The digest is saved before the file is written: if the process is killed in between or
+            # right after, the same command recognises the file as its own.
+            if not settings.to_stdout:
+                saved_facts[f"written {settings.form}"] = hashlib.sha256(text).hexdigest()
+            store.keep(saved_facts)
+            with Output(settings.output, force, source.files) as out:
                 out.write(text)
         if settings.stats:
             show_stats([count])
@@ -143,22 +153,39 @@ def count_single_board(
             check.show()
 
 
-def _is_written(settings: OutputOptions, store: RunStore) -> bool:
-    """Tell whether the output file has the answer of this count, finished before.
+def _cross_check(check: CrossCheck, results: ResultBlock, store: RunStore) -> None:
+    """Count a single board again; an interrupt reports the first count, which is saved."""
+    try:
+        check(results)
+    except Interrupted as error:
+        # Its own message has the unfinished second count, which is not saved.
+        [count] = results.counts()
+        solutions = f"{decimal_digits(count.count)} solutions"
+        message = f"interrupted in the cross-check of {solutions}{store.hint}"
+        raise type(error)(message, count.count) from None
 
-    An InputError for a file that has something else: it is the user's.
+
+def _is_written(settings: OutputOptions, store: RunStore) -> bool:
+    """Tell whether the output file has the result of this count, which was finished before.
+
+    Raises
+    ------
+    InputError
+        If the file has other contents: it belongs to the user.
     """
     output = str(settings.output)
     if settings.to_stdout or settings.checkpoint is None or not Path(output).is_file():
         return False
-    written = store.written(settings.form)
+    saved_digest = store.written(settings.form)
     try:
         content = Path(output).read_bytes()
     except OSError as error:
         raise InputError(f"{output}: cannot be read: {error.strerror}") from None
-    if hashlib.sha256(content).hexdigest() == written:
+    if hashlib.sha256(content).hexdigest() == saved_digest:
         return True
-    if not (settings.force or (written is not None and not content)):
-        more = "move it, or give the whole command again with --force"
-        raise InputError(f"{output}: exists already; {more}")
+    # A run that was killed while it wrote the result may leave an empty file.
+    is_own_empty_file = saved_digest is not None and not content
+    if not settings.force and not is_own_empty_file:
+        advice = "move it, or give the whole command again with --force"
+        raise InputError(f"{output}: exists already; {advice}")
     return False

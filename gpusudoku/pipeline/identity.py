@@ -1,4 +1,4 @@
-"""The identity of a command: all that its output depends on, and the arguments of the command."""
+"""The identity of a command, which is everything that its output depends on, and its arguments."""
 
 from __future__ import annotations
 
@@ -17,29 +17,50 @@ from gpusudoku.runs.identity import Identity, board_of_identity, identity_of_boa
 if TYPE_CHECKING:
     from gpusudoku.pipeline.source import Source
 
-INDIFFERENT = frozenset(
-    (
-        *("boards", "output", "force", "checkpoint", "cluster", "quiet", "stats"),
-        *("device", "jobs", "gpus", "memory", "color", "form", "as_json", "patience"),
-    )
+PARAMETERS_WITHOUT_EFFECT = frozenset(
+    {
+        # Input and output: the identity has the contents of boards, and the final form.
+        "boards",
+        "output",
+        "force",
+        "checkpoint",
+        "form",
+        "as_json",
+        # The machine.
+        "cluster",
+        "device",
+        "jobs",
+        "gpus",
+        "memory",
+        "patience",
+        # Messages.
+        "quiet",
+        "stats",
+        "color",
+    }
 )
-"""Parameters of commands on which files do not depend; boards are looked into."""
+"""Parameters of commands that do not change the contents of the output file. A run may be resumed
+with other values."""
 
 
 def facts_of_lines(command: CommandFacts, settings: OutputOptions) -> dict[str, Any]:
     """Return the options of a command on which its lines depend, by name, as JSON."""
-    facts = {
+    options = {
         option: command.params[name]
         for name, option in command.option_names.items()
-        if name not in INDIFFERENT
+        if name not in PARAMETERS_WITHOUT_EFFECT
     }
-    part = facts.pop("part", None)  # all parts are of one run
-    simple = (bool, int, float, type(None))
+    part = options.pop("part", None)
+    json_types = (bool, int, float, type(None))
     facts = {
-        name: value if isinstance(value, simple) else str(value) for name, value in facts.items()
+        option: value if isinstance(value, json_types) else str(value)
+        for option, value in options.items()
     }
-    facts |= {"format": settings.form, "details": settings.in_detail}
-    return facts if part is None else {**facts, "parts": part.parts}
+    facts["format"] = settings.form
+    facts["details"] = settings.in_detail
+    if part is not None:  # the number of the part is left out: all parts belong to one run
+        facts["parts"] = part.parts
+    return facts
 
 
 def identity_of_command(
@@ -48,21 +69,26 @@ def identity_of_command(
     settings: OutputOptions,
     options: Mapping[str, Any] | None = None,
 ) -> Identity:
-    """Return all that the lines of a command depend on; ``options`` are more of that."""
+    """Return everything that the lines of a command depend on; ``options`` are further values."""
     facts = {**facts_of_lines(command, settings), **(options or {})}
-    if (part := command.params.get("part")) is not None:
+    part = command.params.get("part")
+    if part is not None:
         facts["part"] = part.number
+    boards: dict[str, Any]
+    # A single board is identified by its cells, from whichever file it comes. A batch is
+    # identified by the digests of its files.
     if source.board is not None:
         boards = identity_of_board(source.board[0])
         if source.origin.alphabet:
             facts["alphabet"] = source.origin.alphabet.decode()
-        for name in ("box", "column"):  # which only say how it was read
-            facts.pop(name, None)
+        for option in ("box", "column"):  # they only control how the board was read
+            facts.pop(option, None)
     else:
-        digests = [
-            [name, digest_of_file(name) if name in source.files else None] for name in source.names
-        ]
-        boards = {"inputs": digests}
+        inputs = []
+        for name in source.names:
+            digest = digest_of_file(name) if name in source.files else None
+            inputs.append([name, digest])
+        boards = {"inputs": inputs}
     return Identity(command.name, boards, facts)
 
 
@@ -80,18 +106,18 @@ def digest_of_file(name: str) -> str:
 
 def setup_of_command(command: CommandFacts, source: Source) -> dict[str, Any]:
     """Describe a command as JSON, for ``resume``."""
-    box = command.params["box"]
+    box = command.params["box"]  # a Geometry, which is no JSON
     return {
         "params": {**command.params, "box": box and str(box)},
         "arguments": command.arguments,
-        "folder": str(Path.cwd()),
+        "folder": str(Path.cwd()),  # names of files may be relative to it
         "place": None if source.board is None else place_facts(source.board),
     }
 
 
 def place_facts(board: Batch) -> dict[str, Any]:
-    """Describe the place of the only board of a batch, and its other columns, as JSON."""
-    assert board.places is not None  # whatever a command reads has a place
+    """Describe the place of the only board of a batch, and its extra columns, as JSON."""
+    assert board.places is not None  # all boards of a command have a place
     origin = board.places.origin(0)
     return {
         "source": origin.name,
@@ -103,7 +129,7 @@ def place_facts(board: Batch) -> dict[str, Any]:
 
 
 def placed(boards: Mapping[str, Any], place: Mapping[str, Any]) -> Batch:
-    """Make the batch of the board of an identity, with the place that ``place_facts`` gave."""
+    """Create the batch of the board of an identity, with the place described by ``place_facts``."""
     origin = Origin(place["source"], tuple(place["columns"]))
     text = place.get("text", "").encode()
     return single(board_of_identity(boards), origin, place["line"], tuple(place["beside"]), text)

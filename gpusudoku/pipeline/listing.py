@@ -1,7 +1,8 @@
-"""The listing of solutions: which of them are selected, and how those of each board are found.
+"""The listing of solutions: the selection of solutions, and the way to list each board.
 
-Boards of a batch with few solutions are listed together. Others are listed one by one: by the
-numbers of their solutions where these are selected or a contraction finds them, else by a search.
+Boards of a batch with few solutions are listed together. Other boards are listed one by one. They
+are listed by number if the user selects solutions by their numbers, or if a contraction finds them;
+otherwise a search lists them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from gpusudoku.board.geometry import is_nine
@@ -20,7 +21,7 @@ from gpusudoku.options import Options
 from gpusudoku.pipeline.messages import naming, note
 from gpusudoku.pipeline.output import line_ends
 from gpusudoku.pipeline.progress import (
-    LESS,
+    LESS_WORK_HINT,
     LISTED_PER_SECOND,
     SORTED_PER_SECOND,
     expect_listing,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from gpusudoku.board.board import Board
     from gpusudoku.engines.engine import Engine
     from gpusudoku.enumeration.solutions import Slice, Solutions
+    from gpusudoku.pipeline.parts import PartWriter
     from gpusudoku.planning.plan import Portion
     from gpusudoku.planning.search import SearchPlan
     from gpusudoku.results import SearchStats
@@ -46,32 +48,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Selection:
-    """The solutions of each board that are listed, and their order."""
+    """Selects the solutions of each board that are listed, and their order."""
 
     in_order: bool
-    """True if all come in ascending order."""
-    first: int | None
-    last: int | None
-    """Numbers in ascending order: from ``first`` to before ``last``."""
+    """True if the option for ascending order was given."""
+    start: int | None
+    """The number of the first solution, in ascending order; None for 0."""
+    stop: int | None
+    """The number of the solution after the last one, in ascending order; None for all."""
     part: WhichPart | None
     """A part of the contraction order."""
     limit: int | None
-    """The most solutions."""
+    """The largest number of solutions."""
 
     def __post_init__(self) -> None:
         if self.part is not None and (self.ascending or self.limit is not None):
             raise InputError("--part cannot be combined with --sorted, --from, --to or --limit")
-        if self.first is not None and self.last is not None and self.first > self.last:
-            raise InputError(f"--from {self.first} is more than --to {self.last}")
+        if self.start is not None and self.stop is not None and self.start > self.stop:
+            raise InputError(f"--from {self.start} is more than --to {self.stop}")
 
     @property
     def ascending(self) -> bool:
-        """True if they come in ascending order."""
-        return self.in_order or self.first is not None or self.last is not None
+        """True if solutions come in ascending order."""
+        return self.in_order or self.start is not None or self.stop is not None
 
     @property
     def by_number(self) -> bool:
-        """True if their order matters: a search finds them in any order."""
+        """True if solutions are listed by their numbers: a search finds them in any order."""
         return self.ascending or self.part is not None
 
     @property
@@ -80,47 +83,50 @@ class Selection:
         return "ascending" if self.ascending else "contraction"
 
     def is_beyond(self, solutions: Solutions) -> bool:
-        """Tell whether a board has too few solutions for the first number."""
-        if not self.first or self.first == self.last:
+        """Tell whether a board has no solution with the number ``start``."""
+        if not self.start or self.start == self.stop:
             return False
-        return self.first >= solutions.count
+        return self.start >= solutions.count
 
     def blocks(self, solutions: Solutions, skipped: int) -> Iterable[NDArray[Any]]:
-        """Return those of a board after the first ``skipped``, as arrays uint8 (k, cells)."""
+        """Return the selected solutions of a board as arrays, uint8 (k, cells).
+
+        The first ``skipped`` of them are left out.
+        """
         if self.ascending:
             return self._slice(solutions, skipped).blocks()
-        first, last = self.bounds(solutions)
-        return solutions.blocks(first + skipped, last)
+        start, stop = self.bounds(solutions)
+        return solutions.blocks(start + skipped, stop)
 
     def lines(self, solutions: Solutions, skipped: int) -> Iterable[bytes | memoryview]:
-        """Return the same as text, in whole lines."""
+        """Return the same solutions as ``blocks`` does, as text in whole lines."""
         if self.ascending:
             return self._slice(solutions, skipped).lines()
-        first, last = self.bounds(solutions)
-        return solutions.lines(first + skipped, last)
+        start, stop = self.bounds(solutions)
+        return solutions.lines(start + skipped, stop)
 
     def max_number(self, solutions: Solutions, *, can_count: bool) -> int | None:
-        """Return the largest possible number of selected solutions of one board.
+        """Return an upper bound of the number of selected solutions of one board.
 
-        None if only a long count tells; ``can_count`` is True if a count is quick.
+        None if that requires a long count; ``can_count`` is True if a count is quick.
         """
         if not self.ascending:
-            first, last = self.bounds(solutions)
-            return last - first
-        if self.last is None and not can_count:
+            start, stop = self.bounds(solutions)
+            return stop - start
+        if self.stop is None and not can_count:
             return self.limit
-        end = solutions.count if self.last is None else self.last
-        number = max(0, end - (self.first or 0))
+        stop = solutions.count if self.stop is None else self.stop
+        number = max(0, stop - (self.start or 0))
         return number if self.limit is None else min(number, self.limit)
 
     def _slice(self, solutions: Solutions, skipped: int) -> Slice:
-        selected = solutions[self.first : self.last][: self.limit]
+        selected = solutions[self.start : self.stop][: self.limit]
         return selected[skipped:] if skipped else selected
 
     def bounds(self, solutions: Solutions) -> tuple[int, int]:
-        """Return where those of one board begin and end in the contraction order."""
-        first, last = solutions.part(*(self.part or (1, 1)))
-        return first, last if self.limit is None else min(self.limit, last)
+        """Return the bounds of the selected solutions of one board in the contraction order."""
+        start, stop = solutions.part(*(self.part or (1, 1)))
+        return start, stop if self.limit is None else min(self.limit, stop)
 
 
 class Lister:
@@ -142,15 +148,20 @@ class Lister:
         self._writer = writer
         self._totals = Totals(engine) if run.settings.stats else None
         self._skipped = run.start_solutions
-        """Solutions of the first board that are listed already."""
-        self._boards_beyond = self._count_beyond = 0
-        """Boards whose solutions all come before the first number selected; the count of one."""
+        """Solutions of the first board that were listed before a resume."""
+        self._boards_beyond = 0
+        """Boards that have no solution with the first selected number."""
+        self._count_beyond = 0
+        """The number of solutions of the last one of these boards."""
         self._tasks: tuple[tuple[range, ...], int] | None = None
-        """The tasks of a part of a single board that is searched, and the number of all."""
+        """The tasks of this part, and the number of all tasks, if a single board is searched."""
         self._single_solutions: Solutions | None = None
 
     def list_all(self, steps: tuple[SearchPlan, Portion] | None) -> None:
-        """List all boards, or a single one in ``steps``; report what the lines do not show."""
+        """List all boards, or a single board in ``steps``; report what the lines do not show.
+
+        ``steps`` are the plan of a search and those of its tasks that remain.
+        """
         if steps is not None:
             self._list_in_steps(*steps)
         elif self._run.single or self._totals is not None or self._selection.by_number:
@@ -161,12 +172,20 @@ class Lister:
         self._report_boards_beyond()
         if self._totals is not None and not self._run.single:
             self._totals.show()
-        part_writer = self._run.part_writer
-        single = self._source.board
-        if part_writer is not None and self._tasks is not None:
+        if self._run.part_writer is not None:
+            self._record_tasks(self._run.part_writer)
+
+    def _record_tasks(self, part_writer: PartWriter) -> None:
+        """Set the tasks of this part for its record; those of a batch are set already.
+
+        The tasks of a single board are those of a search, or all numbers of its solutions.
+        """
+        board = self._source.board
+        if self._tasks is not None:
             part_writer.take_tasks(*self._tasks)
-        elif part_writer is not None and single is not None:
-            part_writer.take(self._numbered(single).part(1, 1)[1], "solutions")
+        elif board is not None:
+            _, count = self._numbered(board).part(1, 1)
+            part_writer.take(count, "solutions")
 
     def _list_batches(self) -> None:
         """List boards with few solutions together."""
@@ -176,9 +195,12 @@ class Lister:
         with closing(batches):
             for block in batches:
                 if block.solutions is None:
+                    # A single board with more solutions than are listed together.
                     self._list_board(block.boards, block.doubtful)
                     continue
                 self._source.warn_conflicts(block.doubtful)
+                # The boards of a block are finished together: a run that is interrupted in between
+                # repeats the whole block when it is resumed.
                 count = 0
                 for rows in block.solutions:
                     self._write(block.boards, rows, block.board_of)
@@ -188,11 +210,15 @@ class Lister:
     def _write(
         self, boards: Batch, rows: NDArray[Any], board_of: NDArray[Any] | None = None
     ) -> None:
+        """Write solutions, uint8 (k, cells); ``board_of`` has the index of each one's board."""
         text = self._writer.text(boards, rows, board_of)
         self._run.write(text, self._writer.lines(text, boards.geometry))
 
     def _list_board(self, board: Batch, doubtful: Batch) -> None:
-        """List one board; say why on stderr if that is too expensive."""
+        """List one board; report on stderr if that is too expensive.
+
+        ``doubtful`` is the same batch, or an empty one if the board certainly has a solution.
+        """
         options = self._options
         selection = self._selection
         self._source.warn_conflicts(doubtful)
@@ -202,7 +228,7 @@ class Lister:
                 if selection.part is not None and self._has_no_order(board):
                     self._list_in_steps(*search_tasks(board[0], options, selection.part))
                 elif selection.by_number or is_contracted(board, options):
-                    self._list_by_number(board)
+                    self._list_by_number(board)  # counts its solutions itself, chunk by chunk
                 else:
                     expect_listing(board[0], options, self._engine, self._source.place(board))
                     count = self._list_by_search(board)
@@ -212,18 +238,18 @@ class Lister:
         self._run.done(boards=1, count=count)
 
     def _has_no_order(self, board: Batch) -> bool:
-        """Tell whether the solutions have no numbers: parts are then tasks of a search."""
+        """Tell whether solutions have no contraction order; parts are then tasks of a search."""
         if self._options.method == "search":
             return True
         try:
             with self._run.line.working():
-                self._numbered(board).part(1, 1)
+                self._numbered(board).part(1, 1)  # counts all solutions by a contraction
         except TooExpensive:
             return True
         return False
 
     def _list_by_search(self, board: Batch) -> int:
-        """List what a search of one board finds; return how many."""
+        """List the solutions that a search of one board finds; return their number."""
         from gpusudoku.enumeration.stream import Stream
 
         stream = Stream(board[0], self._options, engine=self._engine)
@@ -240,14 +266,15 @@ class Lister:
         return count
 
     def _list_by_number(self, board: Batch) -> None:
-        """List the selected solutions of one board; it can be resumed behind each chunk."""
+        """List the selected solutions of one board; a resumed run continues after any chunk."""
         start = time.perf_counter()
         run = self._run
         selection = self._selection
         writer = self._writer
         solutions = self._numbered(board)
-        skipped = self._skipped
+        skipped = self._skipped  # of the first board only
         self._skipped = 0
+
         with run.line.working():
             can_count = is_contracted(board, self._options)
             total = selection.max_number(solutions, can_count=can_count)
@@ -255,25 +282,30 @@ class Lister:
             run.expect(total)
             rate = SORTED_PER_SECOND if selection.ascending else LISTED_PER_SECOND
             place = self._source.place(board)
-            expect_solutions(total - skipped, "list", rate, self._engine, place, LESS)
-        chunks: Iterator[Any] = iter(
-            selection.lines(solutions, skipped)
-            if writer.is_plain
-            else selection.blocks(solutions, skipped)
-        )
-        with run.line.working():
-            head = [chunk for chunk in [next(chunks, None)] if chunk is not None]
-        for chunk in chain(head, chunks):
+            expect_solutions(total - skipped, "list", rate, self._engine, place, LESS_WORK_HINT)
+
+        # Plain lines are made by the library as text, which is much quicker than arrays.
+        chunks: Iterator[Any]
+        if writer.is_plain:
+            chunks = iter(selection.lines(solutions, skipped))
+        else:
+            chunks = iter(selection.blocks(solutions, skipped))
+        with run.line.working():  # the first chunk may take long: solutions are counted before
+            first_chunk = list(islice(chunks, 1))
+        for chunk in chain(first_chunk, chunks):
             if writer.is_plain:
+                # Lines of large boards, which consist of numbers, have different lengths.
                 lines = writer.lines(chunk, board.geometry) or line_ends(chunk)
                 run.write(board.in_alphabets(chunk), lines)
                 run.done(solutions=lines)
             else:
                 run.write(writer.text(board, chunk))
                 run.done(solutions=len(chunk))
-        if not (head or skipped) and selection.is_beyond(solutions):
+        # Only an empty list needs the comparison, as it may count all solutions.
+        if not (first_chunk or skipped) and selection.is_beyond(solutions):
             self._boards_beyond += 1
             self._count_beyond = solutions.count
+
         seconds = time.perf_counter() - start
         if self._totals is not None and run.single:
             show_listing(board[0], selection.order, seconds)
@@ -281,7 +313,7 @@ class Lister:
             self._totals.add_listed(seconds)
 
     def _numbered(self, board: Batch) -> Solutions:
-        """Return the solutions of a board by their numbers; those of a single one are kept."""
+        """Return the numbered solutions of a board; for a single board, always the same object."""
         from gpusudoku.enumeration.solutions import Solutions
 
         if self._single_solutions is not None:
@@ -292,15 +324,16 @@ class Lister:
         return solutions
 
     def _list_in_steps(self, plan: SearchPlan, portion: Portion) -> None:
-        """List what remains of the search of the only board, and save it after each step."""
+        """List the remaining part of the search of the only board; save it after each step."""
         board = self._source.board
-        writing = threading.Lock()
         assert board is not None
         self._tasks = portion.tasks, plan.tasks()
+        lock = threading.Lock()  # texts of several workers must not be mixed
 
-        def write(rows: Any, _: Any) -> None:  # by any of the workers, one at a time
+        def write(rows: Any, _: Any) -> None:
+            """Write solutions; any worker may call this."""
             text = self._writer.text(board, rows)
-            with writing:
+            with lock:
                 self._run.output.write(text, self._writer.lines(text, board.geometry))
 
         stats = self._search(plan, portion, write)
@@ -308,10 +341,11 @@ class Lister:
             show_search(board[0], stats)
 
     def _search(self, plan: SearchPlan, portion: Portion, write: Any) -> SearchStats:
-        """Search what remains of a portion in steps; any thread calls ``write`` with solutions.
+        """Search the remaining part of a portion in steps.
 
-        With a checkpoint, the solutions of each step are saved together with what remains. Ctrl-C
-        is an Interrupted once all is saved.
+        Any thread calls ``write`` with solutions. With a checkpoint, the end of the output and the
+        remaining boards are saved together after each step. Ctrl-C raises Interrupted as soon as
+        the current step is saved.
         """
         from gpusudoku.runs.identity import Identity
         from gpusudoku.runs.store import RunStore
@@ -319,7 +353,8 @@ class Lister:
 
         checkpoint = self._run.checkpoint
         if checkpoint is None:
-            store = RunStore()  # in memory
+            # The steps are the same: a store in memory collects their statistics.
+            store = RunStore()
             store.begin(Identity("", {}, {}), {}, portion)
         else:
             store = checkpoint.store
@@ -327,15 +362,16 @@ class Lister:
         for number, step in steps(plan, self._engine, store, write):
             save(number, step)
         if checkpoint is not None:
+            # The board is finished. It counts once, even if it was finished before a resume.
             checkpoint.advance(boards=1 - checkpoint.boards)
         return plan.stats(store.state.tally, store.state.seconds)
 
     def _report_boards_beyond(self) -> None:
-        """Say how many boards have too few solutions for the first number selected."""
+        """Print how many boards have too few solutions for the first selected number."""
         number = self._boards_beyond
         if not number:
             return
-        text = f"no solution from number {self._selection.first} on"
+        text = f"no solution from number {self._selection.start} on"
         if self._run.single:
             note(f"{text}: there are {self._count_beyond}")
         else:
@@ -345,15 +381,18 @@ class Lister:
 def search_in_steps(
     board: Batch | None, options: Options, selection: Selection
 ) -> tuple[SearchPlan, Portion] | None:
-    """Plan the search of a single board and its tasks; None if it is listed otherwise.
+    """Plan the search of a single board and its tasks; None if the board is listed otherwise.
 
-    An InputError with a limit, as it is up to chance which solutions come before that; and for a
-    part of a board of which only a long count tells whether its solutions have numbers.
+    Raises
+    ------
+    InputError
+        If there is a limit: the solutions that a search finds first depend on chance. Also for a
+        part, unless it is known without a long count whether the solutions have numbers.
     """
     if board is None or selection.ascending or is_contracted(board, options):
         return None
     if selection.part is not None and options.method != "search":
-        if is_nine(board.geometry, board.candidates):  # on a GPU, too
+        if is_nine(board.geometry, board.candidates):  # parts are listed by number on a GPU, too
             return None
         raise InputError("--part of this board with --checkpoint needs --method search")
     if options.limit is not None:
@@ -362,21 +401,21 @@ def search_in_steps(
 
 
 def search_tasks(board: Board, options: Options, part: WhichPart) -> tuple[SearchPlan, Portion]:
-    """Plan the search of a board in tasks, and return those of a part."""
+    """Plan the search of a board in tasks, and return the plan and the tasks of a part."""
     from gpusudoku.planning.choose import TASKS_PER_PART
     from gpusudoku.planning.search import TASKS, SearchPlan
     from gpusudoku.search.frontier import Frontier
 
-    tasks = max(TASKS, TASKS_PER_PART * part.parts)
-    plan = SearchPlan(Frontier.of([board]), options, least_tasks=tasks)
+    min_tasks = max(TASKS, TASKS_PER_PART * part.parts)
+    plan = SearchPlan(Frontier.of([board]), options, min_tasks=min_tasks)
     return plan, plan.part(*part)
 
 
 def is_contracted(board: Batch, options: Options) -> bool:
-    """Tell whether a board that is listed whole is listed by the contraction."""
+    """Tell whether the contraction lists a board, if all its solutions are listed."""
     return is_nine(board.geometry, board.candidates) and not searches(options)
 
 
 def searches(options: Options) -> bool:
-    """Tell whether a search lists all boards that need not be in order."""
+    """Tell whether a search lists all boards whose solutions may come in any order."""
     return options.device == "cuda" or options.method == "search"

@@ -1,4 +1,4 @@
-"""Messages on stderr: stdout carries results only."""
+"""Messages on stderr. Stdout carries results only."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _quiet = False
 def quietly(quiet: bool) -> Iterator[None]:
     """Print only errors within this block, if ``quiet``."""
     global _quiet
-    before = _quiet
+    was_quiet = _quiet
     _quiet = quiet
     try:
         yield
     finally:
-        _quiet = before
+        _quiet = was_quiet
 
 
 def is_quiet() -> bool:
@@ -36,52 +36,53 @@ def is_quiet() -> bool:
 
 
 def tell(text: str) -> None:
-    """Say something that a user may want to know."""
+    """Print a line with information, unless ``--quiet`` is given."""
     if not _quiet:
-        # A line of progress may stand there, as what a thread has to say comes at any time.
+        # Threads print at any time: clear the progress line, if one is on the terminal.
         _write(f"{CLEAR}{text}" if sys.stderr is not None and sys.stderr.isatty() else text)
 
 
 def _write(text: str) -> None:
-    """Write a line at once: threads may write at the same time."""
-    if sys.stderr is not None:
+    """Write a line in one piece: other threads may write at the same time."""
+    if sys.stderr is not None:  # it is None if the process was started without it
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
 
 def several(number: int, noun: str) -> str:
-    """Write a number of things: ``1 board``, ``2,000 boards``."""
+    """Write a number with a noun: ``1 board``, ``2,000 boards``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def note(text: str) -> None:
-    """Say something on a line that begins with the program's name."""
+    """Print a line with information that begins with the name of the program."""
     tell(f"gpusudoku: {printable(text)}")
 
 
 def option_words(hint: Hint) -> str:
-    """Name an option in a message as the command line has it."""
+    """Write an option in a message in the syntax of the command line."""
     if hint.option == "box":
         return f"--box {hint.value}".rstrip()
+    # Each text continues the sentence of an error.
     return "give --column NAME" if hint.option == "column" else ", or that of --column NAME"
 
 
 def complain(text: str) -> None:
-    """Say what is wrong, on one line that begins with the program's name."""
+    """Print an error on one line that begins with the name of the program."""
     _write(f"gpusudoku: {printable(text)}")
 
 
 class Console(Announcer):
-    """Says on stderr, as everything else, what is compiled."""
+    """Prints announcements of work in the background, such as compiling, on stderr."""
 
     def say(self, text: str, seconds: float = 0.0) -> None:
-        """Say it on a line that begins with the program's name."""
+        """Print an announcement on a line that begins with the name of the program."""
         note(text)
 
 
 @contextmanager
 def naming(place: str) -> Iterator[None]:
-    """Let what is wrong with a board say first which board it is."""
+    """Begin the messages of errors in this block with the place of a board."""
     try:
         yield
     except (InputError, MismatchError, TooExpensive) as error:

@@ -1,4 +1,8 @@
-"""A Parquet file of a data set, which is made of rows in csv beside it once these are complete."""
+"""A Parquet file of a data set.
+
+The rows are first written as csv into a second file. When they are complete, this file is converted
+and removed.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +22,21 @@ from gpusudoku.runs.store import RunStore
 
 _EXISTS = "exists already; move it, or give the whole command again with --force"
 FEW_VALUES = ["difficulty", "split", "seed"]
-"""Columns that Parquet keeps as indices into a dictionary: others would not fit into one."""
+"""Columns that Parquet stores as indices into a dictionary. Other columns have too many values."""
 GROUP_BYTES = 1 << 22
-"""Bytes of rows in csv that are one group in Parquet: some 15,000 of 9x9 puzzles. Up to 32 groups
-are read ahead."""
+"""Bytes of csv that become one row group in Parquet: about 15,000 rows of 9x9 puzzles. Up to 32
+groups are read ahead."""
 
 
 class ParquetFile:
-    """The Parquet file that a command makes of rows in csv.
+    """The Parquet file to which a command converts its rows in csv.
 
-    Its digest is saved in the checkpoint before it has its name. So a resumed run knows the file.
+    Its digest is saved in the checkpoint before the file gets its name, so that a resumed run
+    recognises the file as its own.
     """
 
     def __init__(self, settings: OutputOptions) -> None:
-        """Raise an InputError at once if the file could not be made later."""
+        """Raise an InputError at once if the file cannot be created later."""
         path = settings.output or ""
         if path in ("", "-"):
             raise InputError("parquet needs -o FILE: it is not written to stdout")
@@ -55,12 +60,15 @@ class ParquetFile:
                     f"{self._rows}: exists already, and is for the rows of {path}: move it"
                 )
         if Path(path).exists() and not Path(path).is_file():
-            raise InputError(f"{path}: is no ordinary file, and parquet needs one")
+            raise InputError(f"{path}: is not a regular file, as parquet requires")
 
     def is_finished(self, run: Run) -> bool:
-        """Tell whether a run that is resumed has made its Parquet file, without rows beside it.
+        """Tell whether a resumed run has finished its Parquet file, and removed the rows in csv.
 
-        An InputError if another file has its name, unless ``--force`` overwrites it.
+        Raises
+        ------
+        InputError
+            If another file has its name, unless ``--force`` overwrites it.
         """
         if not is_resumed(self._checkpoint) or not Path(self._path).is_file():
             return False
@@ -75,10 +83,15 @@ class ParquetFile:
             return is_finished
 
     def convert(self, types: Mapping[str, str], *, keeps_rows: bool) -> None:
-        """Make the file of the rows, whose columns have these types, group by group.
+        """Convert the rows, whose columns have these types, group by group.
 
-        An InputError if there is a file that this run has not made, unless ``--force`` overwrites
-        it. With a checkpoint, the rows may be kept for more of them (``keeps_rows``).
+        With a checkpoint and ``keeps_rows``, the rows in csv remain, so that a resumed run can
+        append further rows.
+
+        Raises
+        ------
+        InputError
+            If another file has the name of the Parquet file, unless ``--force`` overwrites it.
         """
         import pyarrow as pa
         from pyarrow.csv import ConvertOptions, ReadOptions, open_csv
@@ -86,9 +99,11 @@ class ParquetFile:
 
         path = self._path
         schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in types.items()])
-        target = os.path.realpath(path)  # a symbolic link stays
+        target = os.path.realpath(path)  # a symbolic link is not replaced by a file
+        # The file is written under another name, and renamed when it is complete and on the disk:
+        # no half-written file ever has its final name.
         new_file = Path(f"{target}.{os.getpid()}")
-        is_begun = False
+        is_created = False
         settings = {"compression": "zstd", "use_dictionary": FEW_VALUES}
         try:
             with (
@@ -99,22 +114,23 @@ class ParquetFile:
                 ) as batches,
                 new_file.open("xb") as file,
             ):
-                is_begun = True
+                is_created = True
                 with ParquetWriter(file, schema, **settings) as writer:
                     for batch in batches:
                         writer.write_batch(batch)
-                os.fsync(file.fileno())
+                os.fsync(file.fileno())  # before its digest is saved
             with RunStore(self._checkpoint) as store:
                 if Path(path).exists() and not (
                     self._force or digest_of_file(path) == store.written("parquet")
                 ):
                     raise InputError(f"{path}: {_EXISTS}; the rows are in {self._rows}")
+                # The digest is saved first: a run that is killed in between knows its file.
                 store.keep({"written parquet": digest_of_file(str(new_file))})
             new_file.replace(target)
         except OSError as error:
             raise WriteError(f"{path}: cannot be written: {error.strerror or error}") from None
         finally:
-            if is_begun:  # else another program has a file of this name
+            if is_created:  # otherwise a file of this name belongs to another program
                 new_file.unlink(missing_ok=True)
         if not (keeps_rows and self._checkpoint is not None):
             Path(self._rows).unlink()

@@ -1,4 +1,4 @@
-"""``--part I/N``: a part of what a command does, for a job array; ``merge`` joins all of them."""
+"""``--part I/N``: one part of the work of a command, for a job array; ``merge`` joins all parts."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 
 class PartWriter:
-    """A part of a command's work, and the record of its results; of a batch it has whole boards.
+    """Selects the work of one part of a command, and writes the record of its results.
 
-    The record of a file of lines is written beside it, and kept in the file of ``--checkpoint``;
-    without ``lines`` the output is the record itself.
+    A part of a batch consists of whole boards. If the output is a file of lines, its record is
+    written to a second file, and saved in the run file of ``--checkpoint``. Without ``lines``, the
+    output is the record itself.
     """
 
     def __init__(
@@ -41,41 +42,49 @@ class PartWriter:
         self.part = part
         self._source = source
         self._settings = settings
-        self._total, self._tasks = 0, tuple[range, ...]()
-        self._command, self._facts = command.name, facts_of_lines(command, settings)
-        self._lines = settings.output if lines and not settings.to_stdout else None
-        if self._lines is not None:
-            record = str(record_path(self._lines))
+        self._tasks = tuple[range, ...]()
+        """The tasks of this part."""
+        self._total = 0
+        """The number of the tasks of all parts."""
+        self._command = command.name
+        self._facts = facts_of_lines(command, settings)
+        self._lines_file = settings.output if lines and not settings.to_stdout else None
+        """The file of lines that gets a record; None if there is none."""
+        if self._lines_file is not None:
+            record_file = str(record_path(self._lines_file))
             if settings.checkpoint is not None:
-                refuse_same(record, settings.checkpoint)
-            refuse(record, settings.force or is_resumed(settings.checkpoint), ())
-        if not source.single:  # the part has whole boards
+                refuse_same(record_file, settings.checkpoint)
+            refuse(record_file, settings.force or is_resumed(settings.checkpoint), ())
+        # A part of a batch consists of whole boards. Their number must be known before the first of
+        # them is read.
+        if not source.single:
             survey = source.survey
             if not survey.boards:
-                raise InputError("no board can be read, so that there are no parts")
+                raise InputError("no board can be read, so there are no parts")
             boards = self.take(survey.boards, "boards")
-            source.only(boards, to_the_end=part.number == part.parts)
+            source.select(boards, is_last_part=part.number == part.parts)
 
-    def take(self, total: int, what: str) -> range:
-        """Take the tasks of this part, of so many; ``what`` names them in a message."""
+    def take(self, total: int, noun: str) -> range:
+        """Return this part's tasks out of ``total``; ``noun`` names them in a message."""
         tasks = part_of(total, *self.part)
         self._total = total
         self._tasks = (tasks,) if tasks else ()
         if not tasks:
             number, parts = self.part
-            note(f"part {number} of {parts} has nothing to do: there are {total} {what}")
+            note(f"part {number} of {parts} has nothing to do: there are {total} {noun}")
         return tasks
 
     def take_tasks(self, tasks: tuple[range, ...], total: int) -> None:
-        """Take the tasks of this part, of so many of a search."""
+        """Set the tasks of this part, and the number of all tasks of a search."""
         self._tasks = tasks
         self._total = total
+        # Parts by search and parts by number contain different solutions: they cannot be merged.
         self._facts["order"] = "search"
 
-    def record(self, found: NDArray[Any] | LinesFile, ending: Ending | None = None) -> str:
-        """Make the record of shares or of a file of lines: a line of JSON.
+    def record(self, results: NDArray[Any] | LinesFile, ending: Ending | None = None) -> str:
+        """Return the record of shares or of a file of lines: a line of JSON.
 
-        ``ending`` is how the part ends, if it has lines.
+        ``ending`` is the end of the part, if it has lines.
         """
         board = self._source.board
         facts = {**self._facts, "tasks": self._total}
@@ -83,35 +92,38 @@ class PartWriter:
         identity = Identity(self._command, boards, facts)
         place = {} if board is None else place_facts(board)
         stats = {} if ending is None else asdict(ending)
-        return str(PartRecord(identity, self.part.number, self._tasks, found, stats, place))
+        return str(PartRecord(identity, self.part.number, self._tasks, results, stats, place))
 
-    def record_lines(self, ending: Ending, header: bytes, between: bytes) -> None:
-        """Write the record of the file of lines, once that is complete.
+    def record_lines(self, ending: Ending, header: bytes, separator: bytes) -> None:
+        """Write the record of the file of lines, which must be complete.
 
-        ``ending`` is how the part ends; the lines begin with the ``header``, and ``between`` the
-        answers of two parts is this text.
+        The lines begin with the ``header``. ``separator`` comes between the answers of two parts
+        when they are merged.
         """
-        if self._lines is None or not Path(self._lines).is_file():
+        if self._lines_file is None or not Path(self._lines_file).is_file():
             return
-        text = self.record(LinesFile.of(self._lines, header, between), ending)
-        path = record_path(self._lines)
+        record = self.record(LinesFile.of(self._lines_file, header, separator), ending)
+        path = record_path(self._lines_file)
         force = self._settings.force
         if self._settings.checkpoint is not None:
             from gpusudoku.runs.store import RunStore
 
-            # A run that is killed from here on leaves no record, or the beginning of its own, which
-            # it may overwrite when it is resumed.
+            # The order of these steps matters. The record of an earlier run is removed first. Then
+            # the record is saved in the run file, and only then written. A run that is killed from
+            # here on therefore leaves no record file, or the beginning of its own one, which it may
+            # overwrite when it is resumed.
             if force:
                 path.unlink(missing_ok=True)
-            written = path.read_text(errors="replace") if path.is_file() else None
+            file_text = path.read_text(errors="replace") if path.is_file() else None
             with RunStore(self._settings.checkpoint) as store:
-                kept = store.snapshot.record if store.snapshot else None
-                if kept is None:
-                    store.keep({"record": text})
+                saved_record = store.snapshot.record if store.snapshot else None
+                if saved_record is None:
+                    store.keep({"record": record})
                 else:
-                    text = kept
-                if written == f"{text}\n":
+                    record = saved_record
+                if file_text == f"{record}\n":
                     return
-                force = force or (kept is not None and f"{text}\n".startswith(written or ""))
+                is_own_file = f"{record}\n".startswith(file_text or "")
+                force = force or (saved_record is not None and is_own_file)
         with Output(str(path), force, ()) as out:
-            out.write(f"{text}\n".encode())
+            out.write(f"{record}\n".encode())

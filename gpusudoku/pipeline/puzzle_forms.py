@@ -1,7 +1,7 @@
-"""The writers of puzzles: random and minimal ones, neighbours, and canonical forms.
+"""Writers of puzzles: random and minimal puzzles, neighbours, and canonical forms.
 
-Every writer has the ``names`` of its columns, which make the header of csv and tsv, and a dict
-``columns`` with their values.
+Every writer has the ``names`` of its columns, for the header of csv and tsv, and a dict ``columns``
+with their values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gpusudoku.pipeline.records import (
     TableWriter,
     as_list,
     board_column,
-    spread,
+    with_gaps,
 )
 from gpusudoku.pipeline.source import Source
 from gpusudoku.pipeline.text_forms import Writer, board_texts
@@ -36,24 +36,27 @@ if TYPE_CHECKING:
     from gpusudoku.puzzles.neighbours import NeighbourBlock
 
 MAP = ("transposed", "rows", "columns", "digits")
-"""The columns of a transformation."""
+"""The columns that describe a transformation."""
 
 
 def puzzle_writer(form: str, *, weighted: bool) -> Writer:
-    """Return what writes random puzzles; ``text`` takes a block and the number of its batch.
+    """Return the writer of random puzzles; ``text`` takes a block and the number of its batch.
 
-    If they are ``weighted``, records have a weight and a batch, and lines a tab and the weight.
+    If the puzzles are ``weighted``, records have a weight and a batch, and lines end with a tab and
+    the weight.
     """
     names = ["puzzle", "solution", "clues", "difficulty", "guesses", "seed", "number"]
-    table = TableWriter(form, names + ["weight", "batch"] * weighted) if form in FORMS else None
+    if weighted:
+        names += ["weight", "batch"]
+    table = TableWriter(form, names) if form in FORMS else None
 
     def text(block: PuzzleBlock, batch: int) -> bytes:
         if table is None:
-            texts = board_texts(Batch(block.geometry, block.puzzles), form)
+            lines = board_texts(Batch(block.geometry, block.puzzles), form)
             if weighted:
-                pairs = zip(texts, block.weights.tolist(), strict=True)
-                texts = (b"%b\t%a\n" % (line.rstrip(), weight) for line, weight in pairs)
-            return b"".join(texts)
+                pairs = zip(lines, block.weights.tolist(), strict=True)
+                lines = (b"%b\t%a\n" % (line.rstrip(), weight) for line, weight in pairs)
+            return b"".join(lines)
         from gpusudoku.puzzles.difficulty import LEVELS
 
         levels, guesses = block.ratings
@@ -74,9 +77,12 @@ def puzzle_writer(form: str, *, weighted: bool) -> Writer:
 
 
 def minimal_writer(form: str, source: Source, *, seeded: bool) -> Writer:
-    """Return what writes minimal puzzles; records have the given one and the solution, too."""
+    """Return the writer of minimal puzzles; records have the input puzzle and the solution, too."""
     names = ["minimal", "solution", "clues", "difficulty", "guesses"]
-    names += ["seed"] * seeded + ["error"] * source.gives_errors
+    if seeded:
+        names.append("seed")
+    if source.gives_errors:
+        names.append("error")
     records = RecordWriter(form, source.origin, names) if form in FORMS else None
     gap = _gap_of(form, source)
 
@@ -84,19 +90,20 @@ def minimal_writer(form: str, source: Source, *, seeded: bool) -> Writer:
         from gpusudoku.puzzles.difficulty import LEVELS, rate_batch
         from gpusudoku.solving import not_one
 
-        has_one = block.numbers == 1
-        puzzles = block.boards.with_cells(block.puzzles).chosen(has_one)
+        is_unique = block.numbers == 1  # other boards have no minimal puzzle
+        puzzles = block.boards.with_cells(block.puzzles).chosen(is_unique)
         if records is None:
-            return _with_gaps(board_texts(puzzles, form), has_one, gap)
+            return _join_with_gaps(board_texts(puzzles, form), is_unique, gap)
         levels, guesses = rate_batch(puzzles)
         columns = {
-            "minimal": _column_of(puzzles),
-            "solution": board_column(block.solutions[has_one]),
+            "minimal": _puzzle_column(puzzles),
+            "solution": board_column(block.solutions[is_unique]),
             "clues": np.count_nonzero(puzzles.cells, axis=1),
             "difficulty": Choices(LEVELS, levels),
             "guesses": guesses,
         }
-        columns = {name: spread(column, has_one) for name, column in columns.items()}
+        columns = {name: with_gaps(column, is_unique) for name, column in columns.items()}
+        # Boards without a minimal puzzle have these columns, too.
         if seeded:
             columns["seed"] = str(block.seed)
         if source.gives_errors:
@@ -107,36 +114,41 @@ def minimal_writer(form: str, source: Source, *, seeded: bool) -> Writer:
 
 
 def canonical_writer(form: str, source: Source, *, automorphisms: bool, with_map: bool) -> Writer:
-    """Return what writes canonical forms; records have the board, too."""
-    names = ["canonical", *["automorphisms"] * automorphisms, *[*MAP] * with_map]
-    has_more = len(names) > 1
-    names += ["error"] * source.gives_errors
+    """Return the writer of canonical forms; records have the board, too."""
+    names = ["canonical"]
+    if automorphisms:
+        names.append("automorphisms")
+    if with_map:
+        names += MAP
+    has_details = automorphisms or with_map
+    if source.gives_errors:
+        names.append("error")
     records = RecordWriter(form, source.origin, names) if form in FORMS else None
-    if records is None and form != "line" and has_more:
+    if records is None and form != "line" and has_details:
         raise InputError(f"--format {form} has no place for --automorphisms and --map")
     gap = _gap_of(form, source)
 
     def text(block: CanonicalBlock) -> bytes | memoryview:
-        has_form = block.ties > 0
-        if form == "line" and not has_more and has_form.all():
+        has_form = block.ties > 0  # the search for a canonical form may be too expensive
+        if form == "line" and not has_details and has_form.all():
             return line_buffer(block.forms)
-        good = block if has_form.all() else block.chosen(has_form)
-        if records is None and not has_more:
-            forms = Batch(block.boards.geometry, good.forms)
-            return _with_gaps(board_texts(forms, form), has_form, gap)
-        columns: dict[str, Any] = {"canonical": board_column(good.forms)}
+        finished = block if has_form.all() else block.chosen(has_form)
+        if records is None and not has_details:
+            forms = Batch(block.boards.geometry, finished.forms)
+            return _join_with_gaps(board_texts(forms, form), has_form, gap)
+        columns: dict[str, Any] = {"canonical": board_column(finished.forms)}
         if automorphisms:
-            columns["automorphisms"] = good.automorphisms()
+            columns["automorphisms"] = finished.automorphisms()
         if with_map:
-            rows = map(map_values, good.transformations())
-            columns |= zip(MAP, map(list, zip(*rows, strict=True)), strict=False)
+            maps = map(map_values, finished.transformations())
+            # If no board of the block has a form, there are no values, and no columns.
+            columns |= zip(MAP, map(list, zip(*maps, strict=True)), strict=False)
         if records is None:
-            words = zip(
-                *(map(as_word, as_list(column)) for column in columns.values()), strict=True
-            )
-            lines = (f"{' '.join(row)}\n".encode() for row in words)
-            return _with_gaps(lines, has_form, gap)
-        columns = {name: spread(column, has_form) for name, column in columns.items()}
+            columns_of_words = [map(as_word, as_list(column)) for column in columns.values()]
+            rows_of_words = zip(*columns_of_words, strict=True)
+            lines = (f"{' '.join(words)}\n".encode() for words in rows_of_words)
+            return _join_with_gaps(lines, has_form, gap)
+        columns = {name: with_gaps(column, has_form) for name, column in columns.items()}
         if source.gives_errors:
             columns["error"] = [str(block.errors.get(index, "")) for index in range(len(block))]
         return records.text(block.boards, columns)
@@ -145,7 +157,7 @@ def canonical_writer(form: str, source: Source, *, automorphisms: bool, with_map
 
 
 def map_values(transformation: Transformation) -> list[bool | list[int]]:
-    """Return the values of the columns ``MAP``: lines and digits are numbered from 1."""
+    """Return the values of the columns ``MAP``; rows, columns and digits are numbered from 1."""
     rows = [row + 1 for row in transformation.rows]
     columns = [column + 1 for column in transformation.columns]
     return [transformation.transposed, rows, columns, [*transformation.digits]]
@@ -159,18 +171,18 @@ def as_word(value: Any) -> str:
 
 
 def neighbour_writer(form: str, source: Source) -> Writer:
-    """Return what writes neighbours; records have the puzzle and the changed clues, too."""
+    """Return the writer of neighbours; records have the puzzle and the changed clues, too."""
     if form not in FORMS:
         return Writer(lambda block: b"".join(board_texts(block.neighbours, form)))
     records = RecordWriter(form, source.origin, ["neighbour", "removed", "added"])
 
     def text(block: NeighbourBlock) -> bytes:
         geometry = block.boards.geometry
-        before = block.boards.cells[block.index]
-        changed = before != block.cells
+        old_cells = block.boards.cells[block.index]
+        changed = old_cells != block.cells
         columns = {
-            "neighbour": _column_of(block.neighbours),
-            "removed": _clues(geometry, np.where(changed, before, 0)),
+            "neighbour": _puzzle_column(block.neighbours),
+            "removed": _clues(geometry, np.where(changed, old_cells, 0)),
             "added": _clues(geometry, np.where(changed, block.cells, 0)),
         }
         return records.text(block.boards, columns, block.index)
@@ -189,7 +201,7 @@ def _clues(geometry: Geometry, rows: NDArray[np.uint8]) -> list[str]:
     return [" ".join(words) for words in clues]
 
 
-def _column_of(puzzles: Batch) -> NDArray[np.bytes_] | list[str]:
+def _puzzle_column(puzzles: Batch) -> NDArray[np.bytes_] | list[str]:
     """Return the lines of puzzles, which may have candidates, as a column."""
     return board_column(puzzles.cells) if puzzles.candidates is None else [*map(str, puzzles)]
 
@@ -204,11 +216,11 @@ def _board_writer(
 
 
 def _gap_of(form: str, source: Source) -> bytes:
-    """Return what takes the place of a board without a puzzle: an empty line in a batch."""
+    """Return the text for a board without a result: an empty line in a batch, else nothing."""
     return b"\n" if form == "line" and not source.single else b""
 
 
-def _with_gaps(texts: Iterable[bytes], has_text: NDArray[np.bool_], gap: bytes) -> bytes:
-    """Join the texts of the boards of a mask, bool (B), and write a gap for each other board."""
-    remaining = iter(texts)
-    return b"".join(next(remaining) if is_there else gap for is_there in has_text.tolist())
+def _join_with_gaps(texts: Iterable[bytes], has_text: NDArray[np.bool_], gap: bytes) -> bytes:
+    """Join the texts of the boards of a mask, bool (B), with a gap for each other board."""
+    remaining_texts = iter(texts)
+    return b"".join(next(remaining_texts) if is_set else gap for is_set in has_text.tolist())

@@ -1,16 +1,16 @@
-"""The writer of tables: rows as csv, tsv and JSON lines, and the records of boards among them.
+"""Writers of tables: rows as csv, tsv and JSON lines, and the records of boards.
 
 The columns of some rows are a dict of names and values. The values of a column are one of these::
 
     a text, a number, None ...   the same value in every row
     a list                       a value for every row, of any kind
-    an array of numbers          likewise
-    an array of bytes            texts without any character that csv or JSON quotes; an empty
-                                 one is a missing value
+    an array of numbers          a value for every row
+    an array of bytes            a text for every row, without any character that csv or JSON
+                                 quotes; an empty text is a missing value
     Choices                      few values, and the index of every row's value
 
-Rows are joined as bytes in one array, in a third of the time of Python's writers, unless a list has
-values that csv or JSON must encode one by one.
+Rows are usually joined as bytes in one array, which takes a third of the time of Python's writers.
+These are used if a list has values that csv or JSON must encode one by one.
 """
 
 from __future__ import annotations
@@ -36,31 +36,35 @@ from gpusudoku.results import BadBoard
 FORMS = ("csv", "tsv", "jsonl")
 """The forms of tables."""
 
-_PLACE = ("source", "line", "puzzle")
+_PLACE_COLUMNS = ("source", "line", "puzzle")
 """The columns that every table of boards begins with."""
-_NO_BYTES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
-"""Unpaired surrogates, which JSON allows and UTF-8 does not; but for those that are bytes."""
+_NOT_ENCODABLE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+"""Unpaired surrogates that neither UTF-8 nor ``surrogateescape`` encodes; JSON allows them."""
 _MAY_NEED_QUOTES = re.compile('[",\t\r\n#\0]')
-"""Characters for which ``as_rows`` may quote a field; NUL fills fields up in an array."""
+"""Characters for which ``as_rows`` may quote a field. NUL is among them, as arrays of bytes use it
+for padding."""
+
+Field = bytes | NDArray[np.bytes_]
+"""A piece of every row: bytes that are the same in every row, or an array with bytes for each."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """A column of few values: that of row i is ``values[which[i]]``."""
+    """A column of few values: the value of row i is ``values[indices[i]]``."""
 
     values: Sequence[Any]
-    which: NDArray[np.integer[Any]]
+    indices: NDArray[np.integer[Any]]
 
     def __len__(self) -> int:
-        return len(self.which)
+        return len(self.indices)
 
     def tolist(self) -> list[Any]:
         """Return the value of every row."""
-        return [self.values[index] for index in self.which.tolist()]
+        return [self.values[index] for index in self.indices.tolist()]
 
 
 class TableWriter:
-    """Writes rows in one of the ``FORMS``; ``names`` are those of the columns of csv and tsv."""
+    """Writes rows in one of the ``FORMS``; ``names`` are the columns of csv and tsv."""
 
     def __init__(self, form: str, names: Iterable[str]) -> None:
         self.delimiter = {"csv": ",", "tsv": "\t"}.get(form)
@@ -72,29 +76,39 @@ class TableWriter:
         return as_rows([self._names], self.delimiter) if self.delimiter else b""
 
     def rows(self, columns: Mapping[str, Any], end: str | list[str] = "") -> bytes:
-        """Write rows; one column at least has a value for each.
+        """Write rows; at least one column must have a value for each row.
 
-        Csv and tsv have the columns that were named; a missing one is empty.
-        ``end`` is the JSON text at the end of all objects, or a list with one for each.
+        Csv and tsv have the columns of ``names``; a missing one is empty. ``end`` is the JSON text
+        at the end of all objects, or a list with a text for each.
         """
         if self.delimiter:
             columns = {name: columns.get(name) for name in self._names}
-        fields = self._fields(columns) if isinstance(end, str) else None
-        if fields is not None and isinstance(end, str):
-            return _joined([*fields, end.encode(), b"\n" if self.delimiter else b"}\n"])
-        cells = {name: self._cells(column) for name, column in columns.items()}
-        if self.delimiter:
-            return as_rows(zip(*map(_repeated, cells.values()), strict=False), self.delimiter)
-        record = ", ".join(
-            f"{in_quotes(name)}: ".replace("%", "%%")
-            + ("%s" if isinstance(cell, list) else cell.replace("%", "%%"))
-            for name, cell in cells.items()
-        )
-        lists = [cell for cell in cells.values() if isinstance(cell, list)]
-        rows = zip(*lists, _repeated(end), strict=False)
-        return "".join(map(f"{{{record}%s}}\n".__mod__, rows)).encode()
+        # The quick way: all fields side by side in one array, if none needs Python's writers.
+        if isinstance(end, str):
+            fields = self._encode_columns(columns)
+            if fields is not None:
+                line_end = b"\n" if self.delimiter else b"}\n"
+                return _join_fields([*fields, end.encode(), line_end])
+        return self._rows_by_python(columns, end)
 
-    def _cells(self, column: Any) -> Any:
+    def _rows_by_python(self, columns: Mapping[str, Any], end: str | list[str]) -> bytes:
+        """Write rows of any values."""
+        texts = {name: self._column_texts(column) for name, column in columns.items()}
+        if self.delimiter:
+            return as_rows(zip(*map(_repeated, texts.values()), strict=False), self.delimiter)
+
+        # A template of all objects: "%s" stands for the values that differ from row to row. All
+        # other percent signs are doubled, as the operator % requires.
+        template = ", ".join(
+            f"{in_quotes(name)}: ".replace("%", "%%")
+            + ("%s" if isinstance(text, list) else text.replace("%", "%%"))
+            for name, text in texts.items()
+        )
+        varying = [text for text in texts.values() if isinstance(text, list)]
+        rows = zip(*varying, _repeated(end), strict=False)
+        return "".join(map(f"{{{template}%s}}\n".__mod__, rows)).encode()
+
+    def _column_texts(self, column: Any) -> Any:
         """Return the texts of a column as a list, or the text of the value of all rows."""
         encode = _csv_value if self.delimiter else _as_json
         if not is_column(column):
@@ -104,45 +118,46 @@ class TableWriter:
             return values  # Python's writer of csv encodes all other values
         return [*map(encode, values)]
 
-    def _fields(self, columns: Mapping[str, Any]) -> list[bytes | NDArray[np.bytes_]] | None:
-        """Return the parts of all rows: bytes, the same in every row, or an array of bytes.
+    def _encode_columns(self, columns: Mapping[str, Any]) -> list[Field] | None:
+        """Return the fields of all rows, with the delimiters and names before them.
 
         None if there are fields that csv may have to quote, or lists of other values.
         """
-        fields = list[bytes | NDArray[np.bytes_]]()
-        before = "" if self.delimiter else "{"
+        fields = list[Field]()
+        delimiter = "" if self.delimiter else "{"
         for name, column in columns.items():
-            field = self._field(column)
+            field = self._encode_column(column)
             if field is None:
                 return None
-            lead = before if self.delimiter else f"{before}{in_quotes(name)}: "
-            fields += [lead.encode(), field]
-            before = self.delimiter or ", "
+            prefix = delimiter if self.delimiter else f"{delimiter}{in_quotes(name)}: "
+            fields += [prefix.encode(), field]
+            delimiter = self.delimiter or ", "
         return fields
 
-    def _field(self, column: Any) -> bytes | NDArray[np.bytes_] | None:
-        """Return the parts of rows for one column, or None as ``_fields`` does."""
+    def _encode_column(self, column: Any) -> Field | None:
+        """Return the field of one column, or None as ``_encode_columns`` does."""
         kind = column.dtype.kind if isinstance(column, np.ndarray) else ""
         if kind == "S":
             texts = np.ascontiguousarray(column)
             if self.delimiter:  # lines of boards with more than 35 digits have commas
                 has_delimiter = (texts.view(np.uint8) == ord(self.delimiter)).any()
                 return None if has_delimiter else texts
+            # JSON: the texts need quotes, but no escapes.
             quoted = np.strings.add(np.strings.add(b'"', texts), b'"')
             return np.where(texts == b"", b"null", quoted)
         if kind == "f":  # weights are often all equal
-            values, which = np.unique(column, return_inverse=True)
-            column = Choices(values.tolist(), which)
-        if isinstance(column, Choices):
-            encoded = [*map(self._encoded, column.values)]
-            return None if None in encoded else np.array(encoded, np.bytes_)[column.which]
+            values, indices = np.unique(column, return_inverse=True)
+            column = Choices(values.tolist(), indices)
+        if isinstance(column, Choices):  # each of the few values is encoded only once
+            encoded = [*map(self._encode_value, column.values)]
+            return None if None in encoded else np.array(encoded, np.bytes_)[column.indices]
         if not is_column(column):
-            return self._encoded(column)
+            return self._encode_value(column)
         if self.delimiter and isinstance(column, list):
-            return _packed(column)
+            return _as_byte_array(column)
         return column.astype(np.bytes_) if kind in ("i", "u") else None
 
-    def _encoded(self, value: Any) -> bytes | None:
+    def _encode_value(self, value: Any) -> bytes | None:
         """Encode a value; return None if csv may have to quote it."""
         if not self.delimiter:
             return _as_json(value).encode()
@@ -151,15 +166,17 @@ class TableWriter:
 
 
 class RecordWriter(TableWriter):
-    """Writes records: rows with the place and text of the board that each is of.
+    """Writes records: rows with the place and the text of their board.
 
-    A table has the columns of the command, ``names``, and the other columns of an input.
+    A table has the columns of the place, the columns ``names`` of the command, and the extra
+    columns of the input ``origin``.
     """
 
     def __init__(self, form: str, origin: Origin, names: Iterable[str] = ()) -> None:
-        columns = [*_PLACE, *names]
-        self._origin, self._others = origin, distinct(origin.columns, columns)
-        super().__init__(form, [*columns, *self._others])
+        columns = [*_PLACE_COLUMNS, *names]
+        self._origin = origin
+        self._extra_names = distinct(origin.columns, columns)
+        super().__init__(form, [*columns, *self._extra_names])
 
     def text(
         self,
@@ -168,60 +185,71 @@ class RecordWriter(TableWriter):
         board_of: NDArray[np.int64] | None = None,
         details: Sequence[Mapping[str, Any]] = (),
     ) -> bytes:
-        """Write records, one for each board, or several for some.
+        """Write one record for each board, or any number of them.
 
-        ``board_of`` is the index of each record's board, int64 (k); None if every board has one
-        record, or the only board has all. ``details`` are more values for each record, at the end
-        of JSON objects.
+        Parameters
+        ----------
+        columns
+            The columns of the command, with the values of all records.
+        board_of
+            int64 (k): the index of each record's board. None if every board has one record, or the
+            only board has all records.
+        details
+            Further values for each record, at the end of JSON objects.
         """
         places = boards.places
-        assert places is not None  # whatever a command reads has a place
+        assert places is not None  # all boards of a command have a place
         if not len(boards):
             return b""
 
         def of_records(column: Any) -> Any:
-            """Return the values of the boards for every record."""
+            """Turn a column with a value for each board into one with a value for each record."""
             if len(boards) == 1:
                 return as_list(column)[0]
             if board_of is None:
                 return column
             if isinstance(column, Choices):
-                return Choices(column.values, column.which[board_of])
+                return Choices(column.values, column.indices[board_of])
             if isinstance(column, list):
                 return [column[index] for index in board_of.tolist()]
             return column[board_of]
 
         sources = Choices([origin.name for origin in places.origins], places.origin_of)
         lines: Any = places.lines
-        if not lines.all():
+        if not lines.all():  # line 0: the board comes from no text
             lines = [line or None for line in lines.tolist()]
         puzzles: Any = places.texts
-        if not puzzles.astype(bool).all():
+        if not puzzles.astype(bool).all():  # some texts are not a character for each cell
             texts = zip(as_list(puzzles), boards, strict=True)
             puzzles = [text or str(board) for text, board in texts]
         place = {"source": of_records(sources), "line": of_records(lines)}
         puzzles = of_records(puzzles)
-        has_others = any(origin.columns for origin in places.origins)
+        has_extra = any(origin.columns for origin in places.origins)
+
         if self.delimiter:
-            others = zip(*places.others.tolist(), strict=True) if has_others else ()
-            named = zip(self._others, map(of_records, map(list, others)), strict=True)
-            return self.rows({**place, "puzzle": puzzles, **columns, **dict(named)})
-        end = of_records(_objects_of_columns(places)) if has_others else ""
+            extra_columns = zip(*places.others.tolist(), strict=True) if has_extra else ()
+            extra_values = map(of_records, map(list, extra_columns))
+            extra = dict(zip(self._extra_names, extra_values, strict=True))
+            return self.rows({**place, "puzzle": puzzles, **columns, **extra})
+
+        end = of_records(_extra_columns_as_json(places)) if has_extra else ""
         if details:
             ends = zip(_repeated(end), details, strict=False)
-            end = [f"{text}, {json.dumps(facts)[1:-1]}" for text, facts in ends]
+            end = [f"{text}, {json.dumps(values)[1:-1]}" for text, values in ends]
         record = {"board": puzzles, "box": str(boards.geometry), **columns, **place}
         return self.rows(record, end)
 
     def bad(self, board: BadBoard) -> bytes:
-        """Write the record of a board that cannot be read: its error in place of all values."""
+        """Write the record of a board that cannot be read: its error instead of all values."""
         entry = board.error.entry
-        assert entry is not None  # whatever a command reads has one
+        assert entry is not None  # all errors of a command have one
+        # A list of one: at least one column must have a value for each row.
         place = {"source": [entry.source], "line": entry.line or None}
         if self.delimiter:
             texts = dict(zip(entry.columns, entry.others, strict=True))
-            others = zip(self._others, map(texts.get, self._origin.columns), strict=True)
-            record = {**place, "puzzle": entry.puzzle, "error": entry.reason, **dict(others)}
+            extra_values = map(texts.get, self._origin.columns)
+            extra = dict(zip(self._extra_names, extra_values, strict=True))
+            record = {**place, "puzzle": entry.puzzle, "error": entry.reason, **extra}
             return self.rows(record)
         texts = dict(zip(distinct(entry.columns), entry.others, strict=True))
         end = f', "columns": {json.dumps(texts)}' if texts else ""
@@ -232,52 +260,55 @@ class RecordWriter(TableWriter):
 def board_column(
     rows: NDArray[np.uint8], boards: Batch | None = None, board_of: NDArray[np.int64] | None = None
 ) -> NDArray[np.bytes_] | list[str]:
-    """Return the lines of boards, uint8 (k, cells), as a column, in the alphabets of ``boards``.
+    """Return grids, uint8 (k, cells), as a column of lines, in the alphabets of ``boards``.
 
-    ``board_of`` is as of ``Batch.in_alphabets``.
+    ``board_of``, int64 (k), is the index of each grid's board, as for ``Batch.in_alphabets``.
     """
     text: bytes | memoryview = line_buffer(rows)
     if boards is not None:
         text = boards.in_alphabets(text, board_of)
     cells = rows.shape[1]
-    if isqrt(cells) > len(DIGITS):  # numbers and commas, which csv quotes
+    if isqrt(cells) > len(DIGITS):  # a line consists of numbers and commas, which csv quotes
         return bytes(text).decode().splitlines()
+    # The text is a table of bytes: a row has a character for each cell, and a line end.
     lines = np.frombuffer(text, np.uint8).reshape(len(rows), cells + len("\n"))
     return np.ascontiguousarray(lines[:, :cells]).view(f"S{cells}")[:, 0]
 
 
 def is_column(column: Any) -> bool:
-    """Tell whether a column has a value for each row, and not one for all."""
+    """Tell whether a column has a value for each row, instead of one value for all rows."""
     return isinstance(column, list | Choices | np.ndarray)
 
 
 def as_list(column: Any) -> list[Any]:
-    """Return the values of a column that has one for each row."""
+    """Return the values of a column that has a value for each row."""
     values: list[Any] = column if isinstance(column, list) else column.tolist()
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
-        return [text.decode() or None for text in values]
+        return [text.decode() or None for text in values]  # an empty text is a missing value
     return values
 
 
-def spread(column: Any, rows: NDArray[np.bool_]) -> Any:
-    """Return a column with values in some rows only, those of a mask, bool (B)."""
-    if rows.all():
+def with_gaps(column: Any, has_value: NDArray[np.bool_]) -> Any:
+    """Distribute the values of a column to the rows of a mask, bool (B); other rows lack one."""
+    if has_value.all():
         return column
     if isinstance(column, np.ndarray) and column.dtype.kind == "S":
-        whole = np.zeros(len(rows), column.dtype)
-        whole[rows] = column
-        return whole
+        texts = np.zeros(len(has_value), column.dtype)
+        texts[has_value] = column
+        return texts
     values = iter(as_list(column))
-    return [next(values) if has_value else None for has_value in rows.tolist()]
+    return [next(values) if is_present else None for is_present in has_value.tolist()]
 
 
-def _packed(texts: list[Any]) -> NDArray[np.bytes_] | None:
-    """Return a list as an array of bytes; None if it has others than texts that need no quotes.
+def _as_byte_array(texts: list[Any]) -> NDArray[np.bytes_] | None:
+    """Return a list of texts as an array of bytes.
 
-    None, too, if few of them are so much longer than the others that the array would be large.
+    None if a value is not a text or may need quotes. None, too, if the array would be large,
+    because a few texts are much longer than the others.
     """
     if {*map(type, texts)} != {str}:
         return None
+    # One search in the joined texts is much quicker than one in each of them.
     text = "\n".join(texts)
     may_need_quotes = any(character in text for character in '",\t\r#\0')
     if may_need_quotes or not text.isascii() or text.count("\n") >= len(texts):
@@ -287,36 +318,43 @@ def _packed(texts: list[Any]) -> NDArray[np.bytes_] | None:
     return np.array(text.encode().split(b"\n"), np.bytes_)
 
 
-def _joined(fields: Sequence[bytes | NDArray[np.bytes_]]) -> bytes:
-    """Join the parts of rows side by side in an array of bytes, and remove the NUL bytes."""
-    rows = next(len(field) for field in fields if isinstance(field, np.ndarray))
+def _join_fields(fields: Sequence[Field]) -> bytes:
+    """Join the fields of all rows.
+
+    The fields are copied side by side into a table of bytes. NUL bytes, shown as dots, fill up
+    short values; they are removed at the end::
+
+        f i l e . t x t , 1 7 . . , 1 n
+        f i l e . t x t , 1 8 4 . , 2 n
+    """
+    row_count = next(len(field) for field in fields if isinstance(field, np.ndarray))
     widths = [len(field) if isinstance(field, bytes) else field.itemsize for field in fields]
-    table = np.empty((rows, sum(widths)), np.uint8)
+    table = np.empty((row_count, sum(widths)), np.uint8)
     end = 0
     for field, width in zip(fields, widths, strict=True):
         start = end
-        end = end + width
+        end += width
         if isinstance(field, bytes):
             table[:, start:end] = np.frombuffer(field, np.uint8)
         else:
-            table[:, start:end] = field.view(np.uint8).reshape(rows, width)
+            table[:, start:end] = field.view(np.uint8).reshape(row_count, width)
     return table.tobytes().translate(None, b"\0")
 
 
 def as_rows(rows: Iterable[Sequence[Any]], delimiter: str) -> bytes:
-    """Write rows by the rules of CSV, and by those that they overlook.
+    """Write rows by the rules of CSV, and quote what many readers would misunderstand.
 
-    To readers a carriage return is the end of a line, and what begins with ``#`` a comment: all
-    fields of such a row are quoted.
+    Many readers take a carriage return for the end of a line, and a line that begins with ``#`` for
+    a comment. All fields of such a row are quoted.
     """
     rows = list(rows)
     text = _as_csv(rows, delimiter)
     if "\r" in text or ("#" in text and re.search('(?:^|\n)"?#', text)):
-        texts = []
+        lines = []
         for row in rows:
             fields = f"\n{delimiter.join(map(str, row))}"
-            texts.append(_as_csv([row], delimiter, "\r" in fields or "\n#" in fields))
-        text = "".join(texts)
+            lines.append(_as_csv([row], delimiter, "\r" in fields or "\n#" in fields))
+        text = "".join(lines)
     return as_bytes(text)
 
 
@@ -332,50 +370,51 @@ def _as_csv(rows: Iterable[Sequence[Any]], delimiter: str, quote_all: bool = Fal
 
 
 def as_bytes(text: str) -> bytes:
-    """Encode text; names of files may have bytes that are no text.
+    """Encode a text as UTF-8; bytes of file names that are not UTF-8 are restored.
 
-    An unpaired surrogate, which JSON allows and nothing else, becomes U+FFFD.
+    An unpaired surrogate, which a JSON input may contain, becomes U+FFFD.
     """
     try:
         return text.encode(errors="surrogateescape")
     except UnicodeEncodeError:
-        return _NO_BYTES.sub("\ufffd", text).encode(errors="surrogateescape")
+        return _NOT_ENCODABLE.sub("\ufffd", text).encode(errors="surrogateescape")
 
 
-def distinct(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
-    """Return names of columns; one that is taken already gets the prefix ``input_``."""
-    found = list(taken)
-    start = len(found)
+def distinct(names: Iterable[str], used_names: Iterable[str] = ()) -> list[str]:
+    """Return names of columns; a name that is used already gets the prefix ``input_``."""
+    all_names = list(used_names)
+    start = len(all_names)
     for name in names:
-        while name in found:
+        while name in all_names:
             name = f"input_{name}"
-        found.append(name)
-    return found[start:]
+        all_names.append(name)
+    return all_names[start:]
 
 
 def _repeated(values: Any) -> Iterable[Any]:
-    """Return a value for each row, of a list or of a value that all have."""
+    """Return the values of a list, or repeat a value that all rows have."""
     return values if isinstance(values, list) else repeat(values)
 
 
-def _objects_of_columns(places: Places) -> list[str]:
-    """Write the other columns of every board as they end its JSON object."""
-    indices: list[int] = places.origin_of.tolist()
-    columns = {}
-    for index in set(indices):  # a part of a batch has all origins of the batch
-        texts = [
+def _extra_columns_as_json(places: Places) -> list[str]:
+    """Write the extra columns of every board, as the end of its JSON object."""
+    origin_indices: list[int] = places.origin_of.tolist()
+    templates = {}
+    # Not all origins: a slice of a batch keeps the origins of the whole batch.
+    for index in set(origin_indices):
+        pairs = [
             f"{in_quotes(name)}: ".replace("%", "%%") + "%s"
             for name in distinct(places.origins[index].columns)
         ]
-        columns[index] = f', "columns": {{{", ".join(texts)}}}' if texts else ""
+        templates[index] = f', "columns": {{{", ".join(pairs)}}}' if pairs else ""
     return [
-        columns[index] % tuple(map(in_quotes, texts))
-        for index, texts in zip(indices, places.others.tolist(), strict=True)
+        templates[index] % tuple(map(in_quotes, texts))
+        for index, texts in zip(origin_indices, places.others.tolist(), strict=True)
     ]
 
 
 def _csv_value(value: Any) -> Any:
-    """Return what csv shows of a value, as Python's writer takes it."""
+    """Return a value as Python's writer of csv takes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return ",".join(map(str, value)) if isinstance(value, list) else value
@@ -388,4 +427,4 @@ def _as_json(value: Any) -> str:
         return "null"
     if value is True:
         return "true"
-    return str(value) if type(value) is int else json.dumps(value)
+    return str(value) if type(value) is int else json.dumps(value)  # json.dumps is slower

@@ -1,9 +1,9 @@
 """The run of a command, from its input to its exit status.
 
 A command is a loop in a block ``with run.open(header):``. It writes whole lines with ``run.write``
-and tells ``run.done`` which boards or solutions they complete. The run saves its progress in the
-checkpoint, reports what was written at an interrupt, writes the record of a part, and exits with
-the status of the command.
+and then calls ``run.done`` with the number of boards or solutions that these lines complete. The
+run saves its progress in the checkpoint, reports the number of written lines when it is
+interrupted, writes the record of a part, and exits with the status of the command.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ if TYPE_CHECKING:
     from gpusudoku.pipeline.summary import Ending
     from gpusudoku.planning.plan import Portion
 
-BAD_BOARDS = "bad"
-"""The note of how many bad boards are done."""
+# Keys of ``Run.notes``, which a checkpoint saves as JSON: their values never change.
+_BAD_BOARDS = "bad"
+"""The number of bad boards whose lines or records are written."""
 _UNANSWERED = "unanswered"
-"""The note that there is a board without an answer."""
+"""True if a board has no answer."""
 _SEED = "seed"
-"""The note of a seed that was not given."""
+"""The seed that was drawn because the user gave none."""
+
 _SEED_BITS = 128
-"""As of ``Uniform``."""
-
-
+"""The size of a random seed, the same as that of ``Uniform``."""
 CLOSING_SECONDS = 5.0
 """Time after Ctrl-C until all connections to a cluster are closed."""
 
@@ -58,10 +58,10 @@ class Run:
 
     output: Output
     line: ProgressLine
-    _between = b""
+    _separator = b""
     """Text between the results of two boards."""
     _makes_empty_file = False
-    """True if the output file is made even if no board has an answer."""
+    """True if the output file is created even if no board has an answer."""
 
     def __init__(
         self,
@@ -75,11 +75,17 @@ class Run:
         has_record: bool = False,
         has_columns: bool = True,
     ) -> None:
-        """Open the input, and select the boards of a part.
+        """Open the input and select the boards of a part.
 
-        ``undivided`` is the error of a part of a single board, if it has none. The part of a single
-        board may be a JSON record instead of lines (``has_record``). Tables have the other columns
-        of the input (``has_columns``).
+        Parameters
+        ----------
+        undivided
+            The message of the error if there is a single board and the command cannot divide its
+            work into parts; empty if it can.
+        has_record
+            True if the output for a part of a single board is a JSON record instead of lines.
+        has_columns
+            True if tables repeat the extra columns of the input.
         """
         self.command = command
         self.settings = settings
@@ -91,45 +97,53 @@ class Run:
             saved=part is not None or settings.checkpoint is not None,
         )
         self.single = source.single
+
         self.part_writer: PartWriter | None = None
         if part is not None:
-            from gpusudoku.pipeline.parts import PartWriter  # few runs are of a part
+            from gpusudoku.pipeline.parts import PartWriter  # few runs have parts
 
             if has_record:
                 check_part_name(settings.output, is_record=self.single)
             if undivided and self.single:
                 raise InputError(undivided)
-            lines = not (has_record and self.single)
-            self.part_writer = PartWriter(command, part, source, settings, lines=lines)
+            writes_lines = not (has_record and self.single)
+            self.part_writer = PartWriter(command, part, source, settings, lines=writes_lines)
+
         self.checkpoint: OutputCheckpoint | None = None
-        self.start_boards = self.start_solutions = 0
-        """Boards that were done before a resume, and solutions of the next."""
+        self.start_boards = 0
+        """Boards that were finished before a resume."""
+        self.start_solutions = 0
+        """Solutions of the next board that were written before a resume."""
         self.notes: dict[str, Any] = {}
         """Further state that a resumed run needs, as JSON; commands write it."""
         self.boards = 0
-        """Boards that are done now."""
-        self._total: int | None = None
+        """Boards that are finished, including ``start_boards``."""
+        self._solutions = 0
+        """Solutions of the next board that are written, including ``start_solutions``."""
+
+        self._expected_total: int | None = None
         """The number of solutions of a single board, if it is known."""
         self._noun = "solutions"
-        """The name of solutions in the line of progress."""
+        """The name of solutions on the progress line."""
         self._start_time: float | None = None
-        """The time when the first began, if the line of progress shows their rate."""
-        self._solutions = 0
+        """The time of the call of ``expect``, if the progress line shows a rate."""
         self._unreported_seed: int | None = None
 
-    def take(self, total: int, what: str) -> range:
+    def take(self, total: int, noun: str) -> range:
         """Return this part's tasks out of ``total``; all of them if the run has no part.
 
-        ``what`` names the tasks in a message.
+        ``noun`` names the tasks in a message.
         """
-        return range(total) if self.part_writer is None else self.part_writer.take(total, what)
+        if self.part_writer is None:
+            return range(total)
+        return self.part_writer.take(total, noun)
 
     def expect(self, total: int, noun: str = "solutions", *, shows_rate: bool = False) -> None:
-        """Show the finished share of ``total`` solutions in the line of progress, and their rate.
+        """Show the finished share of ``total`` solutions on the progress line, and their rate.
 
         The rate is measured from this call on.
         """
-        self._total = total
+        self._expected_total = total
         self._noun = noun
         self._start_time = time.perf_counter() if shows_rate else None
 
@@ -137,8 +151,8 @@ class Run:
     def blocks(
         self, work: Callable[[Iterator[Batch]], Generator[Block, None, None]]
     ) -> Iterator[Iterator[Block | BadBoard]]:
-        """Work on all boards in blocks, with the bad boards in their places."""
-        with closing(with_bad_boards(self.source.found(), work, "record")) as blocks:
+        """Call ``work`` with all boards; yield its blocks, with the bad boards in their places."""
+        with closing(with_bad_boards(self.source.read(), work, "record")) as blocks:
             yield blocks
 
     @contextmanager
@@ -153,35 +167,50 @@ class Run:
     ) -> Iterator[None]:
         """Open the output, and finish the command when everything is written.
 
-        ``header`` is called when the first results are ready, and returns the text before them.
-        ``facts`` are values besides the options of the command on which the results depend;
-        ``portion`` has all tasks of a search that is saved step by step. An interrupt reports the
-        number of lines, or of boards (``reports_boards``).
+        Parameters
+        ----------
+        header
+            Returns the text before the first results. It is called when these are ready.
+        facts
+            Values on which the results depend besides the options of the command.
+        portion
+            All tasks of a search that is saved step by step.
+        line
+            The progress line, if it is not the usual one.
+        reports_boards
+            True if an interrupt reports the number of boards instead of lines.
         """
         self._reports_boards = reports_boards
         with self._opened_output(facts, portion):
             self.line = line or ProgressLine(listing=self.output.to_stdout)
-            self.source.skip(self.start_boards, self.notes.get(BAD_BOARDS, 0))
+            # A resumed run continues after the boards whose lines are written.
+            self.source.skip(self.start_boards, self.notes.get(_BAD_BOARDS, 0))
             self.source.lacks_answers = bool(self.notes.get(_UNANSWERED))
             self.output.write_header(header)
             try:
                 with self.line:
                     yield
+            # These errors pass the block of the output, which saves the checkpoint.
             except (KeyboardInterrupt, Interrupted) as error:
                 raise self._interrupted(error) from None
             except ClusterError as error:
                 raise ClusterError(f"{error}{self._hint}") from None
-            is_final = self.part_writer is None and self.checkpoint is None
-            if is_final and not self._makes_empty_file:
+            # An exit because of bad or unanswered boards happens inside the block of the output:
+            # as it is an exception, no output file without results is created. A checkpoint and
+            # a part need their file in any case; they exit at the very end.
+            keeps_file = self.part_writer is not None or self.checkpoint is not None
+            if not keeps_file and not self._makes_empty_file:
                 self.source.finish()
+        # The record of a part has a digest of the output file, which is complete only now.
         if self.part_writer is not None:
-            self.part_writer.record_lines(self._ending(), header(), self._between)
+            self.part_writer.record_lines(self._ending(), header(), self._separator)
         self._finish()
 
     @contextmanager
     def _opened_output(
         self, facts: Mapping[str, Any] | None, portion: Portion | None
     ) -> Iterator[None]:
+        """Open the output, with its checkpoint if there is one, and restore the saved progress."""
         settings = self.settings
         source = self.source
         if settings.checkpoint is None:
@@ -205,16 +234,15 @@ class Run:
 
     def _interrupted(self, error: BaseException) -> Interrupted:
         """Return the error that reports what was written before an interrupt."""
-        number = self.output.lines
-        text = f": {self.output.lines} lines written"
-        if self._reports_boards:
-            number = self.boards
-            text = "" if self.single else f": {self.boards} boards done"
-        return Interrupted(f"interrupted{text}{self._hint}", number)
+        if not self._reports_boards:
+            lines = self.output.lines
+            return Interrupted(f"interrupted: {lines} lines written{self._hint}", lines)
+        progress = "" if self.single else f": {self.boards} boards done"
+        return Interrupted(f"interrupted{progress}{self._hint}", self.boards)
 
     def _ending(self) -> Ending:
         """Return the end of a part, for its record."""
-        from gpusudoku.pipeline.summary import Ending  # few runs are of a part
+        from gpusudoku.pipeline.summary import Ending  # few runs have parts
 
         return Ending(self.source.status, self.source.unreadable)
 
@@ -222,25 +250,26 @@ class Run:
         """Report the end of the command, and exit with its status if it is not 0."""
         self.source.finish()
 
-    def seed(self, given: int | None) -> int:
-        """Return the seed that is given, or else a new one, the same after a resume."""
-        if given is None:
-            given = self.notes.setdefault(_SEED, secrets.randbits(_SEED_BITS))
-            self._unreported_seed = given
-        return given
+    def seed(self, seed: int | None) -> int:
+        """Return ``seed``, or a random one if it is None; a resumed run has the same one."""
+        if seed is None:
+            # A checkpoint saves the notes, and so a resumed run gets the same seed.
+            seed = self.notes.setdefault(_SEED, secrets.randbits(_SEED_BITS))
+            self._unreported_seed = seed
+        return seed
 
     def report_seed(self) -> None:
-        """Print the seed on stderr, once, if it was not given."""
+        """Print a random seed on stderr, once."""
         if self._unreported_seed is not None:
             note(f"seed {self._unreported_seed}")
             self._unreported_seed = None
 
     def waiting(self, blocks: Iterator[Item]) -> Iterator[Item]:
-        """Give blocks, and show the time while one of a single board is made."""
+        """Yield blocks; show the elapsed time while one of a single board is computed."""
         return self.line.waiting(blocks) if self.single else blocks
 
     def unanswered(self, board: Batch, error: object) -> None:
-        """Report on stderr why a board has no answer; the others are answered."""
+        """Report on stderr why a board has no answer; the run continues with the next board."""
         self.line.clear()
         self.source.unanswered(f"{place_of(board, 0)}{error}")
 
@@ -250,42 +279,52 @@ class Run:
         self.output.write(text, lines)
 
     def write_bad(self, text: bytes) -> None:
-        """Write the line or record of a bad board, and note that it is done."""
-        with held_interrupts():
+        """Write the line or record of a bad board, and count this board as finished."""
+        with held_interrupts():  # the line and its count belong together in a checkpoint
             self.write(text)
             self._count_bad()
 
     def _count_bad(self) -> None:
-        self.notes[BAD_BOARDS] = self.notes.get(BAD_BOARDS, 0) + 1
+        """Count a bad board as finished."""
+        self.notes[_BAD_BOARDS] = self.notes.get(_BAD_BOARDS, 0) + 1
         self.done()
 
     def done(self, *, boards: int = 0, solutions: int = 0, count: int | None = None) -> None:
-        """Report that what was written completes so many boards, or solutions of the next.
+        """Count further boards, or solutions of the next board, whose lines are all written.
 
         ``count`` is added to the total of solutions; None adds ``solutions``.
         """
         self.boards += boards
         self._solutions += solutions
-        share = self.source.share_of(self.boards)
-        if self.single:
-            share = self._solutions / self._total if self._total else None
+        if not self.single:
+            share = self.source.share_of(self.boards)
+        elif self._expected_total:
+            share = self._solutions / self._expected_total
+        else:
+            share = None
+
+        # The lines are written before this: the checkpoint saves the present size of the output.
         if self.checkpoint is not None:
             self.notes[_UNANSWERED] = self.source.lacks_answers
             count = solutions if count is None else count
             self.checkpoint.advance(boards=boards, solutions=solutions, count=count, share=share)
+
         if not self.single:
-            self.line.boards(self.boards, share)
+            self.line.show_boards(self.boards, share)
         elif share is not None:
-            rate = ""
-            if self._start_time is not None:
-                seconds = time.perf_counter() - self._start_time
-                rate = f", {(self._solutions - self.start_solutions) / seconds:,.0f} a second"
-            self.line.share(share, f"{self._solutions:,} {self._noun}{rate}")
+            self.line.share(share, f"{self._solutions:,} {self._noun}{self._rate()}")
+
+    def _rate(self) -> str:
+        """Return the solutions per second of this run as text; empty if it is not shown."""
+        if self._start_time is None:
+            return ""
+        seconds = time.perf_counter() - self._start_time
+        return f", {(self._solutions - self.start_solutions) / seconds:,.0f} a second"
 
 
 @contextmanager
 def machine_of(cluster: str | None, options: Options) -> Iterator[Engine]:
-    """Make the engine of this machine, or connect to a cluster, which has the same properties."""
+    """Create the engine of this machine, or connect to a cluster, which has the same interface."""
     if cluster is None:
         yield start_engine(options)
         return
@@ -293,29 +332,32 @@ def machine_of(cluster: str | None, options: Options) -> Iterator[Engine]:
 
     silence_dask()
     with patient_interrupts(CLOSING_SECONDS), connected(cluster, options.jobs, note) as machine:
-        yield cast("Engine", machine)
+        yield cast("Engine", machine)  # it has the methods that counts in tasks use
 
 
 def start_engine(options: Options) -> Engine:
-    """Make the engine, and say which device ``auto`` took."""
+    """Create the engine, and print which device ``auto`` selected."""
     from gpusudoku.engines.make import engine_for
 
     engine = engine_for(options, fallback=warn_of_device)
     if options.device != "auto":
         return engine
-    if engine.has_gpu:  # by --gpu
+    if engine.has_gpu:  # selected by --gpu
         note(f"device cuda ({', '.join(engine.gpu_names)})")
-    else:
-        from gpusudoku.engines.cuda import availability
+        return engine
 
-        rest = "; cuda where that is quicker" if engine.device == "auto" else ""
-        reason = availability.unusable_because()
-        if availability.cards() and reason:  # the GPU is there, and something else is not
-            rest = f"; cuda not usable: {reason}"
-        note(f"device cpu, {several(engine.workers, 'thread')}{rest}")
+    from gpusudoku.engines.cuda import availability
+
+    gpu_hint = ""
+    reason = availability.unusable_because()
+    if availability.cards() and reason:  # there is a GPU, but a driver or library is missing
+        gpu_hint = f"; cuda not usable: {reason}"
+    elif engine.device == "auto":
+        gpu_hint = "; cuda where that is quicker"
+    note(f"device cpu, {several(engine.workers, 'thread')}{gpu_hint}")
     return engine
 
 
 def warn_of_device(error: DeviceError) -> None:
-    """Say why ``auto`` did not take a GPU that is there, or that a GPU was lost."""
+    """Print why ``auto`` does not use a GPU of this machine, or that a GPU was lost."""
     note(str(error))

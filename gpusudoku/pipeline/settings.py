@@ -1,4 +1,4 @@
-"""The settings of a command, however they were given: its input, its output, and its part."""
+"""The settings of a command: its input, its output, and its part."""
 
 from __future__ import annotations
 
@@ -13,33 +13,34 @@ from gpusudoku.errors import InputError
 
 ENDINGS = {form: form for form in ("csv", "tsv", "jsonl", "parquet", "sdk")}
 ENDINGS |= {"ndjson": "jsonl", "txt": "text"}
-"""The form of each ending of a name; ``text`` is the default form of most commands."""
-_OTHER_FORM = re.compile("json|npy|npz|feather|arrow|pkl|h5|xlsx?|ods|xml|ya?ml|html|pdf|png|svg")
-"""Endings of forms that no command writes. All further endings say nothing of the form."""
+"""The form of each ending of a file name; ``text`` is the default form of most commands."""
+_UNKNOWN_FORM = re.compile("json|npy|npz|feather|arrow|pkl|h5|xlsx?|ods|xml|ya?ml|html|pdf|png|svg")
+"""Endings of forms that no command writes. All further endings are accepted for any form."""
 _COMPRESSED = re.compile("gz|bz2|xz|zst|zip")
 
 
 @dataclass(frozen=True)
 class CommandFacts:
-    """A command and its parameters, as they were parsed."""
+    """A command and its parsed parameters."""
 
     name: str
     params: Mapping[str, Any]
     """The values of all parameters, by their names in Python."""
     option_names: Mapping[str, str]
-    """The long name of each parameter, without hyphens before it."""
+    """The long option name of each parameter, without the hyphens."""
     forms: Sequence[str]
-    """The choices of ``--format``; none if the command lacks this option."""
+    """The choices of ``--format``; empty if the command lacks this option."""
     arguments: Sequence[str]
-    """All arguments of the program, the name of the command included."""
+    """All arguments of the program, including the name of the command."""
 
 
 class WhichPart(NamedTuple):
-    """One of several parts of a whole, whose sizes differ by one at most."""
+    """The part I of N, ``--part I/N``; the sizes of all parts differ by at most one task."""
 
     number: int
-    """From 1 on."""
+    """I, from 1 to N."""
     parts: int
+    """N, the number of all parts."""
 
     def __str__(self) -> str:
         return f"{self.number}/{self.parts}"
@@ -47,31 +48,38 @@ class WhichPart(NamedTuple):
 
 @dataclass(frozen=True)
 class InputOptions:
-    """The options that say how boards are read."""
+    """The options that control how boards are read."""
 
     box: Geometry | None = None
+    """The shape of all boxes; None if each board shows it."""
     keep_going: bool = False
+    """True if bad boards are skipped instead of ending the command."""
     column: str | None = None
+    """The column of a table that holds the boards."""
 
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """The options that say how results are written; commands lack some of them."""
+    """The options that control how results are written; no command has all of them."""
 
     form: str | None = None
     """The form by name; None for the default of the command."""
     output: str | None = None
     """The file of the results; None or ``-`` for stdout."""
     force: bool = False
+    """True if an existing file is overwritten."""
     checkpoint: str | None = None
+    """The run file in which the progress is saved."""
     stats: bool = False
+    """True if statistics are printed."""
     log: str | None = None
     """The file to which a JSON object for every board is appended."""
     exit_code: bool = False
+    """True if the exit status shows whether boards have exactly one solution."""
     solution: bool = False
     """True if records have a solution."""
     errors: bool = False
-    """True if there is a record, with its error, for each bad board."""
+    """True if bad boards have a record, too, with their error."""
 
     @classmethod
     def take(
@@ -83,13 +91,14 @@ class OutputOptions:
         has_text: bool = True,
         **values: Any,
     ) -> Self:
-        """Take them out of the parameters of a command, and add further ``values``.
+        """Remove these options from the parameters of a command, and return them.
 
-        The record of a part, if it ``is_part``, may be named ``.json``; see ``form_of_output``.
+        ``values`` are further fields. The output of a part (``is_part``) may be a record, whose
+        name ends in ``.json``. For ``has_text`` see ``form_of_output``.
         """
         form = params.get("form")
         output = params.get("output")
-        if params.pop("as_json", False):
+        if params.pop("as_json", False):  # --json is short for --format jsonl
             if form not in (None, "jsonl"):
                 raise InputError(f"--json is --format jsonl, but --format {form} is given, too")
             form = "jsonl"
@@ -103,7 +112,7 @@ class OutputOptions:
 
     @property
     def in_detail(self) -> bool:
-        """True if records show the statistics of each board, which is then worked on by itself."""
+        """True if records show the statistics of each board; boards are then counted one by one."""
         return self.stats and (self.form == "jsonl" or self.log is not None)
 
     @property
@@ -112,9 +121,12 @@ class OutputOptions:
         return self.output in (None, "-")
 
 
-def refuse_together(option: str, others: Mapping[str, object]) -> None:
-    """Raise an InputError if any of the ``others``, values by name, is given with ``option``."""
-    for name, value in others.items():
+def refuse_together(option: str, conflicting: Mapping[str, object]) -> None:
+    """Raise an InputError if a ``conflicting`` option is given together with ``option``.
+
+    The keys are names of options, the values None or False if an option is not given.
+    """
+    for name, value in conflicting.items():
         if value not in (None, False):
             raise InputError(f"{name} cannot be combined with {option}")
 
@@ -129,37 +141,47 @@ def form_of_output(
 ) -> str | None:
     """Return the form of results; None for the default of the command.
 
-    It is ``form``, the value of ``--format``, else the form among ``forms`` that the name of the
-    output file chooses. A command that ``has_text`` writes its default form to a file whose name
-    ends in ``.txt`` or says nothing.
+    Parameters
+    ----------
+    form
+        The value of ``--format``. If it is None, the ending of the file name decides.
+    forms
+        The forms that the command writes.
+    has_text
+        True if the command also has a default form, which is text. It is written to a file whose
+        name ends in ``.txt`` or in no known ending.
+    hint
+        The end of the message of an error.
 
     Raises
     ------
     InputError
-        If the name says another form than the command can write, or that the file is compressed;
-        the message ends with the ``hint``.
+        If the ending of the name means a form that the command does not write, or a compressed
+        file.
     """
     if output in (None, "-"):
         return form
     ending = Path(str(output)).suffix.removeprefix(".").lower()
     if _COMPRESSED.fullmatch(ending):
         raise InputError(f"{output}: files are written uncompressed: leave out .{ending}")
-    named = ENDINGS.get(ending)
-    if form is not None or named in forms:
-        return form or named
-    if has_text and (named == "text" or not (named or _OTHER_FORM.fullmatch(ending))):
+    form_of_ending = ENDINGS.get(ending)
+    if form is not None or form_of_ending in forms:
+        return form or form_of_ending
+    means_form = form_of_ending is not None or _UNKNOWN_FORM.fullmatch(ending)
+    if has_text and (form_of_ending == "text" or not means_form):
         return None
-    known = [*forms, "text"] if has_text else forms
-    endings = ", ".join(f".{ending}" for ending, form in ENDINGS.items() if form in known)
+    writable = [*forms, "text"] if has_text else forms
+    endings = ", ".join(f".{ending}" for ending, form in ENDINGS.items() if form in writable)
     raise InputError(f"{output}: expected a name that ends in {endings}{hint}")
 
 
 def check_part_name(output: str | None, *, is_record: bool) -> None:
-    """Raise an InputError for the name of a part's file that says another form.
+    """Raise an InputError if the name of a part's file ends as those of another form.
 
-    The part of one board is a record, a line of JSON; those of batches have lines of results.
+    The output for a part of one board is a record, a line of JSON. For a part of a batch it
+    consists of lines of results.
     """
-    wrong = (".csv", ".tsv") if is_record else (".json",)
-    if output is not None and Path(output).suffix.lower() in wrong:
-        what = "one board is a JSON record" if is_record else "a batch is no JSON record"
-        raise InputError(f"{output}: a part of {what}: give it another ending")
+    wrong_endings = (".csv", ".tsv") if is_record else (".json",)
+    if output is not None and Path(output).suffix.lower() in wrong_endings:
+        kind = "one board is a JSON record" if is_record else "a batch is no JSON record"
+        raise InputError(f"{output}: a part of {kind}: give it another ending")

@@ -1,4 +1,4 @@
-"""Forms of shares: text for people, JSON and CSV for programs."""
+"""Writers of shares: text for people, JSON and CSV for programs."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from gpusudoku.pipeline.records import RecordWriter, TableWriter, as_bytes
 from gpusudoku.pipeline.source import place_of
 from gpusudoku.pipeline.text_forms import Writer
 
-MAX_SMALL = 9
-"""Boards of more digits would not fit on a terminal with all digits in each cell."""
-NARROW = 2
-"""Columns of a share."""
+MAX_GRID_DIGITS = 9
+"""The most digits of a board that is drawn with all digits in each cell. Larger boards would not
+fit on a terminal."""
+SHARE_WIDTH = 2
+"""Characters of a share."""
 GAP = 3
-"""Columns between two cells."""
-RAMP = (195, 159, 117, 75, 33, 26, 19)
-"""Shades of blue for shares, among the 256 colours of terminals."""
+"""Characters between two cells."""
+SHADES = (195, 159, 117, 75, 33, 26, 19)
+"""Shades of blue for shares, among the 256 colours of terminals, from light to dark."""
 FIRST_DARK = 5
-"""White letters are legible on this shade and those after it, black ones on those before."""
+"""The index of the first shade on which white letters are legible; lighter shades need black."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Shares:
     batch: Batch
     """A batch of one, with its place."""
     counts: NDArray[Any]
-    """object (cells, n), Python's integers: the number of solutions with a digit in a cell."""
+    """object (cells, n), Python integers: the number of solutions with each digit in each cell."""
 
     @cached_property
     def board(self) -> Board:
@@ -54,24 +55,25 @@ class Shares:
 
     @cached_property
     def fixed(self) -> list[int]:
-        """For every cell the digit that all solutions have there, 0 if there is none."""
+        """For every cell, the digit that all solutions have there; 0 if they differ."""
         count = self.count
         rows = self.counts.tolist()
         return [row.index(count) + 1 if count and count in row else 0 for row in rows]
 
     def is_candidate(self, cell: int, digit: int) -> bool:
         """Tell whether the clues in the row, column and box of a cell allow a digit."""
+        # Bit 0 of a candidates mask is digit 1.
         return bool(int(self.board.candidates[cell]) >> digit - 1 & 1)
 
     @property
     def origin(self) -> Origin:
         """The input of the board."""
-        assert self.batch.places is not None  # whatever a command reads has a place
+        assert self.batch.places is not None  # all boards of a command have a place
         return self.batch.places.origin(0)
 
     @property
     def line(self) -> int:
-        """The number of the board's first line; 0 for what comes from no text."""
+        """The number of the board's first line; 0 if the board comes from no text."""
         assert self.batch.places is not None
         return int(self.batch.places.lines[0])
 
@@ -79,7 +81,11 @@ class Shares:
 def share_writer(
     form: str | None, halving: int | None, single: bool, style: Callable[..., str] | None
 ) -> Writer | ShareTable:
-    """Return what writes shares in a form; with ``halving`` the nearest placements, so many."""
+    """Return the writer of shares in a form.
+
+    With ``halving``, it writes this number of placements instead: those that come nearest to
+    halving the solutions. ``style`` colours texts; see ``ShareGrid``.
+    """
     if halving is not None:
         return Writer(lambda shares: _halving_list(shares, halving, single))
     form = form or ("text" if single else "jsonl")
@@ -91,7 +97,7 @@ def share_writer(
 def _share_object(shares: Shares) -> bytes:
     """Write the JSON object of a board.
 
-    The counts are texts: they may exceed what JSON readers keep of a number.
+    Counts are strings: they may be too large for the numbers of JSON readers.
     """
     counts = [list(map(str, row)) for row in shares.counts.tolist()]
     columns = {"count": str(shares.count), "shares": [counts]}
@@ -99,10 +105,10 @@ def _share_object(shares: Shares) -> bytes:
 
 
 class ShareTable:
-    """Writes a row for every cell, in csv; all boards have the same number of digits."""
+    """Writes a row for every cell, in csv; all boards must have the same number of digits."""
 
     digits = 0
-    """The number of digits of the boards that were written; 0 if there are none."""
+    """The number of digits of the boards that were written; 0 before the first one."""
 
     def header(self) -> bytes:
         """Return the line before all rows, once a board was written."""
@@ -129,6 +135,7 @@ class ShareTable:
             "clue": [clue or None for clue in board.cells.tolist()],
             "count": str(shares.count),
         }
+        # The columns d1, d2 ... have the number of solutions with this digit in the cell.
         values |= {f"d{digit + 1}": shares.counts[:, digit] for digit in range(n)}
         return TableWriter("csv", values).rows(values)
 
@@ -136,26 +143,30 @@ class ShareTable:
 def _halving_list(shares: Shares, limit: int, single: bool) -> bytes:
     """Write the placements that come nearest to halving the solutions, the nearest first.
 
-    Placements that all solutions have, or none, are left out. Those that are equally near come in
-    the order of cells and digits.
+    Placements of all solutions or of no solution are left out. Equally near placements come in the
+    order of cells and digits.
     """
     count = shares.count
-    geometry = shares.board.geometry
-    placements = sorted(
-        (abs(2 * share - count), cell, digit + 1, share)
-        for cell, row in enumerate(shares.counts.tolist())
-        for digit, share in enumerate(row)
-        if 0 < share < count
-    )
-    rows = [("cell", "digit", "solutions", "share")] + [
-        (geometry.cell_name(cell), str(digit), str(share), f"{_percent(share, count, 2)} %")
-        for _, cell, digit, share in placements[:limit]
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [headline(shares, single)]
-    for cell, *others in rows if placements else ():
-        texts = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
-        lines.append("  ".join([cell.ljust(widths[0]), *texts]))
+    placements = []
+    for cell, row in enumerate(shares.counts.tolist()):
+        for digit, share in enumerate(row, 1):
+            if 0 < share < count:
+                distance = abs(2 * share - count)
+                placements.append((distance, cell, digit, share))
+    placements.sort()
+
+    if placements:
+        table = [("cell", "digit", "solutions", "share")]
+        for _, cell, digit, share in placements[:limit]:
+            name = shares.board.geometry.cell_name(cell)
+            table.append((name, str(digit), str(share), f"{_percent(share, count, 2)} %"))
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for name, *numbers in table:
+            columns = [name.ljust(widths[0])]
+            for number, width in zip(numbers, widths[1:], strict=True):
+                columns.append(number.rjust(width))
+            lines.append("  ".join(columns))
     return as_bytes("".join(f"{line}\n" for line in lines))
 
 
@@ -166,20 +177,23 @@ def unique_writer(
     pairs: bool,
     find: Callable[[Shares], NDArray[np.int64]],
 ) -> Writer:
-    """Return what writes the placements, or pairs of them, that leave exactly one solution.
+    """Return the writer of placements, or of pairs of them, that leave exactly one solution.
 
-    ``find`` returns those of a board, int64 (k, 2) or (k, 4): cells and digits by turns. Records
-    have columns for ``pairs`` if these are asked for. A board without any has a note on stderr.
+    ``find`` returns the placements of a board, int64 (k, 2): a cell and a digit; or its pairs,
+    int64 (k, 4). With ``pairs`` records have columns for both. If a board has no placement, stderr
+    gets a note.
     """
-    names = ["row", "column", "digit"] + ["row2", "column2", "digit2"] * pairs
+    names = ["row", "column", "digit"]
+    if pairs:
+        names += ["row2", "column2", "digit2"]
     records = RecordWriter(form, origin, names) if form != "text" else None
 
     def text(shares: Shares) -> bytes:
         placements = find(shares)
         geometry = shares.board.geometry
         if not len(placements):
-            which = "no placement and no pair" if pairs else "no placement"
-            note(f"{headline(shares, single)}: {which} leaves exactly one")
+            subject = "no placement and no pair" if pairs else "no placement"
+            note(f"{headline(shares, single)}: {subject} leaves exactly one")
         if records is None:
             place = "" if single else place_of(shares.batch, 0)
             lines = []
@@ -191,34 +205,40 @@ def unique_writer(
         for index in range(0, placements.shape[1], 2):
             rows, columns = np.divmod(placements[:, index], geometry.n)
             values += [rows + 1, columns + 1, placements[:, index + 1]]
-        values += [None] * (len(names) - len(values))
+        values += [None] * (len(names) - len(values))  # single placements in columns for pairs
         return records.text(shares.batch, dict(zip(names, values, strict=True)))
 
     return Writer(text, header=bytes if records is None else records.header)
 
 
 def headline(shares: Shares, single: bool) -> str:
-    """Write the number of solutions, and the place of the board if there are many."""
+    """Write the number of solutions, after the place of the board if it is not ``single``."""
     count = shares.count
-    number = f"{count} solutions" if count > 1 else "1 solution" if count else "no solution"
+    number = "no solution" if count == 0 else f"{count} solutions"
+    if count == 1:
+        number = "1 solution"
     return number if single else f"{place_of(shares.batch, 0)}{number}"
 
 
 def percent(share: int, count: int) -> str:
-    """Write a share in percent, rounded down: 0 only for none, and 100 only for all."""
+    """Write a share in percent, rounded down; a positive share below 1 % is ``<1``."""
     return "<1" if 0 < 100 * share < count else _percent(share, count, 0)
 
 
-def _percent(share: int, count: int, places: int) -> str:
-    whole, part = divmod(100 * 10**places * share // count, 10**places)
-    return f"{whole}.{part:0{places}}" if places else str(whole)
+def _percent(share: int, count: int, decimals: int) -> str:
+    """Write a share in percent, rounded down, with integers only: counts may exceed any float."""
+    scale = 10**decimals
+    whole, fraction = divmod(100 * scale * share // count, scale)
+    return f"{whole}.{fraction:0{decimals}}" if decimals else str(whole)
 
 
 class ShareGrid:
-    """Shares in percent, for people: small digits in the cells of a grid, or a line a cell.
+    """Writes shares in percent, for people.
 
-    A board that is not ``single`` begins with its place. ``style(text, fg=, bg=, bold=, dim=)``
-    returns a coloured text; None if nothing is coloured.
+    Small boards are drawn as a grid with the shares of all digits in each cell. Large boards have
+    a line of text for each cell. A board that is not ``single`` begins with its place.
+    ``style(text, fg=, bg=, bold=, dim=)`` returns a coloured text; it is None for texts without
+    colours.
     """
 
     def __init__(self, single: bool, style: Callable[..., str] | None) -> None:
@@ -229,14 +249,23 @@ class ShareGrid:
         """Write the shares of a board."""
         lines = [headline(shares, self._single)]
         if shares.count:
-            small = shares.board.n <= MAX_SMALL and 0 in shares.fixed
-            lines += self._grid(shares) if small else self._list(shares)
+            fits_grid = shares.board.n <= MAX_GRID_DIGITS and 0 in shares.fixed
+            lines += self._grid(shares) if fits_grid else self._list(shares)
         if not self._single:
             lines.append("")
         return as_bytes("".join(f"{line}\n" for line in lines))
 
     def _grid(self, shares: Shares) -> list[str]:
-        """Draw all digits in each cell, and a legend."""
+        """Draw all digits in each cell, and a legend.
+
+        A row of a 4x4 board with a clue in its first cell is drawn as::
+
+             =============== ===============
+            |   1      .  . |  . 66    . 33 |
+            |         50 50 |  . 33   50 16 |
+
+        The other cells have the shares of the digits 1 to 4.
+        """
         geometry = shares.board.geometry
         cells = [self._cell(shares, cell) for cell in range(geometry.cells)]
         digit = _example(geometry)
@@ -253,42 +282,44 @@ class ShareGrid:
         n = shares.board.n
         clue = int(shares.board.cells[cell])
         fixed = shares.fixed[cell]
-        wide, high = small_grid(n)
-        if clue or fixed:
+        column_count, line_count = small_grid(n)
+        if clue or fixed:  # one large digit in the middle
             width = _width(n)
-            blank = " " * width
-            above = (high - 1) // 2
             if clue:
                 middle = self._clue(str(clue).center(width))
             else:
                 middle = self._fixed(f"({fixed})".center(width))
-            return [blank] * above + [middle] + [blank] * (high - 1 - above)
+            lines = [" " * width] * line_count
+            lines[(line_count - 1) // 2] = middle
+            return lines
         texts = [self._share(shares, cell, digit) for digit in range(1, n + 1)]
-        texts += [" " * NARROW] * (wide * high - n)
-        return [" ".join(texts[i : i + wide]) for i in range(0, len(texts), wide)]
+        texts += [" " * SHARE_WIDTH] * (column_count * line_count - n)
+        return [" ".join(texts[i : i + column_count]) for i in range(0, len(texts), column_count)]
 
     def _share(self, shares: Shares, cell: int, digit: int) -> str:
-        """Write a share in two columns."""
+        """Write a share with ``SHARE_WIDTH`` characters."""
         share = shares.counts[cell, digit - 1]
         if share:
-            return self._shaded(percent(share, shares.count).rjust(NARROW), share, shares.count)
+            text = percent(share, shares.count).rjust(SHARE_WIDTH)
+            return self._shaded(text, share, shares.count)
         if shares.is_candidate(cell, digit):
-            return self._styled("x".rjust(NARROW), fg="red")
-        return self._styled(".".rjust(NARROW), dim=True)
+            return self._styled("x".rjust(SHARE_WIDTH), fg="red")
+        return self._styled(".".rjust(SHARE_WIDTH), dim=True)
 
     def _list(self, shares: Shares) -> list[str]:
-        """Draw the digits that all solutions have; each other cell has a line."""
+        """Draw a grid of the digits that all solutions have, and list all other cells."""
         board = shares.board
         fixed = shares.fixed
-        clues = board.cells.tolist()
-        texts = [
-            str(clue) if clue else f"({digit})" if digit else "*"
-            for clue, digit in zip(clues, fixed, strict=True)
-        ]
-        digit = _example(board.geometry)
+        texts = []
+        for clue, digit in zip(board.cells.tolist(), fixed, strict=True):
+            if clue:
+                texts.append(str(clue))
+            else:
+                texts.append(f"({digit})" if digit else "*")
+        example = _example(board.geometry)
         lines = [
             *ruled(texts, board.geometry).splitlines(),
-            f"{self._fixed(f'({digit})')} in all solutions, {self._clue(digit)} a clue",
+            f"{self._fixed(f'({example})')} in all solutions, {self._clue(example)} a clue",
         ]
         if 0 in fixed:
             lines[-1] += ", * differs. Percent of the solutions, rounded down:"
@@ -301,31 +332,33 @@ class ShareGrid:
         ]
 
     def _listed(self, shares: Shares, cell: int) -> str:
-        """List the digits of a cell, the largest share first, and those in no solution."""
-        counts = shares.counts[cell].tolist()
-        order = sorted(range(len(counts)), key=lambda index: (-counts[index], index))
-        some = [
-            self._shaded(f"{index + 1}: {percent(counts[index], shares.count)} %",
-                         counts[index], shares.count)
-            for index in order if counts[index]
-        ]  # fmt: skip
-        none = [
-            str(index + 1)
-            for index in sorted(order)
-            if not counts[index] and shares.is_candidate(cell, index + 1)
+        """List the digits of a cell, the largest share first, then the digits in no solution."""
+        count_of_digit = dict(enumerate(shares.counts[cell].tolist(), 1))
+        possible = []
+        for digit, count in sorted(count_of_digit.items(), key=lambda pair: (-pair[1], pair[0])):
+            if count:
+                text = f"{digit}: {percent(count, shares.count)} %"
+                possible.append(self._shaded(text, count, shares.count))
+        impossible = [
+            str(digit)
+            for digit, count in count_of_digit.items()
+            if not count and shares.is_candidate(cell, digit)
         ]
-        return ", ".join(some) + (f"; in none: {' '.join(none)}" if none else "")
+        ending = f"; in none: {' '.join(impossible)}" if impossible else ""
+        return ", ".join(possible) + ending
 
     def _shaded(self, text: str, share: int, count: int) -> str:
-        """Colour a share by its root, so that small ones differ, too."""
-        shade = min(len(RAMP) - 1, int(len(RAMP) * (share / count) ** 0.5))
+        """Colour the text of a share; the shade is its square root, so that small ones differ."""
+        shade = min(len(SHADES) - 1, int(len(SHADES) * (share / count) ** 0.5))
         letters = "bright_white" if shade >= FIRST_DARK else "black"
-        return self._styled(text, fg=letters, bg=RAMP[shade])
+        return self._styled(text, fg=letters, bg=SHADES[shade])
 
     def _clue(self, text: str) -> str:
+        """Style the text of a clue."""
         return self._styled(text, bold=True)
 
     def _fixed(self, text: str) -> str:
+        """Style the text of a digit that all solutions have."""
         return self._styled(text, fg="green", bold=True)
 
     def _styled(self, text: str, **style: str | int | bool) -> str:
@@ -333,19 +366,20 @@ class ShareGrid:
 
 
 def _example(geometry: Geometry) -> str:
-    """Return a digit of the board, for the legend."""
+    """Return a digit of the board as an example in the legend."""
     return str(min(5, geometry.n))
 
 
 def small_grid(n: int) -> tuple[int, int]:
-    """Return the numbers of columns and of lines of digits in a cell."""
-    wide = isqrt(n - 1) + 1
-    return wide, ceil(n / wide)
+    """Return the numbers of columns and of lines that the ``n`` digits of a cell form."""
+    columns = isqrt(n - 1) + 1  # the square root of n, rounded up
+    return columns, ceil(n / columns)
 
 
 def _width(n: int) -> int:
-    """Return the width of a cell: one digit in parentheses needs three columns."""
-    return max(3, small_grid(n)[0] * (NARROW + 1) - 1)
+    """Return the width of a cell in characters, at least 3 for one digit in parentheses."""
+    column_count, _ = small_grid(n)
+    return max(3, column_count * (SHARE_WIDTH + 1) - 1)
 
 
 def _ruled(cells: list[list[str]], geometry: Geometry) -> list[str]:
@@ -353,15 +387,17 @@ def _ruled(cells: list[list[str]], geometry: Geometry) -> list[str]:
     n = geometry.n
     columns = geometry.box_columns
     gap = " " * GAP
-    rule = " " + " ".join(["=" * (columns * (_width(n) + GAP) - GAP + 2)] * (n // columns))
+    box_width = columns * (_width(n) + GAP) - GAP + 2
+    rule = " " + " ".join(["=" * box_width] * (n // columns))
+    empty_line = rule.replace(" ", "|").replace("=", " ") + "|"
     lines = []
     for row in range(n):
         if row % geometry.box_rows == 0:
             lines.append(rule)
-        elif len(cells[0]) > 1:
-            lines.append(rule.replace(" ", "|").replace("=", " ") + "|")
-        beside = cells[row * n : (row + 1) * n]
-        for texts in zip(*beside, strict=True):
+        elif len(cells[0]) > 1:  # without it, the lines of two rows could not be told apart
+            lines.append(empty_line)
+        row_cells = cells[row * n : (row + 1) * n]
+        for texts in zip(*row_cells, strict=True):
             boxes = [gap.join(texts[i : i + columns]) for i in range(0, n, columns)]
             lines.append(f"| {' | '.join(boxes)} |")
     return [*lines, rule]

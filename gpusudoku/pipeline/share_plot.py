@@ -1,4 +1,4 @@
-"""A heat map of shares, for print: legible in grey, and for the colour-blind."""
+"""A heat map of shares, for print: legible in grey and for colour-blind readers."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ METADATA: dict[str, dict[str, None]] = {
     ".png": {},
     ".pdf": {"CreationDate": None},
 }
-"""The endings of files, and the metadata left out: the same figure is the same file."""
+"""The endings of files, and the metadata without dates, so that equal figures are equal files."""
 COLOURS = "Blues"
-"""The darker, the larger a share; in grey, too."""
+"""Larger shares are darker, in grey, too."""
 TICKS = [0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0]
+"""The labels of the scale."""
 DIGIT_INCHES = 0.21
-"""The side of a small digit's square."""
+"""The side of the square of a small digit."""
 MIN_INCHES = 3.6
-"""The side of a board."""
+"""The least side of a board."""
 DARK = 0.5
-"""Letters on darker squares than this are white."""
+"""Letters are white on squares with less luminance, 0 to 1."""
 
 
 def check(path: str, force: bool, inputs: list[str]) -> None:
-    """Refuse a figure that could not be drawn later: for its file, or without matplotlib."""
+    """Raise an InputError at once if a figure cannot be drawn or written later."""
     if Path(path).suffix not in METADATA:
         raise InputError(f"{path}: expected a name that ends in {', '.join(METADATA)}")
     if not Path(path).parent.is_dir():
@@ -40,20 +41,20 @@ def check(path: str, force: bool, inputs: list[str]) -> None:
 
 
 def draw(shares: Shares, title: str, path: str, force: bool) -> None:
-    """Draw a figure into a file; nothing is left of a file that cannot be written whole."""
+    """Draw a figure into a file; a file that cannot be written completely is removed."""
     import matplotlib as mpl
 
     ending = Path(path).suffix
-    drawn = BytesIO()
+    image = BytesIO()
     with mpl.rc_context(STYLE):
         figure = _figure(shares, title)
         figure.savefig(
-            drawn, format=ending[1:], dpi=200, bbox_inches="tight", metadata=METADATA[ending]
+            image, format=ending[1:], dpi=200, bbox_inches="tight", metadata=METADATA[ending]
         )
     try:
         with held_interrupts(), Path(path).open("wb" if force else "xb") as file:
             try:
-                file.write(drawn.getbuffer())
+                file.write(image.getbuffer())
                 file.flush()
             except OSError:
                 Path(path).unlink()
@@ -63,7 +64,7 @@ def draw(shares: Shares, title: str, path: str, force: bool) -> None:
 
 
 def _figure(shares: Shares, title: str) -> Any:
-    """Draw the board with its scale, and explain its marks."""
+    """Draw the board with a colour scale, and explain its marks."""
     from matplotlib.colors import PowerNorm
     from matplotlib.figure import Figure
 
@@ -74,8 +75,10 @@ def _figure(shares: Shares, title: str) -> Any:
     axes.set(xlim=(0, n), ylim=(n, 0), aspect="equal", xticks=[], yticks=[])
     axes.grid(False)
     axes.set_title(title, fontsize=10)
-    # The root of a share is its shade, so that small ones differ, too.
-    scale = _draw(shares, axes, 72 * side, PowerNorm(0.5, 0, 1))
+    # The shade of a share is its square root, so that small shares differ, too.
+    norm = PowerNorm(0.5, 0, 1)
+    points_per_inch = 72
+    scale = _draw_board(shares, axes, points_per_inch * side, norm)
     bar = figure.colorbar(scale, ticks=TICKS, shrink=0.8, aspect=30, pad=0.02)
     bar.ax.set_yticklabels([f"{tick:.0%}" for tick in TICKS], fontsize=8)
     axes.set_xlabel(
@@ -86,21 +89,25 @@ def _figure(shares: Shares, title: str) -> Any:
     return figure
 
 
-def _draw(shares: Shares, axes: Any, points: float, norm: Any) -> Any:
-    """Draw a board of cells with side 1, ``points`` in print; return the shaded squares."""
+def _draw_board(shares: Shares, axes: Any, cell_points: float, norm: Any) -> Any:
+    """Draw a board whose cells have side 1; return the shaded squares.
+
+    ``cell_points`` is the side of a cell in print, in points. ``norm`` maps shares to shades.
+    """
     from matplotlib import colormaps
     from matplotlib.collections import LineCollection, PatchCollection
     from matplotlib.patches import Circle, Rectangle
 
     board = shares.board
     n = board.n
-    (wide, high) = small_grid(board.n)
-    width = 1 / wide
-    height = 1 / high
-    large = 0.6 * points / len(str(n)) ** 0.5
-    small = 0.6 * points / wide / len(str(n)) ** 0.5
+    # A cell is divided into a rectangle for each digit.
+    column_count, line_count = small_grid(n)
+    width = 1 / column_count
+    height = 1 / line_count
+    large_font = 0.6 * cell_points / len(str(n)) ** 0.5
+    small_font = 0.6 * cell_points / column_count / len(str(n)) ** 0.5
     squares: list[Any] = []
-    shades: list[float] = []
+    square_shares: list[float] = []
     crosses: list[list[tuple[float, float]]] = []
 
     def write(x: float, y: float, digit: int, **style: Any) -> None:
@@ -116,31 +123,35 @@ def _draw(shares: Shares, axes: Any, points: float, norm: Any) -> Any:
             else:
                 axes.add_patch(Circle((column + 0.5, row + 0.5), 0.42, fill=False, linewidth=1))
             weight = "bold" if clue else "normal"
-            write(column + 0.5, row + 0.5, clue or fixed, fontsize=large, fontweight=weight)
+            digit = clue or fixed
+            write(column + 0.5, row + 0.5, digit, fontsize=large_font, fontweight=weight)
             continue
-        for digit, share in enumerate(counts, 1):
-            down, right = divmod(digit - 1, wide)
-            left = column + right * width
-            top = row + down * height
-            if share:
+        for digit, count in enumerate(counts, 1):
+            line_index, column_index = divmod(digit - 1, column_count)
+            left = column + column_index * width
+            top = row + line_index * height
+            if count:
+                share = count / shares.count
                 squares.append(Rectangle((left, top), width, height))
-                shades.append(share / shares.count)
-                red, green, blue, _ = colormaps[COLOURS](norm(shades[-1]))
-                dark = 0.3 * red + 0.59 * green + 0.11 * blue < DARK
-                colour = "white" if dark else "black"
+                square_shares.append(share)
+                red, green, blue, _ = colormaps[COLOURS](norm(share))
+                luminance = 0.3 * red + 0.59 * green + 0.11 * blue
+                colour = "white" if luminance < DARK else "black"
             elif shares.is_candidate(cell, digit):
-                lower = top + 0.8 * height
-                upper = top + 0.2 * height
-                crosses.append([(left + 0.2 * width, lower), (left + 0.8 * width, upper)])
+                lower_left = (left + 0.2 * width, top + 0.8 * height)
+                upper_right = (left + 0.8 * width, top + 0.2 * height)
+                crosses.append([lower_left, upper_right])
                 colour = "0.45"
             else:
                 continue
-            write(left + width / 2, top + height / 2, digit, fontsize=small, color=colour)
+            write(left + width / 2, top + height / 2, digit, fontsize=small_font, color=colour)
     axes.add_collection(LineCollection(crosses, colors="black", linewidths=0.6))
+
+    # Thin lines between cells, thick ones around boxes.
     geometry = board.geometry
-    for place in range(n + 1):  # thin lines between cells, thick ones around boxes
+    for place in range(n + 1):
         for rule, side in ((axes.axhline, geometry.box_rows), (axes.axvline, geometry.box_columns)):
             rule(place, color="black", linewidth=0.6 if place % side else 1.8, clip_on=False)
     scale = PatchCollection(squares, cmap=COLOURS, norm=norm, antialiased=False, zorder=0)
-    scale.set_array(shades)
+    scale.set_array(square_shares)
     return axes.add_collection(scale)

@@ -1,4 +1,4 @@
-"""Sources of boards: files, standard input, the project's own, and the arguments themselves."""
+"""Sources of boards: files, standard input, the collection of the package, and arguments."""
 
 from __future__ import annotations
 
@@ -27,21 +27,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CELL = re.compile(r"[0-9.*_?x\s|,;-]")
+"""A character that texts of boards consist of."""
 _MIN_CELLS = 16
-"""An argument of fewer cells is taken for the name of a file."""
+"""An argument with fewer cells is taken for the name of a file."""
 _CERTAIN_CELLS = 36
+"""Whatever can be read as a board with that many cells is a board, not the name of a file."""
 _SQUARE_CELLS = 81
-"""An argument of as many characters as a board of at least so many cells has is meant for one."""
+"""An argument with a square number of characters, at least this one, is meant for a board."""
 _CERTAIN = re.compile(r"\.\.|[\n\[]|(?:-?\b[0-4][\s,;]+){4}")
-"""A pattern of boards with fewer cells, but of no name: dated names have as many digits."""
+"""A pattern of boards with few cells that no file name has: names with a date have as many digits
+as a small board."""
 _LONGEST_NAME = 200
 """Characters of a name that messages show whole."""
 _ARGUMENT = "<argument>"
 """The name of a board that is an argument itself."""
 MAX_CONFLICTS = 20
-"""Boards whose contradicting clues are named: thousands would hide all other messages."""
+"""Boards whose contradictory clues are reported: thousands would hide all other messages."""
 MAX_AHEAD = 100
-"""Bad boards read in search of a good one, whose input tells the columns of a table."""
+"""Bad boards read in search of a good one, whose input defines the columns of a table."""
 
 
 class Survey(NamedTuple):
@@ -50,18 +53,30 @@ class Survey(NamedTuple):
     boards: int
     """Boards that can be read."""
     sha256: str
-    """Of all shapes, cells and candidates; hexadecimal digits."""
+    """The digest of all shapes, cells and candidates, in hexadecimal digits."""
 
 
 class Source:
-    """The boards that a command was given, read one after the other, in the order of the input.
+    """The boards that a command was given, in the order of the input.
 
-    A bad board ends the reading by an ``InputError`` after all boards before it; or, if the
-    command is to keep going, it is reported on stderr at once and counted. Where progress is
-    ``saved``, as for a checkpoint, an input of which nothing can be read ends the command in any
-    case. If ``one`` board is expected, a bad one always ends it. In a table (``is_table``) all
-    boards have the same other columns; where bad boards have records, their errors are given, too
-    (``gives_errors``).
+    A bad board ends the reading with an ``InputError`` after all boards before it. If the command
+    keeps going, the bad board is reported on stderr and counted instead.
+
+    Parameters
+    ----------
+    names
+        Files, ``-``, boards of the collection (``@name``), texts of boards, or batches.
+    reading
+        The options that say how boards are read.
+    is_table
+        True if all boards must have the same extra columns, because a table is written.
+    gives_errors
+        True if ``read`` yields the errors of bad boards, too, because these have records.
+    saved
+        True if the progress is saved, as in a checkpoint. An input without any board then ends the
+        command even if it keeps going.
+    one
+        True if one board is expected; a bad board then always ends the command.
     """
 
     def __init__(
@@ -74,41 +89,51 @@ class Source:
         saved: bool = False,
         one: bool = False,
     ) -> None:
+        self.names = list(names)
+        self.files = [name for name in self.names if is_file(name)]
+        """The inputs that are files, or standard input."""
+        self.gives_errors = gives_errors
         self.unreadable = 0
         """Bad boards that were reported."""
         self.lacks_answers = False
-        """True once a board was reported that has no answer."""
-        self._contradictory = 0
-        self._wanted: range | None = None
-        """Indices of the boards that are given; None for all."""
-        self._to_the_end = True
-        """True if errors after the last wanted board belong to it."""
-        self._skipped = (0, 0)
-        self._given = 0
-        """Boards that were read and are to be worked on, or were before a resume."""
-        self.names = list(names)
+        """True once a board without an answer was reported."""
         self._reading = reading
-        self._one = one
-        self.files = [name for name in self.names if is_file(name)]
-        """The inputs that are files, or standard input."""
-        self._is_table = is_table
-        self.gives_errors = gives_errors
         self._keep_going = reading.keep_going
+        self._expects_one = one
+        self._is_table = is_table
+        self._reported_conflicts = 0
+        """Boards whose contradictory clues were reported."""
+        self._selected: range | None = None
+        """Indices of the boards of this part; None for all boards."""
+        self._is_last_part = True
+        """True if bad boards after the last selected board belong to this part."""
+        self._skipped = (0, 0)
+        """Boards, and bad boards, that were finished before a resume."""
+        self._selected_so_far = 0
+        """Boards that were read and selected, those before a resume included."""
         self._meter = formats.Meter(self.files)
-        found = chain.from_iterable(_read(name, reading, self._meter) for name in self.names)
-        head = list(islice(found, 2))
-        if isinstance(head[0], InputError) and (
-            not reading.keep_going or (saved and len(head) == 1)
-        ):
-            raise self._ending(head[0], len(head) > 1)  # before anything is written
-        while len(head) < MAX_AHEAD and not any(isinstance(each, Batch) for each in head):
-            more = next(found, None)
-            if more is None:
+
+        # Read enough to know whether there is a single board, and the columns of a table.
+        batches = chain.from_iterable(
+            _read_input(name, reading, self._meter) for name in self.names
+        )
+        head = list(islice(batches, 2))
+        is_single = len(head) == 1
+        if isinstance(head[0], InputError):
+            ends_command = not reading.keep_going or (saved and is_single)
+            if ends_command:
+                raise self._ending(head[0], not is_single)  # before anything is written
+        else:
+            is_single = is_single and len(head[0]) == 1
+        while len(head) < MAX_AHEAD and not any(isinstance(batch, Batch) for batch in head):
+            batch = next(batches, None)
+            if batch is None:
                 break
-            head.append(more)
-        self._head, self._found = head, chain(head, found)
-        self.single = len(head) == 1 and (isinstance(head[0], InputError) or len(head[0]) == 1)
-        """True if there is one board only (or one error)."""
+            head.append(batch)
+        self._head = head
+        self._batches = chain(head, batches)
+        self.single = is_single
+        """True if there is only one board (or only one error)."""
 
     @property
     def share(self) -> float | None:
@@ -116,105 +141,113 @@ class Source:
         return self._meter.share()
 
     def share_of(self, boards: int) -> float | None:
-        """Estimate which share of all boards so many are, None if that is unknown.
+        """Estimate the share of all boards that the first ``boards`` are; None if unknown.
 
-        Boards are read ahead: their share is that of the bytes, and these are some of them.
+        Batches are read ahead of the work. The share of the bytes belongs to all boards that were
+        read; it is scaled to the boards that are finished.
         """
-        share = None if self._wanted is not None else self._meter.share()
-        return None if share is None or not self._given else share * boards / self._given
+        share = None if self._selected is not None else self._meter.share()
+        if share is None or not self._selected_so_far:
+            return None
+        return share * boards / self._selected_so_far
 
     def place(self, boards: Batch, index: int = 0) -> str:
-        """Return the place of a board, as messages begin with it in a batch; else nothing."""
+        """Return the place of a board, with which its messages begin; empty for a single board."""
         return "" if self.single else place_of(boards, index)
 
     @property
     def board(self) -> Batch | None:
-        """The only board, as a batch; None if it is a bad one, or there are several."""
-        head = self._head[0]
-        return None if isinstance(head, InputError) or not self.single else head
+        """The only board, as a batch; None if it is bad, or if there are several boards."""
+        batch = self._head[0]
+        return None if isinstance(batch, InputError) or not self.single else batch
 
     @cached_property
     def origin(self) -> Origin:
-        """The first input that has a board: a table has its other columns."""
+        """The first input that has a board; it defines the extra columns of a table."""
         for batch in self._head:
             if isinstance(batch, Batch):
-                assert batch.places is not None  # whatever a command reads has a place
+                assert batch.places is not None  # all boards of a command have a place
                 return batch.places.origins[0]
         entry = self._head[0].entry  # type: ignore[union-attr]
         return Origin(entry.source, entry.columns) if entry else Origin("")
 
     @cached_property
     def survey(self) -> Survey:
-        """The number of boards and their digest, for which the whole input is read once more."""
+        """The number of boards and their digest; this reads the whole input once more."""
         for name in self.files:
             if name == formats.STDIN or not Path(name).is_file():
                 name = "<stdin>" if name == formats.STDIN else name
-                raise InputError(f"{name}: cannot be read twice, as a batch has to be for this")
-        found = (_read(name, self._reading, formats.Meter([])) for name in self.names)
-        with quietly(True):  # messages come when boards are given
+                raise InputError(f"{name}: cannot be read twice, as a part of a batch requires")
+        batches = (_read_input(name, self._reading, formats.Meter([])) for name in self.names)
+        with quietly(True):  # the messages are printed when the boards are read again
             try:
-                return surveyed(chain.from_iterable(found), self._keep_going)
+                return survey_boards(chain.from_iterable(batches), self._keep_going)
             except InputError as error:
                 raise self._ending(error) from None
 
-    def only(self, boards: range, *, to_the_end: bool) -> None:
-        """From now on give these boards alone, a range of their indices of step 1.
+    def select(self, boards: range, *, is_last_part: bool) -> None:
+        """Yield only these boards from now on, a range of their indices with step 1.
 
-        A bad board belongs to the next good one, or to the last part, which is ``to_the_end``.
+        A bad board belongs to the part of the next good board, or to the last part.
         """
-        self._wanted = boards
-        self._to_the_end = to_the_end
+        self._selected = boards
+        self._is_last_part = is_last_part
 
     def skip(self, boards: int, bad: int = 0) -> None:
-        """Pass over the first boards and the first bad ones, which are done."""
+        """Skip the first boards and the first bad boards, which a resumed run has finished."""
         self._skipped = boards, bad
 
-    def found(self) -> Iterator[Batch | InputError]:
-        """Read all boards, in batches, and the errors of bad ones if they are wanted."""
-        passed = 0
-        bad = 0
-        wanted = self._wanted
-        boards_done, bad_done = self._skipped
-        for found in self._found:
-            if isinstance(found, Batch):
-                self._check_columns(found)
+    def read(self) -> Iterator[Batch | InputError]:
+        """Read the selected boards, in batches, and the errors of bad ones if they are wanted."""
+        boards_read = 0
+        bad_count = 0
+        selected = self._selected
+        skipped_boards, skipped_bad = self._skipped
+        for batch in self._batches:
+            if isinstance(batch, Batch):
+                self._check_columns(batch)
                 start = 0
-                end = len(found)
-                if wanted is not None:
-                    start = min(max(wanted.start - passed, 0), len(found))
-                    end = min(max(wanted.stop - passed, start), len(found))
-                passed += len(found)
-                rest = start + max(0, boards_done - self._given)
-                self._given += end - start
-                if rest < end:
-                    whole = rest == 0 and end == len(found)
-                    yield found if whole else found.part(rest, end)
-            elif wanted is None or passed in wanted or (self._to_the_end and passed >= wanted.stop):
-                self._pass_bad(found)
-                bad += 1
-                if self.gives_errors and bad > bad_done:
-                    yield found
-            if wanted is not None and passed >= wanted.stop and not self._to_the_end:
+                end = len(batch)
+                if selected is not None:
+                    start = min(max(selected.start - boards_read, 0), len(batch))
+                    end = min(max(selected.stop - boards_read, start), len(batch))
+                boards_read += len(batch)
+                # Of the selected boards of this batch, skip those that were finished before.
+                unfinished = start + max(0, skipped_boards - self._selected_so_far)
+                self._selected_so_far += end - start
+                if unfinished < end:
+                    is_whole = unfinished == 0 and end == len(batch)
+                    yield batch if is_whole else batch.part(unfinished, end)
+            elif (
+                selected is None
+                or boards_read in selected
+                or (self._is_last_part and boards_read >= selected.stop)
+            ):
+                self._pass_bad(batch)
+                bad_count += 1
+                if self.gives_errors and bad_count > skipped_bad:
+                    yield batch
+            if selected is not None and boards_read >= selected.stop and not self._is_last_part:
                 return
 
     def _check_columns(self, batch: Batch) -> None:
-        """Complain if the other columns change from one input to the next."""
+        """Raise an InputError if a table is written and this input has other extra columns."""
         assert batch.places is not None
         origin = batch.places.origins[0]
-        first = self.origin
-        if self._is_table and origin.columns != first.columns:
+        table_origin = self.origin
+        if self._is_table and origin.columns != table_origin.columns:
             raise InputError(
-                f"{origin.name}: has {_listed(origin.columns)}, but {first.name} has "
-                f"{_listed(first.columns)}: they do not fit in one table (--format jsonl "
+                f"{origin.name}: has {_listed(origin.columns)}, but {table_origin.name} has "
+                f"{_listed(table_origin.columns)}: they do not fit in one table (--format jsonl "
                 "takes both)"
             )
 
     def batches(self) -> Iterator[Batch]:
         """Read all boards that can be read."""
-        return (found for found in self.found() if isinstance(found, Batch))
+        return (batch for batch in self.read() if isinstance(batch, Batch))
 
     def singles(self) -> Iterator[Batch]:
-        """Read all boards that can be read, a batch for each."""
+        """Read all boards that can be read, each as a batch of its own."""
         return chain.from_iterable(batch.singles() for batch in self.batches())
 
     def __iter__(self) -> Iterator[Board]:
@@ -222,43 +255,47 @@ class Source:
 
     @contextmanager
     def passing_bad(self) -> Iterator[None]:
-        """Report a bad board on stderr and count it, if the command is to keep going."""
+        """Report an InputError of this block on stderr and count it, if the command keeps going."""
         try:
             yield
         except InputError as error:
             self._pass_bad(error)
 
     def _pass_bad(self, error: InputError) -> None:
+        """Report and count a bad board; raise its error if the command does not keep going."""
         if not self._keep_going:
             raise self._ending(error, not self.single) from None
         self.unreadable += 1
         complain(str(error))
 
     def _ending(self, error: InputError, has_more: bool = True) -> InputError:
-        """Return the error that ends the command, with the option that would pass over it."""
+        """Return the error that ends the command, with the option that would skip the board."""
         is_last = error.entry is not None and error.entry.is_last and len(self.names) == 1
-        if self._one or is_last or not has_more:
+        if self._expects_one or is_last or not has_more:
             return error
         return InputError(f"{error} (--keep-going skips it)")
 
     def warn_conflicts(self, boards: Batch) -> None:
-        """Say on stderr which two clues contradict each other, of the first such boards."""
+        """Print the two clues that contradict each other, for the first boards that have some."""
         for index, board in enumerate(boards):
-            if self._contradictory == MAX_CONFLICTS:
+            if self._reported_conflicts == MAX_CONFLICTS:
                 return
             if board.conflicts:
                 note(f"{self.place(boards, index)}{_conflicts(board)}: no solution")
-                self._contradictory += 1
-                if self._contradictory == MAX_CONFLICTS:
-                    note("more boards whose clues contradict each other are not named")
+                self._reported_conflicts += 1
+                if self._reported_conflicts == MAX_CONFLICTS:
+                    note("further boards with contradictory clues are not reported")
 
-    def unanswered(self, why: object) -> None:
-        """Say on stderr why a board has no answer, and which it is; the others are answered."""
+    def unanswered(self, message: object) -> None:
+        """Print why a board has no answer; ``message`` begins with the place of the board."""
         self.lacks_answers = True
-        complain(str(why))
+        complain(str(message))
 
     def unsolved(self, boards: Batch, numbers: NDArray[np.int64]) -> None:
-        """Report the boards without exactly one solution; ``numbers``, int64 (B), are as found."""
+        """Report the boards without exactly one solution.
+
+        ``numbers``, int64 (B), are the numbers of solutions, counted up to 2.
+        """
         from gpusudoku.solving import not_one  # imported lazily: few commands need it
 
         for index in np.flatnonzero(numbers != 1).tolist():
@@ -278,61 +315,74 @@ class Source:
 
 
 def sole_board(name: str, source: Source) -> Batch:
-    """Return the one board of a source, as a batch."""
-    found = list(islice(source.singles(), 2))
-    if len(found) > 1:
-        raise InputError(f"{name}: there are several boards, and one is expected")
-    if not found:
+    """Return the only board of a source, as a batch."""
+    boards = list(islice(source.singles(), 2))
+    if len(boards) > 1:
+        raise InputError(f"{name}: expected one board, but there are several")
+    if not boards:
         source.finish()  # bad boards were reported
-    return found[0]
+    return boards[0]
 
 
-def surveyed(found: Iterable[Batch | InputError], keep_going: bool) -> Survey:
-    """Count boards and compute their digest, however they come together in batches."""
-    boards, shape = 0, None
+def survey_boards(batches: Iterable[Batch | InputError], keep_going: bool) -> Survey:
+    """Count boards and compute their digest, which is independent of the division into batches.
+
+    Parts of different machines may only be merged if their digests are equal. The digest hashes, in
+    this order: the cells of all boards, with the box shape wherever it
+    changes; then the digest of the candidates of those boards that have some.
+    """
+    board_count = 0
+    shape = None
     cells = hashlib.sha256()
     candidates = hashlib.sha256()
-    for batch in found:
+    for batch in batches:
         if isinstance(batch, InputError):
             if not keep_going:
                 raise batch
             continue
         if batch.geometry != shape:
             shape = batch.geometry
-            cells.update(f"{boards}:{shape};".encode())
+            cells.update(f"{board_count}:{shape};".encode())
         cells.update(np.ascontiguousarray(batch.cells).data)
         if batch.candidates is not None:
-            for index in np.flatnonzero(
-                (batch.candidates != shape.all_digits).any(axis=1)
-            ).tolist():
-                candidates.update(f"{boards + index}:".encode())
+            # A board without candidates may be in a batch with others that have some.
+            has_candidates = (batch.candidates != shape.all_digits).any(axis=1)
+            for index in np.flatnonzero(has_candidates).tolist():
+                candidates.update(f"{board_count + index}:".encode())
                 candidates.update(batch.candidates[index].astype("<u8").tobytes())
-        boards += len(batch)
+        board_count += len(batch)
     cells.update(candidates.digest())
-    return Survey(boards, cells.hexdigest())
+    return Survey(board_count, cells.hexdigest())
 
 
 def _listed(columns: Sequence[str]) -> str:
+    """List extra columns in a message."""
     if not columns:
-        return "no other columns"
+        return "no extra columns"
     return f"the column{'s' if len(columns) > 1 else ''} {', '.join(columns)}"
 
 
 def looks_like_board(text: str) -> bool:
-    """Tell whether an argument is meant for a board, right or wrong, and not for a file."""
+    """Tell whether an argument is meant for a board, right or wrong, and not for a file.
+
+    Most of its characters are those of boards, or their number is a square.
+    """
     cells = len(_CELL.findall(text))
     is_square = len(text) == isqrt(len(text)) ** 2 >= _SQUARE_CELLS and "/" not in text
     return cells >= _MIN_CELLS and (cells >= 0.8 * len(text) or is_square)
 
 
 def with_blanks(text: str, cells: int) -> str:
-    """Make sure that an argument of so many cells is read as a grid; others stay as they are."""
+    """Put blanks between the cells of an argument with ``cells`` characters; return others as is.
+
+    With blanks it is surely read as a grid, and not as the name of a file.
+    """
     is_grid = len(text) == cells and text.isalnum() and not is_file(text)
     return " ".join(text) if is_grid else text
 
 
 def is_file(name: str | Batch) -> TypeGuard[str]:
-    """Tell whether a name stands for a file or for standard input."""
+    """Tell whether a name denotes a file or standard input."""
     if isinstance(name, Batch) or not name or name.startswith("@"):
         return False
     try:
@@ -341,60 +391,69 @@ def is_file(name: str | Batch) -> TypeGuard[str]:
         return False
 
 
-def _read(
+def _read_input(
     name: str | Batch, reading: InputOptions, meter: formats.Meter
 ) -> Iterator[Batch | InputError]:
-    """Read all boards of an input; every error tells of the board, at least its source."""
-    for found in _read_any(name, reading, meter):
-        if isinstance(found, InputError):
-            reason = str(found).removeprefix(f"{printable(str(name))}: ")
-            found.entry = found.entry or BadEntry(str(name), 0, reason)
-        yield found
+    """Read all boards of an input; every error has an ``entry``, at least with the source."""
+    for batch in _read_any(name, reading, meter):
+        if isinstance(batch, InputError):
+            reason = str(batch).removeprefix(f"{printable(str(name))}: ")
+            batch.entry = batch.entry or BadEntry(str(name), 0, reason)
+        yield batch
 
 
 def _read_any(
     name: str | Batch, reading: InputOptions, meter: formats.Meter
 ) -> Iterator[Batch | InputError]:
+    """Read all boards of an input of any kind."""
     if isinstance(name, Batch):
         yield name
     elif name.startswith("@"):
-        yield from _read_own(name, reading.box)
+        yield from _read_collected(name, reading.box)
     elif not is_file(name):
         yield from _read_argument(name, reading)
     else:
         if name == formats.STDIN and sys.stdin is not None and sys.stdin.isatty():
             note("reading boards from the terminal; end with Ctrl-D")
         elif looks_like_board(name):
-            note(f"{shown(name)}: there is a file of this name, which is read")
+            note(f"{shown(name)}: reading the file of this name")
         yield from formats.read_batches(
             name, reading.box, column=reading.column, meter=meter, words=option_words
         )
 
 
 def _read_argument(text: str, reading: InputOptions) -> Iterator[Batch | InputError]:
-    """Read the boards of an argument that is no file."""
+    """Read the boards of an argument that is not an existing file.
+
+    It is either the text of a board, or a file name with a typing error. Whatever is short enough
+    for a file name must have a pattern that only boards have.
+    """
     if not text.strip():
         yield _bad_argument(text, f"{shown(text)}: the text of a board is empty", "empty text")
         return
     way = formats.Way(_ARGUMENT, reading.box, reading.column, words=option_words)
-    found = list(formats.read_text_batches(text, way))
-    wrong = next((each for each in found if isinstance(each, InputError)), None)
-    cells = 0 if wrong else found[0].geometry.cells  # type: ignore[union-attr]
-    # The candidates of a small board are longer than a name, too.
+    batches = list(formats.read_text_batches(text, way))
+    error = next((batch for batch in batches if isinstance(batch, InputError)), None)
+    cells = 0
+    if error is None:
+        cells = batches[0].geometry.cells  # type: ignore[union-attr]
+    # The candidates of a small board are longer than a file name, too.
     is_long = len(text) >= _CERTAIN_CELLS and (" " not in text or text.startswith("{"))
     is_certain = is_long or _CERTAIN.search(text)
+
     if cells >= _CERTAIN_CELLS or (cells >= _MIN_CELLS and is_certain):
-        yield from found
+        yield from batches
     elif cells >= _MIN_CELLS:
         reason = "no such file, and if it is a board, put a blank between all its cells"
         yield _bad_argument(text, f"{shown(text)}: {reason}", reason)
-    elif wrong and wrong.entry and (looks_like_board(text) or "\n" in text or "://" in text):
-        message = f"no file {shown(text)}, and no board: {wrong}"
-        yield _bad_argument(text, message, wrong.entry.reason)
+    elif error and error.entry and (looks_like_board(text) or "\n" in text or "://" in text):
+        message = f"no file {shown(text)}, and no board: {error}"
+        yield _bad_argument(text, message, error.entry.reason)
     else:
         name = printable(text) if 0 < len(text) < _LONGEST_NAME else shown(text)
-        known = any(text == entry.name for entry in collection.entries())
-        hint = f": did you mean @{text}?" if known else ", and no board"
+        hint = ", and no board"
+        if any(text == entry.name for entry in collection.entries()):
+            hint = f": did you mean @{text}?"
         yield InputError(f"{name}: no such file{hint}")
 
 
@@ -405,8 +464,8 @@ def _bad_argument(text: str, message: str, reason: str) -> InputError:
     return error
 
 
-def _read_own(name: str, box: Geometry | None) -> Iterator[Batch | InputError]:
-    """Read a board that comes with the program."""
+def _read_collected(name: str, box: Geometry | None) -> Iterator[Batch | InputError]:
+    """Read a board of the collection of the package."""
     try:
         board = collection.load(name.removeprefix("@"))
     except InputError as error:
@@ -420,7 +479,7 @@ def _read_own(name: str, box: Geometry | None) -> Iterator[Batch | InputError]:
 
 
 def place_of(boards: Batch, index: int) -> str:
-    """Return the place of a board, as messages begin with it."""
+    """Return the place of a board, with which its messages begin."""
     return "" if boards.places is None else f"{boards.places.name(index)}: "
 
 
@@ -430,7 +489,7 @@ def conflict_in(board: Board) -> str:
 
 
 def _conflicts(board: Board) -> str:
-    """Name the first two clues that contradict each other, and count other pairs."""
-    first = board.conflicts[0].describe(board.geometry)
-    more = len(board.conflicts) - 1
-    return f"{first} (and {more} more)" if more else first
+    """Name the first two clues that contradict each other, and count the other pairs."""
+    conflict = board.conflicts[0].describe(board.geometry)
+    more_pairs = len(board.conflicts) - 1
+    return f"{conflict} (and {more_pairs} more)" if more_pairs else conflict

@@ -22,29 +22,33 @@ if TYPE_CHECKING:
     from gpusudoku.engines.engine import Engine
     from gpusudoku.planning.plan import FinishedPlan, Plan
 
-SEVERAL, NONE = 3, 4
-"""Exit statuses of --exit-code for boards that are no puzzles; of a batch the largest."""
+# Exit statuses of --exit-code for boards that are not puzzles. Of a batch it is the largest one.
+_EXIT_UNDECIDED = 1
+_EXIT_SEVERAL = 3
+_EXIT_NONE = 4
 
 
 class Tally:
-    """Counts boards with one solution, several, or none.
+    """Counts boards with one solution, with several solutions, and without a solution.
 
-    It continues a saved tally: ``before`` are its notes, ``seconds`` its time.
+    It continues a saved tally: ``saved_counts`` are its ``notes``, ``seconds`` its time.
     """
 
-    def __init__(self, before: Mapping[str, int] | None = None, seconds: float = 0.0) -> None:
-        counts = before or {}
+    def __init__(self, saved_counts: Mapping[str, int] | None = None, seconds: float = 0.0) -> None:
+        counts = saved_counts or {}
         self.boards = counts.get("boards", 0)
         """All boards."""
-        self._one, self._several = counts.get("one", 0), counts.get("several", 0)
+        self._one = counts.get("one", 0)
+        self._several = counts.get("several", 0)
         self._none = counts.get("none", 0)
         self._undecided = counts.get("undecided", 0)
-        self._hidden = bool(counts.get("hidden"))
-        """True if a second solution was not looked for."""
+        """Boards whose search ended at the time limit."""
+        self._hides_several = bool(counts.get("hidden"))
+        """True if the search stopped at the first solution: ``_one`` then includes ``_several``."""
         self._start = time.perf_counter() - seconds
 
     def add(self, results: ResultBlock) -> None:
-        """Add boards that were worked on together."""
+        """Add the boards of a block."""
         self.boards += len(results)
         counts = results.numbers
         if results.is_undecided:
@@ -53,36 +57,44 @@ class Tally:
         self._one += int((counts == 1).sum())
         self._several += int((counts > 1).sum())
         self._none += int((counts == 0).sum())
-        self._hidden = results.limit == 1
+        self._hides_several = results.limit == 1
 
     @property
     def notes(self) -> dict[str, int]:
-        """The numbers, for a tally that goes on later."""
-        some = {"one": self._one, "several": self._several, "none": self._none}
-        some |= {"undecided": self._undecided, "hidden": int(self._hidden)}
-        return {"boards": self.boards, **some}
+        """The counts as JSON, from which a later run continues."""
+        return {
+            "boards": self.boards,
+            "one": self._one,
+            "several": self._several,
+            "none": self._none,
+            "undecided": self._undecided,
+            "hidden": int(self._hides_several),
+        }
 
     @property
     def seconds(self) -> float:
-        """Seconds since the beginning."""
+        """Seconds of work, including those of the saved tally."""
         return time.perf_counter() - self._start
 
     @property
     def status(self) -> int:
         """The exit status of --exit-code."""
-        return NONE if self._none else SEVERAL if self._several else int(self._undecided > 0)
+        if self._none:
+            return _EXIT_NONE
+        if self._several:
+            return _EXIT_SEVERAL
+        return _EXIT_UNDECIDED if self._undecided else 0
 
     def show(self, unreadable: int) -> None:
-        """Print the closing line on stderr; ``unreadable`` boards were bad."""
+        """Print the closing line on stderr; ``unreadable`` is the number of bad boards."""
         seconds = self.seconds
-        some = (
-            f"{self._one:,} solvable"
-            if self._hidden
-            else f"{self._one:,} unique, {self._several:,} several"
-        )
+        if self._hides_several:
+            solvable = f"{self._one:,} solvable"
+        else:
+            solvable = f"{self._one:,} unique, {self._several:,} several"
         unknown = f"{self._undecided:,} unknown, " if self._undecided else ""
         note(
-            f"{several(self.boards + unreadable, 'board')}: {some}, {self._none:,} none, "
+            f"{several(self.boards + unreadable, 'board')}: {solvable}, {self._none:,} none, "
             f"{unknown}{unreadable:,} unreadable; {seconds:,.2f} s, "
             f"{self.boards / seconds:,.0f} boards a second"
         )
@@ -90,71 +102,99 @@ class Tally:
 
 @dataclass(frozen=True)
 class Ending:
-    """The end of a command, or of a part of it."""
+    """The end of a command, or of one of its parts. Records of parts have its fields as JSON."""
 
     status: int
     """The exit status."""
     unreadable: int
-    """Bad boards."""
+    """The number of bad boards."""
     tally: Mapping[str, int] | None = None
-    """The ``notes`` of its ``Tally``; None of a command without a closing line."""
+    """The ``notes`` of its ``Tally``; None if the command prints no closing line."""
     seconds: float = 0.0
     """Seconds of work."""
 
     @classmethod
     def of_parts(cls, stats: Sequence[Mapping[str, Any]]) -> Ending:
-        """Join the fields of the ends of all parts of a command."""
+        """Join the ends of all parts of a command; ``stats`` are their fields.
+
+        Raises
+        ------
+        InputError
+            If the fields are not those of an ``Ending``.
+        """
         try:
             parts = [cls(**fields) for fields in stats]
             tallies = [part.tally for part in parts if part.tally is not None]
-            numbers = [number for tally in tallies for number in tally.values()]
-            numbers += [number for part in parts for number in (part.status, part.unreadable)]
-            times = [float(part.seconds) for part in parts]
-            if (
-                not all(is_integer(number) and 0 <= number < 1 << 63 for number in numbers)
-                or len({tuple(sorted(tally)) for tally in tallies}) > 1
-                or not all(isfinite(time) and time >= 0 for time in times)
-            ):
-                raise ValueError
+            seconds = [float(part.seconds) for part in parts]
+            _check_fields(parts, tallies, seconds)
         except (TypeError, ValueError, OverflowError, AttributeError):
-            raise InputError("a damaged record of a part: its statistics are none") from None
+            message = "a damaged record of a part: its statistics are invalid"
+            raise InputError(message) from None
+
+        # Bad boards (2) and unanswered or undecided boards (1) take precedence over the larger
+        # statuses of --exit-code.
         statuses = [part.status for part in parts]
-        wrong = [status for status in (2, 1) if status in statuses]
-        names = tallies[0] if tallies else ()
-        tally = {name: sum(each[name] for each in tallies) for name in names}
+        if 2 in statuses:
+            status = 2
+        elif 1 in statuses:
+            status = 1
+        else:
+            status = max(statuses)
+        total_tally = None
+        if tallies:
+            total_tally = {name: sum(tally[name] for tally in tallies) for name in tallies[0]}
         unreadable = sum(part.unreadable for part in parts)
-        status = wrong[0] if wrong else max(statuses)
-        return cls(status, unreadable, tally if tallies else None, sum(times))
+        return cls(status, unreadable, total_tally, sum(seconds))
 
     def show(self) -> None:
         """Print the closing line, and exit with the status if it is not 0."""
         if self.tally is not None:
             Tally(self.tally, self.seconds).show(self.unreadable)
         elif self.unreadable:
-            note(f"{self.unreadable:,} boards could not be read, as their parts have told")
+            note(f"{self.unreadable:,} boards could not be read; their parts have reported them")
         if self.status:
             sys.exit(self.status)
 
 
+def _check_fields(
+    parts: Sequence[Ending], tallies: Sequence[Mapping[str, int]], seconds: Sequence[float]
+) -> None:
+    """Raise a ValueError unless all numbers are valid, and all tallies have the same names."""
+    numbers = [number for tally in tallies for number in tally.values()]
+    for part in parts:
+        numbers += [part.status, part.unreadable]
+    if not all(is_integer(number) and 0 <= number < 1 << 63 for number in numbers):
+        raise ValueError
+    if len({tuple(sorted(tally)) for tally in tallies}) > 1:
+        raise ValueError
+    if not all(isfinite(time) and time >= 0 for time in seconds):
+        raise ValueError
+
+
 def show_plan(plan: Plan | FinishedPlan, board: Board, engine: Engine) -> None:
-    """Show the estimates, before the count."""
+    """Print the estimates before a count."""
     estimates = plan.estimates
     lines = {"method": plan.method}
     if estimates.search_seconds is not None:
         lines["search estimate"] = f"{duration(estimates.search_seconds)} on one core"
-        reason = estimates.no_contraction or "not looked at: the search is short"
+        reason = estimates.no_contraction or "not estimated: the search is short"
         lines["contraction est."] = reason
+    # The estimate of a contraction replaces the reason.
     if estimates.contraction_seconds is not None:
         lines["contraction est."] = f"{duration(estimates.contraction_seconds)} on one core"
     if engine.device == "auto":
-        there = engine.gpu_seconds(plan.seconds, plan.method, board.geometry)
-        said = "cannot do this" if there == inf else f"{duration(there)}, with its start"
-        lines["device estimate"] = f"cpu {duration(plan.seconds / engine.threads)}; cuda {said}"
+        cpu_time = duration(plan.seconds / engine.threads)
+        gpu_seconds = engine.gpu_seconds(plan.seconds, plan.method, board.geometry)
+        if gpu_seconds == inf:
+            gpu_time = "cannot do this"
+        else:
+            gpu_time = f"{duration(gpu_seconds)}, with its start"
+        lines["device estimate"] = f"cpu {cpu_time}; cuda {gpu_time}"
     _show(lines)
 
 
 def show_stats(results: Iterable[Count]) -> None:
-    """Show the statistics of counts, a line each; their methods stand in their plans."""
+    """Print the statistics of counts, one value a line; ``show_plan`` prints the methods."""
     for result in results:
         stats = result.stats
         _show({"device": _workers(result.device, result.jobs)})
@@ -167,18 +207,25 @@ def show_stats(results: Iterable[Count]) -> None:
 
 
 class Totals:
-    """Adds up the statistics of a batch, also the seconds of blocks that run side by side."""
+    """Adds up the statistics of a batch.
+
+    Blocks run at the same time: the sum of their seconds may exceed the elapsed time.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._boards = Counter[str]()
+        """The number of boards of each method."""
         self._searches: dict[str, float] = defaultdict(int)
+        """Sums of statistics of searches, by name."""
         self._contractions: dict[str, float] = defaultdict(int)
-        self._listed, self._listing_seconds = 0, 0.0
+        """Sums of statistics of contractions, by name."""
+        self._listed = 0
         """Boards that were listed by number."""
-        self._deepest = 0
+        self._listing_seconds = 0.0
+        self._deepest_stack = 0
         self._gpu = ""
-        """The name of the GPU that did some of it."""
+        """The name of the GPU that was used; empty if none was."""
 
     def add_listed(self, seconds: float) -> None:
         """Add a board that was listed by number."""
@@ -186,7 +233,7 @@ class Totals:
         self._listing_seconds += seconds
 
     def add(self, boards: int, stats: Stats, *, continued: bool = False) -> None:
-        """Add boards; if ``continued``, the statistics are counted already."""
+        """Add boards; if ``continued``, their statistics were added with an earlier block."""
         self._boards[stats.method] += boards
         if continued:
             return
@@ -196,14 +243,14 @@ class Totals:
                 self._searches[name] += getattr(stats, name)
             self._searches["seconds"] += stats.seconds
             self._searches["expansion_seconds"] += stats.expansion_seconds
-            self._deepest = max(self._deepest, stats.deepest)
+            self._deepest_stack = max(self._deepest_stack, stats.deepest)
         else:
             self._contractions["products"] += stats.products
             self._contractions["on_gpu"] += boards * stats.on_gpu
             self._contractions["seconds"] += stats.seconds
 
     def show(self) -> None:
-        """Print a line for each on stderr: of all boards, of the searches, of the contractions."""
+        """Print the totals of all boards, of the searches, and of the contractions on stderr."""
         boards = self._boards.total() + self._listed
         device = _workers(self._engine.kind, self._engine.workers)
         _show({"device": device, "boards": f"{boards:,}"})
@@ -215,7 +262,7 @@ class Totals:
                     "frontier boards": f"{sums['frontier_boards']:,}",
                     "boards explored": f"{sums['boards_explored']:,}",
                     "nodes": f"{sums['nodes']:,}",
-                    "deepest stack": f"{self._deepest}",
+                    "deepest stack": f"{self._deepest_stack}",
                     **_searched_by(self._gpu, int(sums["launches"])),
                     "seconds of blocks": f"{sums['seconds']:.6f} "
                     f"(expansion {sums['expansion_seconds']:.6f})",
@@ -240,7 +287,7 @@ class Totals:
             )
 
     def _summed_by(self, on_gpu: int) -> dict[str, str]:
-        """Tell what the GPU and the CPU did of the contractions, if there was a GPU."""
+        """Describe which contractions the GPU and the CPU summed; empty without a GPU."""
         if on_gpu == 0 and not self._engine.has_gpu:
             return {}
         gpu = f"the GPU ({self._gpu}) for {several(on_gpu, 'board')}, else " if on_gpu else ""
@@ -248,10 +295,12 @@ class Totals:
 
 
 def _workers(device: str, number: int) -> str:
+    """Name the workers of a device, such as ``cpu, 8 threads``."""
     return f"{device}, {several(number, 'GPU' if device == 'cuda' else 'thread')}"
 
 
 def _size(board: Board) -> dict[str, str]:
+    """Describe the size of the problem."""
     return {
         "empty cells": f"{board.empty_cells}",
         "filling factor": f"{board.filling_factor:.2%}",
@@ -260,16 +309,18 @@ def _size(board: Board) -> dict[str, str]:
 
 
 def _utilisation(stats: Stats) -> str:
+    """List the utilisation of every worker."""
     return " ".join(f"{share:.1%}" for share in stats.utilisation)
 
 
 def _show(lines: dict[str, str]) -> None:
+    """Print lines with a label each, aligned at the colon."""
     for label, text in lines.items():
         tell(f"{label:>18}: {text}")
 
 
 def _searched_by(gpu: str, launches: int, threads: str = "") -> dict[str, str]:
-    """Tell what the GPU of this name and the CPU did of searches; nothing if the CPU did all."""
+    """Describe the work of the GPU and the CPU in searches; empty if the GPU did none."""
     if not launches:
         return {}
     text = f"the GPU ({gpu}), {launches:,} launches{threads}; the CPU made the frontier"
@@ -277,12 +328,12 @@ def _searched_by(gpu: str, launches: int, threads: str = "") -> dict[str, str]:
 
 
 def show_search(board: Board, stats: SearchStats) -> None:
-    """Show the statistics of the search of a board, a line each."""
+    """Print the statistics of the search of a board, one value a line."""
     cutoff = f"{stats.frontier_width} boards" if stats.cutoff is None else f"{stats.cutoff:g}"
     if stats.cutoff is not None and stats.cutoff_by == "empty":
         cutoff += " empty cells"
     if not stats.cutoff_reached:
-        cutoff += " (not reached: the frontier is as large as it may be)"
+        cutoff += " (not reached: the frontier has its maximum size)"
     threads = f" of {stats.gpu_threads:,} threads, busy {stats.gpu_busy:.0%} of the time"
     _show(
         {
@@ -302,11 +353,12 @@ def show_search(board: Board, stats: SearchStats) -> None:
 
 
 def show_listing(board: Board, order: str, seconds: float) -> None:
-    """Show the statistics of a board that was listed by number, a line each."""
+    """Print the statistics of a board that was listed by number, one value a line."""
     _show({**_size(board), "listed by number": f"{order} order", "seconds": f"{seconds:.6f}"})
 
 
 def _show_contraction(board: Board, stats: ContractionStats) -> None:
+    """Print the statistics of the contraction of a board, one value a line."""
     summed_by = {}
     if stats.gpu:
         summed_by["summed by"] = f"the GPU ({stats.gpu}); the CPU made its tensors"
@@ -325,4 +377,5 @@ def power_of_ten(number: int) -> str:
     """Write a number: ``6.67e21`` if it is large, all digits if it is small."""
     if number < 10**7:
         return str(number)
+    # Unlike a float, a Decimal takes any integer.
     return f"{Decimal(number):.2e}".replace("e+", "e")

@@ -1,4 +1,4 @@
-"""The writers of results: whole lines of counts, solutions and shares.
+"""Writers of results: whole lines of counts and solutions.
 
 ``records`` writes csv, tsv and JSON lines. ``puzzle_forms`` and ``share_forms`` have more writers.
 """
@@ -20,64 +20,67 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
 from gpusudoku.pipeline.messages import naming
 from gpusudoku.pipeline.records import FORMS as RECORDS
-from gpusudoku.pipeline.records import Choices, RecordWriter, as_bytes, board_column, spread
+from gpusudoku.pipeline.records import Choices, RecordWriter, as_bytes, board_column, with_gaps
 from gpusudoku.pipeline.settings import OutputOptions
 from gpusudoku.pipeline.source import place_of
 from gpusudoku.results import BadBoard, ResultBlock
 
-_ALWAYS = ("board", "box", "count", "exact", "method", "device")
-"""Fields that every JSON object has, of those of ``Count.as_dict``."""
+_COMMON_FIELDS = ("board", "box", "count", "exact", "method", "device")
+"""The fields of ``Count.as_dict`` that every JSON object has; the others are statistics."""
 
 
 @dataclass(frozen=True)
 class Writer:
     """The functions that write the results of a command in one form, block by block.
 
-    The output is ``header()``, then ``text(block)`` for each block in whole lines, with ``between``
-    between two texts that are not empty. ``bad(board)`` takes the place of a board that cannot be
-    read.
+    The output is ``header()``, then ``text(block)`` for each block in whole lines. ``separator``
+    comes between two texts that are not empty. ``bad(board)`` is the text for a board that cannot
+    be read.
     """
 
     text: Callable[..., bytes | memoryview]
     header: Callable[[], bytes] = bytes
-    between: bytes = b""
+    separator: bytes = b""
     bad: Callable[[BadBoard], bytes] = lambda board: b""
 
 
 def answer_records(form: str, settings: OutputOptions, origin: Origin, *, single: bool) -> Writer:
-    """Return what writes a record for every board of ``count`` or ``solve``.
+    """Return the writer of records, one for every board, of ``count`` or ``solve``.
 
-    A JSON object has all statistics of a board that was counted by itself.
+    A JSON object has all statistics if its board was counted by itself.
     """
-    details = form == "jsonl" and (single or settings.stats)
+    has_statistics = form == "jsonl" and (single or settings.stats)
     names = ["count", "unique"] + ["solution"] * settings.solution + ["error"] * settings.errors
     records = RecordWriter(form, origin, names)
 
     def text(results: ResultBlock) -> bytes:
-        numbers, which = distinct_numbers(results.numbers)  # few boards have a count of their own
+        # Most boards have the same few counts: everything is computed once for each count.
+        numbers, indices = distinct_numbers(results.numbers)
         counts = [results.text(number) for number in numbers]
         if form == "jsonl":
             counts = [count.removesuffix("+") for count in counts]
         columns: dict[str, Any] = {
-            "count": Choices(counts, which),
-            "exact": Choices([*map(results.is_exact, numbers)], which),
-            "unique": Choices([*map(results.is_unique, numbers)], which),
+            "count": Choices(counts, indices),
+            "exact": Choices([*map(results.is_exact, numbers)], indices),
+            "unique": Choices([*map(results.is_unique, numbers)], indices),
             "method": results.stats.method,
             "device": results.device,
         }
         if results.solutions is not None:
-            has_one = results.numbers.astype(bool)
+            has_solution = results.numbers.astype(bool)
             boards = results.boards
             solutions = results.solutions
-            if not has_one.all():
-                boards = boards.chosen(has_one)
-                solutions = solutions[has_one]
-            columns["solution"] = spread(board_column(solutions, boards), has_one)
+            if not has_solution.all():
+                boards = boards.chosen(has_solution)
+                solutions = solutions[has_solution]
+            columns["solution"] = with_gaps(board_column(solutions, boards), has_solution)
         statistics = []
-        if details:
+        if has_statistics:
             for count in results.counts():
-                facts = count.as_dict()
-                statistics.append({name: facts[name] for name in facts if name not in _ALWAYS})
+                values = count.as_dict()
+                for name in _COMMON_FIELDS:
+                    values.pop(name, None)
+                statistics.append(values)
         return records.text(results.boards, columns, details=statistics)
 
     return Writer(text, records.header, bad=records.bad)
@@ -86,9 +89,9 @@ def answer_records(form: str, settings: OutputOptions, origin: Origin, *, single
 def count_writer(
     settings: OutputOptions, origin: Origin, *, single: bool, only_boards: bool = False
 ) -> Writer:
-    """Return what writes counts: records, ``BOARD:COUNT``, or the number of a single board.
+    """Return the writer of counts: records, ``BOARD:COUNT``, or the count of a single board.
 
-    With ``only_boards`` it is the boards alone.
+    With ``only_boards`` it writes the boards without their counts.
     """
     if settings.form is not None:
         return answer_records(settings.form, settings, origin, single=single)
@@ -99,13 +102,13 @@ def count_writer(
             return b"".join(formats.write_batch(boards, "line"))
         if single:
             return "".join(f"{results.text(n)}\n" for n in results.numbers.tolist()).encode()
-        numbers, which = distinct_numbers(results.numbers)
-        tails = [f":{results.text(number)}".encode() for number in numbers]
-        if boards.candidates is None:
-            return formats.line_buffer(boards.cells, tails, which)
+        numbers, indices = distinct_numbers(results.numbers)
+        endings = [f":{results.text(number)}".encode() for number in numbers]
+        if boards.candidates is None:  # all boards at once, which is much quicker
+            return formats.line_buffer(boards.cells, endings, indices)
         return b"".join(
-            b"%b%b\n" % (str(board).encode(), tails[index])
-            for board, index in zip(boards, which.tolist(), strict=True)
+            b"%b%b\n" % (str(board).encode(), endings[index])
+            for board, index in zip(boards, indices.tolist(), strict=True)
         )
 
     return Writer(text)
@@ -114,9 +117,10 @@ def count_writer(
 def solve_writer(
     settings: OutputOptions, origin: Origin, *, single: bool, on_terminal: bool
 ) -> Writer:
-    """Return what writes solutions of boards: records, a text form, or words for a terminal.
+    """Return the writer of one solution for each board.
 
-    A batch in the form ``line`` has an empty line for a board without a solution.
+    It writes records, a text form, or, ``on_terminal``, the board with its solution and a sentence.
+    In the form ``line``, a batch has an empty line for a board without a solution.
     """
     if on_terminal:
         return Writer(_solution_on_terminal)
@@ -124,6 +128,7 @@ def solve_writer(
     if form in RECORDS:
         return answer_records(form, settings, origin, single=single)
     separator = formats.separator(form)
+    # In the form `line`, line n of the output belongs to board n of a batch.
     gap = "" if single or separator else "\n"
 
     def text(results: ResultBlock) -> bytes:
@@ -131,53 +136,56 @@ def solve_writer(
         counts = results.numbers.tolist()
         solutions = results.solutions
         assert solutions is not None
-        if form == "line" and all(counts):
+        if form == "line" and all(counts):  # all boards at once, which is much quicker
             return bytes(boards.in_alphabets(formats.write_lines(solutions)))
         texts = []
         for index, count in enumerate(counts):
             if count:
                 with naming("" if single else place_of(boards, index)):
                     solution = Board(solutions[index], boards.geometry)
-                    written = formats.write(solution, form, boards.alphabet(index))
-                texts.append(f"{written}\n")
+                    solution_text = formats.write(solution, form, boards.alphabet(index))
+                texts.append(f"{solution_text}\n")
             elif gap:
                 texts.append(gap)
         return as_bytes(separator.join(texts))
 
-    return Writer(text, between=separator.encode(), bad=lambda board: gap.encode())
+    return Writer(text, separator=separator.encode(), bad=lambda board: gap.encode())
 
 
 def _solution_on_terminal(results: ResultBlock) -> bytes:
-    """Write a single board, its solution, and a sentence."""
+    """Write a single board, its solution if there is one, and a sentence."""
     [board] = results.boards
     [count] = results.numbers.tolist()
     assert results.solutions is not None
-    solution = [Board(results.solutions[0], board.geometry)] if count else []
+    grids = [board]
+    if count:
+        grids.append(Board(results.solutions[0], board.geometry))
     alphabet = results.boards.alphabet(0)
-    grids = [formats.write(grid, "pretty", alphabet) for grid in (board, *solution)]
-    sentence = f"{verdict(results)}, {results.stats.seconds:.6f} s"
-    return as_bytes("\n\n".join([*grids, sentence]) + "\n")
+    texts = [formats.write(grid, "pretty", alphabet) for grid in grids]
+    texts.append(f"{verdict(results)}, {results.stats.seconds:.6f} s")
+    return as_bytes("\n\n".join(texts) + "\n")
 
 
 def verdict(results: ResultBlock) -> str:
-    """Say what the solution of a single board does not show."""
+    """Describe in words whether a single board has a solution, and whether it is the only one."""
     [count] = results.numbers.tolist()
     if results.is_undecided:
-        solutions, question = ("one", "another") if count else ("no", "one")
-        return (
-            f"{solutions} solution found in {results.ended_after:g} s: "
-            f"unknown whether there is {question}"
-        )
+        seconds = f"{results.ended_after:g} s"
+        if count:
+            return f"one solution found in {seconds}: unknown whether there is another"
+        return f"no solution found in {seconds}: unknown whether there is one"
     if count == 0:
         return "no solution"
-    unique = results.is_unique(count)
-    return "a solution" if unique is None else f"{'' if unique else 'not '}the only solution"
+    is_unique = results.is_unique(count)
+    if is_unique is None:
+        return "a solution"
+    return "the only solution" if is_unique else "not the only solution"
 
 
 class SolutionWriter:
     """Writes any number of solutions of boards in one form.
 
-    ``columns`` are the names of values that records have beside the solution.
+    ``columns`` are the names of further columns of records, before the solution.
     """
 
     def __init__(self, form: str, origin: Origin, columns: tuple[str, ...] = ()) -> None:
@@ -185,7 +193,7 @@ class SolutionWriter:
         is_record = form in RECORDS
         self._records = RecordWriter(form, origin, [*columns, "solution"]) if is_record else None
         self.is_plain = form == "line"
-        """True if solutions are canonical lines alone."""
+        """True if the output consists of the lines of solutions, without further columns."""
 
     def header(self) -> bytes:
         """Return the text before all solutions."""
@@ -200,28 +208,30 @@ class SolutionWriter:
     ) -> bytes:
         """Write solutions, rows uint8 (k, cells), as whole lines.
 
-        ``board_of`` is the index of the board of each, int64 (k), if there are several boards.
-        ``values`` are the other columns of records.
+        ``board_of``, int64 (k), is the index of each solution's board, if there are several
+        boards. ``values`` are the further columns of records.
         """
         if self._records is not None:
             columns = {**(values or {}), "solution": board_column(rows, boards, board_of)}
             return self._records.text(boards, columns, board_of)
         if self.is_plain:
             return bytes(boards.in_alphabets(formats.write_lines(rows), board_of))
-        owners = [0] * len(rows) if board_of is None else board_of.tolist()
+        # Each solution is written in the alphabet of its own board.
+        board_indices = [0] * len(rows) if board_of is None else board_of.tolist()
+        alphabets = map(boards.alphabet, board_indices)
         solutions = Batch(boards.geometry, rows)
-        return b"".join(board_texts(solutions, self._form, map(boards.alphabet, owners)))
+        return b"".join(board_texts(solutions, self._form, alphabets))
 
     def lines(self, text: bytes | memoryview, geometry: Geometry) -> int | None:
-        """Return the number of lines of a text, where its size tells; else None."""
-        fixed = self.is_plain and geometry.n <= len(DIGITS)
-        return len(text) // (geometry.cells + len("\n")) if fixed else None
+        """Compute the number of lines of a text from its size; None if lengths of lines differ."""
+        is_fixed_length = self.is_plain and geometry.n <= len(DIGITS)
+        return len(text) // (geometry.cells + len("\n")) if is_fixed_length else None
 
 
 def board_texts(
     boards: Batch, form: str, alphabets: Iterable[bytes] | None = None
 ) -> Iterable[bytes]:
-    """Write boards in a text form, each with what comes between it and the next one."""
+    """Write boards in a text form, each with the separator before the next one."""
     if form == "line" and boards.candidates is None and alphabets is None:
         return formats.write_lines(boards.cells).splitlines(keepends=True)
     end = "\n" + formats.separator(form)
@@ -232,16 +242,17 @@ def board_texts(
 
 
 def distinct_numbers(numbers: NDArray[Any]) -> tuple[list[int], NDArray[np.intp]]:
-    """Find the few numbers of which many boards have one, integers (B), not negative.
+    """Find the distinct numbers among those of many boards, integers (B), not negative.
 
     Returns
     -------
-    The numbers in ascending order, each once, and the index of every board's number, intp (B).
+    The distinct numbers in ascending order, and the index of every board's number, intp (B).
     """
-    most = numbers.max(initial=0)
-    if numbers.dtype == object or most > 4 * len(numbers):
-        found, which = np.unique(numbers, return_inverse=True)
-        return found.tolist(), which
-    there = np.zeros(most + 1, np.bool_)  # quicker than to sort
-    there[numbers] = True
-    return np.flatnonzero(there).tolist(), (np.cumsum(there) - 1)[numbers]
+    largest = numbers.max(initial=0)
+    # A table of all possible numbers is quicker than sorting, unless it is much longer.
+    if numbers.dtype == object or largest > 4 * len(numbers):
+        distinct, indices = np.unique(numbers, return_inverse=True)
+        return distinct.tolist(), indices
+    occurs = np.zeros(largest + 1, np.bool_)
+    occurs[numbers] = True
+    return np.flatnonzero(occurs).tolist(), (np.cumsum(occurs) - 1)[numbers]

@@ -1,4 +1,4 @@
-"""The choice between search and contraction of one board, by their estimated times."""
+"""Choosing between search and contraction of one board, by their estimated times."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from gpusudoku.search.frontier import Frontier
 if TYPE_CHECKING:
     from gpusudoku.planning.contraction import ContractionPlan, HybridPlan
 
-COMPARABLE = 4.0
-"""On a GPU that was asked for a search may take so many times as long as a contraction: it is the
-GPU that searches, while the CPU prepares what a contraction sums."""
+GPU_SEARCH_ADVANTAGE = 4.0
+"""With a GPU, a search is chosen although it may take this many times as long as a contraction: the
+user asked for the GPU, and the GPU does all of a search but only the sum of a contraction."""
 FEW_SOLUTIONS = 10_000
-"""With a limit of no more solutions than this a search is not worth an estimate."""
+"""A search with a limit of at most this many solutions is so short that no estimate is made."""
 SHORT_SECONDS = 0.005
-"""A search that is estimated to take no longer is chosen without estimating a contraction."""
+"""A search with at most this estimated time is chosen without estimating a contraction."""
 SEARCHED_CLUES = 15
-"""A 9x9 board with fewer clues is likely to be contracted, so its search is not compiled before it
-is chosen. Others are likely to be searched."""
+"""A 9x9 board with fewer clues will probably be contracted, so the search is not compiled before it
+is chosen. Boards with at least as many clues will probably be searched."""
 TASKS_PER_PART = 8
-"""Tasks of a search for each part of it: parts take nearly the same time, and none is empty."""
+"""Tasks of a search for each part of it, so that parts take similar times and none is empty."""
 MAX_TASKS = 1 << 16
-"""Tasks of a search, at most: more parts than that would only be empty."""
+"""Tasks of a search. With more parts than tasks, some parts would be empty."""
 
 
 def choose(
@@ -48,16 +48,32 @@ def choose(
     parts: int = 1,
     begun: BegunSearch | None = None,
 ) -> Plan:
-    """Make the plan that the options name; ``auto`` compares estimates.
+    """Make a plan by the method of the options; ``auto`` compares estimated times.
 
-    Without an engine the plan is the same on every machine. With one it is what takes less there,
-    and kernels are compiled which it is likely to need. The caller would wait ``worth`` seconds on
-    one core; only a share of them, or of those of a search, goes into estimating a contraction. The
-    tasks are to be divided into ``parts``. A search that has ``begun`` goes on with what is left of
-    it. An InputError if a board with candidates is to be contracted; a TooExpensive if the method
-    is contraction, and the board is too expensive for it.
+    Parameters
+    ----------
+    board
+        The board to count.
+    options
+        The options of the count.
+    worth
+        The time, in seconds on the reference core, that the caller would accept. Only a fraction of
+        it, and of the time of a search, is spent on estimating a contraction.
+    engine
+        The engine that will run the plan. The times are then those on its devices, and kernels that
+        it will probably need are compiled. Without an engine the plan is the same on every machine.
+    parts
+        The number of parts into which the tasks will be divided.
+    begun
+        A search that has begun. If a search is chosen, it continues this one.
+
+    Raises
+    ------
+    InputError
+        If the method is contraction, and the board has given candidates.
+    TooExpensive
+        If the method is contraction, and it would take too much time or memory.
     """
-    searches = not contractible(board, options)
     if engine is not None:
         if begun is not None or likely_searched(board, options):
             ready_search(board, options, engine)
@@ -66,9 +82,9 @@ def choose(
     roots = Frontier.of([board]) if begun is None else begun.roots
     if options.method == "contraction":
         return _contraction(board, roots, options, worth)
-    tasks = min(max(TASKS, TASKS_PER_PART * parts), MAX_TASKS)
-    search = SearchPlan(roots, options, tasks, begun)
-    if searches:
+    task_count = min(max(TASKS, TASKS_PER_PART * parts), MAX_TASKS)
+    search = SearchPlan(roots, options, task_count, begun)
+    if not contractible(board, options):
         return search
     search.estimates = Estimates(search.seconds)
     if search.seconds < SHORT_SECONDS:
@@ -80,14 +96,14 @@ def choose(
     except TooExpensive as error:
         search.estimates = replace(search.estimates, no_contraction=str(error))
         return search
-    searching = search.seconds
-    contracting = contraction.seconds
+    search_seconds = search.seconds
+    contraction_seconds = contraction.seconds
     if engine is not None:
-        searching = engine.seconds(searching, "search", board.geometry)
-        contracting = engine.seconds(contracting, "contraction", board.geometry)
+        search_seconds = engine.seconds(search_seconds, "search", board.geometry)
+        contraction_seconds = engine.seconds(contraction_seconds, "contraction", board.geometry)
         if engine.has_gpu:
-            searching /= COMPARABLE
-    plan = contraction if contracting < searching else search
+            search_seconds /= GPU_SEARCH_ADVANTAGE
+    plan = contraction if contraction_seconds < search_seconds else search
     plan.estimates = replace(contraction.estimates, search_seconds=search.seconds)
     return plan
 
@@ -100,56 +116,63 @@ def choose_in_time(
     worth: float = inf,
     begun: BegunSearch | None = None,
 ) -> Plan:
-    """Choose a plan as ``choose`` does, in the time that is left before a deadline.
+    """Choose a plan as ``choose`` does, before a deadline.
 
-    Half of it is for the estimate of a contraction. The other half is for the search that is chosen
-    if the estimate takes longer; with method contraction that is a Cancelled.
+    Half of the remaining time is for the estimate of a contraction. If that takes longer, a search
+    is chosen, which has the other half.
+
+    Raises
+    ------
+    Cancelled
+        If the method is contraction, and its estimate does not end before the deadline.
     """
-    contracts = options.method == "contraction"
-    if not contracts:
+    must_contract = options.method == "contraction"
+    if not must_contract:
         worth = min(worth, deadline.seconds_left)
-    share = 1.0 if contracts else 0.5
+    estimate_share = 1.0 if must_contract else 0.5
     try:
-        with cancelling(deadline, Deadline(share * deadline.seconds_left)):
+        with cancelling(deadline, Deadline(estimate_share * deadline.seconds_left)):
             return choose(board, options, worth, engine, begun=begun)
     except Cancelled:
-        if contracts or any_cancelled():
+        if must_contract or any_cancelled():
             raise
         return choose(board, replace(options, method="search"), engine=engine, begun=begun)
 
 
 def ready_search(board: Board, options: Options, engine: Engine) -> None:
-    """Compile the search of a board, and announce what it may need afterwards."""
+    """Compile the search of a board. Announce the kernels of a contraction, which may follow."""
     later = contraction_kernels(board.geometry) if contractible(board, options) else ()
     ready(search_kernels(board.geometry, options, engine), later=later)
 
 
 def likely_searched(board: Board, options: Options) -> bool:
-    """Tell whether a board is so likely to be searched that kernels are compiled for that."""
+    """Return whether a board will probably be searched, so that the search is worth compiling."""
     if not contractible(board, options):
         return True
-    many_clues = board.geometry != NINE or board.clues >= SEARCHED_CLUES
-    return options.method != "contraction" and many_clues
+    if options.method == "contraction":
+        return False
+    return board.geometry != NINE or board.clues >= SEARCHED_CLUES
 
 
 def contractible(board: Board, options: Options) -> bool:
-    """Tell whether the options and the board allow a contraction."""
+    """Return whether the options and the board allow a contraction."""
     return not only_searches(options) and board.given_candidates is None
 
 
 def only_searches(options: Options) -> bool:
-    """Tell whether the options exclude a contraction, whatever the board."""
-    is_limited_search = options.method == "auto" and has_low_limit(options)
-    return options.method == "search" or is_limited_search
+    """Return whether the options exclude a contraction for every board."""
+    if options.method == "search":
+        return True
+    return options.method == "auto" and has_low_limit(options)
 
 
 def has_low_limit(options: Options) -> bool:
-    """Tell whether a search reaches the limit so soon that no estimate is needed."""
+    """Return whether the limit is so low that a search reaches it before an estimate is made."""
     return options.limit is not None and options.limit <= FEW_SOLUTIONS
 
 
 def contraction_kernels(geometry: Geometry) -> Iterator[Kernel]:
-    """Yield the kernels of a contraction; only who asks for the first pays for the import."""
+    """Yield the kernels of a contraction. Its modules are imported when the first is read."""
     with delayed_forks():
         from gpusudoku.planning.contraction import kernels_of
     yield from kernels_of(geometry)
@@ -158,6 +181,7 @@ def contraction_kernels(geometry: Geometry) -> Iterator[Kernel]:
 def _contraction(
     board: Board, roots: Frontier, options: Options, worth: float
 ) -> ContractionPlan | HybridPlan:
+    # Imported lazily: most boards need no contraction.
     with delayed_forks():
-        from gpusudoku.planning.contraction import plan_contraction  # most boards need none
+        from gpusudoku.planning.contraction import plan_contraction
     return plan_contraction(board, roots, options, worth)

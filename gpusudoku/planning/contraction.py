@@ -1,6 +1,6 @@
-"""Plans of contractions: the choice of ``Nine``, ``Join`` or a sum of ``Parts``, and running it.
+"""Plans of contractions: choosing ``Nine``, ``Join`` or a sum of ``Parts``, and running it.
 
-Contractions are imported here, and this module only where one may be needed: most boards need none.
+This module imports contractions. It is itself imported lazily, because most boards need none.
 """
 
 from __future__ import annotations
@@ -33,25 +33,26 @@ from gpusudoku.planning.plan import (
     StepResult,
     TaskCount,
     check_part,
-    found_of,
+    task_counts,
 )
 from gpusudoku.results import ContractionStats, Estimates, Stats
 from gpusudoku.search.frontier import Frontier
 
 MAX_MAPS = 1 << 20
-"""Maps of a stack or band that are listed, at most."""
-LOOK_SHARE = 1 / 2
-LONG_LOOK_SHARE = 1 / 10
-"""The share of another method's time that may be spent on estimating a contraction; and where that
-is more than LONG_LOOK seconds."""
-LONG_LOOK, MAX_LOOK = 1.0, 10.0
-"""See LOOK_SHARE; and the most seconds of all, if there is another method."""
+"""Maps of a stack or band that may be listed."""
+ESTIMATE_SHARE = 1 / 2
+"""The fraction of another method's time that may be spent on estimating a contraction."""
+LONG_ESTIMATE_SHARE = 1 / 10
+"""The fraction that may be spent beyond LONG_ESTIMATE_SECONDS."""
+LONG_ESTIMATE_SECONDS = 1.0
+MAX_ESTIMATE_SECONDS = 10.0
+"""The limit of an estimate if there is another method."""
 WORTH_PARTS = 10.0
-"""If a search takes fewer seconds, a contraction in parts is not worth estimating."""
+"""If a search takes fewer seconds, a contraction in parts is not estimated."""
 
 
 def kernels_of(geometry: Geometry) -> list[Kernel]:
-    """Return the kernels that the contraction of a board and the estimate of its search need."""
+    """Return the kernels that a contraction, and the estimate of a search, need."""
     shape = shape_of(geometry.box_rows, geometry.box_columns)
     kernels = stages().of_one_board() if geometry == NINE else KERNELS
     return [cpu.expand(shape, SearchSettings()), *kernels]
@@ -62,7 +63,10 @@ def plan_contraction(
 ) -> ContractionPlan | HybridPlan:
     """Make the plan of the cheapest contraction; see ``contraction_of``.
 
-    An InputError for a board with candidates, which may not follow from its clues.
+    Raises
+    ------
+    InputError
+        If the board has given candidates: a contraction needs candidates that follow from clues.
     """
     if board.given_candidates is not None:
         raise InputError(
@@ -78,12 +82,21 @@ def plan_contraction(
 def contraction_of(
     board: Board, roots: Frontier, memory: int, worth: float = inf
 ) -> Contraction | Parts | None:
-    """Return the cheapest contraction of a board; None if singles show that it has no solution.
+    """Return the cheapest contraction of a board, or None if singles prove it has no solution.
 
-    The candidates of the board must follow from its clues; ``roots`` is the board, packed. It may
-    take ``memory`` bytes. ``worth`` is the time of another method on one core, in seconds: see
-    ``worth_looking``. TooExpensive is raised, with the figures, if the board would take too long
-    even in parts.
+    Parameters
+    ----------
+    board, roots
+        The board, and the same board packed. Its candidates must follow from its clues.
+    memory
+        The memory that the contraction may use, in bytes.
+    worth
+        The time of another method in seconds on the reference core: see ``estimate_seconds``.
+
+    Raises
+    ------
+    TooExpensive
+        If the board would take too long even in parts.
     """
     simplified = roots.simplified(SearchSettings())
     if not len(simplified):
@@ -91,23 +104,27 @@ def contraction_of(
     candidates = simplified.candidates[0]
     if board.geometry == NINE:
         return Nine(candidates)
-    effort = Effort(worth_looking(worth), worth)
+    effort = Effort(estimate_seconds(worth), worth)
     try:
         join = Join(candidates, board.geometry, most_maps=MAX_MAPS, memory=memory, effort=effort)
         if join.seconds > MAX_SECONDS and worth >= WORTH_PARTS:
             raise TooExpensive(f"too expensive to contract: about {join.seconds:.1e} s")
         return join
-    except TooExpensive as whole:
+    except TooExpensive as error:
         if worth < WORTH_PARTS:
             raise
-        return Parts(board, memory, whole, worth, effort)
+        return Parts(board, memory, error, worth, effort)
 
 
-def worth_looking(worth: float) -> float:
-    """Return the seconds for an estimate, perhaps in vain: a part of the other method's time."""
+def estimate_seconds(worth: float) -> float:
+    """Return the time that estimating a contraction may take, if another method takes ``worth``.
+
+    The estimate is lost time if the other method is chosen, so it is a fraction of ``worth``.
+    """
     if worth == inf:
         return inf
-    return min(LOOK_SHARE * worth, max(LONG_LOOK, LONG_LOOK_SHARE * worth), MAX_LOOK)
+    long_estimate = max(LONG_ESTIMATE_SECONDS, LONG_ESTIMATE_SHARE * worth)
+    return min(ESTIMATE_SHARE * worth, long_estimate, MAX_ESTIMATE_SECONDS)
 
 
 class _InOneStep(Plan):
@@ -116,7 +133,7 @@ class _InOneStep(Plan):
     method = "contraction"
 
     def part(self, number: int, parts: int) -> Portion:
-        """See ``Plan``: tasks that follow each other, as their lists lie in memory."""
+        """See ``Plan``. Takes consecutive tasks, because their lists are adjacent in memory."""
         check_part(number, parts)
         return Portion.of([part_of(self.tasks(), number, parts)])
 
@@ -132,18 +149,20 @@ class _InOneStep(Plan):
             raise Interrupted("interrupted", 0) from None
         if step.interrupted is not None:
             raise step.interrupted
-        stats = self.stats(step.tally, time.perf_counter() - start, step.utilisation)
-        return Outcome(np.array([step.count], object), stats, [0] if step.left else [])
+        stats = self.stats(step.counters, time.perf_counter() - start, step.utilisation)
+        unfinished = [0] if step.remaining else []
+        return Outcome(np.array([step.count], object), stats, unfinished)
 
     def _prepared(self, threads: int) -> int:
-        """Prepare the tasks on so many threads, unless they are, and return their number."""
+        """Prepare the tasks on ``threads`` threads, if necessary, and return their number."""
         return self.tasks()
 
 
 class ContractionPlan(_InOneStep):
-    """The contraction of one board; see ``Plan``. What is left of it are always whole tasks.
+    """The contraction of one board; see ``Plan``. The remaining work is always whole tasks.
 
-    The contraction is None if the board is known to have no solution. It may take ``memory`` bytes.
+    ``contraction`` is None if the board is known to have no solution. ``memory`` is the limit of
+    its memory in bytes.
     """
 
     def __init__(self, contraction: Contraction | None, memory: int) -> None:
@@ -167,27 +186,34 @@ class ContractionPlan(_InOneStep):
         portion.check(self._prepared(engine.threads), 0)
         job = Job(1, suspend_after=seconds)
         sums = Sums()
-        tally = WorkCounters()
+        counters = WorkCounters()
         interrupted = None
         try:
             if self._contraction is None:
-                job.run([], [])  # nothing to do, but it may be cancelled
+                job.run([], [])  # nothing to do, but the job may be cancelled
             else:
-                tally = engine.contract(self._contraction, portion.tasks, job, self._memory, sums)
+                counters = engine.contract(
+                    self._contraction, portion.tasks, job, self._memory, sums
+                )
         except Interrupted as error:
             interrupted = error
-        found = tuple(TaskCount(*each) for each in sorted(sums, key=lambda each: each[0].start))
-        left = Portion.of(task.payload for task in job.left) if job.has_run else portion
-        return StepResult(found, left, tally, job.seconds, job.utilisation, interrupted)
+        counts = [TaskCount(tasks, count) for tasks, count in sums]
+        counts.sort(key=lambda task_count: task_count.tasks.start)
+        remaining = portion
+        if job.has_run:
+            remaining = Portion.of(task.payload for task in job.left)
+        return StepResult(
+            tuple(counts), remaining, counters, job.seconds, job.utilisation, interrupted
+        )
 
     def stats(
-        self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
+        self, counters: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
     ) -> ContractionStats:
         """See ``Plan``."""
-        listing_seconds = 0.0 if self._contraction is None else self._contraction.listing_seconds
-        seconds += listing_seconds
-        gpu = ", ".join(tally.gpus)
-        return ContractionStats(tally.products, seconds, utilisation, bool(gpu), gpu)
+        if self._contraction is not None:
+            seconds += self._contraction.listing_seconds
+        gpu = ", ".join(counters.gpus)
+        return ContractionStats(counters.products, seconds, utilisation, bool(gpu), gpu)
 
     def _prepared(self, threads: int) -> int:
         if self._contraction is None:
@@ -222,32 +248,37 @@ class HybridPlan(_InOneStep):
         geometry = self._parts.geometry
         portion.check(self.tasks(), geometry.cells)
         numbers = sorted(portion.unfinished)
-        place = {number: index for index, number in enumerate(numbers)}
-        begun = zip(portion.task_of.tolist(), portion.boards, strict=True)
-        todo = [(number, BoardPart(board, geometry)) for number, board in begun]
-        todo += [(number, self._parts.tasks[number]) for run in portion.tasks for number in run]
-        tasks = [Task([(place[number], part)], 1 / len(todo)) for number, part in todo]
+        # The job counts the solutions of the tasks by their index in ``numbers``.
+        index_of = {number: index for index, number in enumerate(numbers)}
+        parts = [
+            (number, BoardPart(board, geometry))
+            for number, board in zip(portion.task_of.tolist(), portion.boards, strict=True)
+        ]
+        for whole_tasks in portion.tasks:
+            parts += [(number, self._parts.tasks[number]) for number in whole_tasks]
+        tasks = [Task([(index_of[number], part)], 1 / len(parts)) for number, part in parts]
         job = Job(len(numbers), suspend_after=seconds)
         threads = min(engine.threads, self._parts.most_threads(self._memory))
-        tally = WorkCounters()
+        counters = WorkCounters()
         interrupted = None
         try:
-            tally = contract_parts(self._parts, tasks, job, threads)
+            counters = contract_parts(self._parts, tasks, job, threads)
         except Interrupted as error:
             interrupted = error
-        left = portion
+        remaining = portion
         if job.has_run:
-            rest = [each for task in job.left for each in task.payload]
-            left = Portion.of_boards(
-                np.array([part.candidates for _, part in rest], np.uint64),
-                np.array([numbers[index] for index, _ in rest], np.int64),
+            remaining_parts = [indexed_part for task in job.left for indexed_part in task.payload]
+            remaining = Portion.of_boards(
+                np.array([part.candidates for _, part in remaining_parts], np.uint64),
+                np.array([numbers[index] for index, _ in remaining_parts], np.int64),
                 np.array([part.candidates for part in self._parts.tasks], np.uint64),
             )
-        found = found_of(numbers, job.counts, left)
-        return StepResult(found, left, tally, job.seconds, job.utilisation, interrupted)
+        counts = task_counts(numbers, job.counts, remaining)
+        return StepResult(counts, remaining, counters, job.seconds, job.utilisation, interrupted)
 
     def stats(
-        self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
+        self, counters: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
     ) -> ContractionStats:
         """See ``Plan``."""
-        return ContractionStats(tally.products, self._parts.listing_seconds + seconds, utilisation)
+        seconds += self._parts.listing_seconds
+        return ContractionStats(counters.products, seconds, utilisation)

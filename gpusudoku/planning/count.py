@@ -1,8 +1,8 @@
-"""Counting one board by a plan, or blocks of boards, together where that is quicker.
+"""Counting one board by a plan, and counting blocks of boards.
 
-All boards of a block are searched for a few solutions, and boards with more are counted one by one,
-so that no other waits for them. With method ``auto`` those of 9x9 cells are contracted, and the
-others planned.
+All boards of a block are first searched together, for a few solutions of each. Boards with more
+solutions are then counted individually, so that no other board waits for them. With method
+``auto``, 9x9 boards are contracted, and a plan is chosen for other boards.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ from gpusudoku.results import (
 from gpusudoku.search.frontier import Frontier, node_seconds
 
 CONTRACTED_BOARDS = 1 << 10
-"""The most boards that are contracted together: later ones of a block may cost a hundred times the
-earlier ones."""
+"""Boards that are contracted together. More would not be faster, and the boards at the end of a
+block can take a hundred times as long as those at its start."""
 MIXED_BOARDS = 1 << 14
-"""The most boards in a block of which some may be contracted."""
+"""Boards of a block in which some may be contracted."""
 SEARCHED_SOLUTIONS = 64
-"""Boards of a batch with fewer solutions are not worth contracting."""
+"""Boards of a batch with fewer solutions are searched, because that is faster than contracting."""
 TOGETHER_SECONDS = 1.0
-"""With a time limit boards are searched together for no longer, and then each by itself: blocks
-seldom take that long, and a board that takes longer than its time keeps its block waiting."""
+"""The time limit of a search of several boards, if each board has a time limit. Such searches
+rarely take as long. A board that does would keep the other boards of its block waiting."""
 
 
 def count_batches(
@@ -70,10 +70,15 @@ def count_batches(
 ) -> Generator[ResultBlock, None, None]:
     """Count boards in blocks, in their order.
 
-    ``lines_of`` makes the ``lines`` of results, in the threads that count them.
+    ``lines_of`` makes the ``lines`` of results. It runs in the threads that count them.
     """
-    contracts = options.method == "contraction"
-    most = CONTRACTED_BOARDS if contracts else MIXED_BOARDS
+    must_contract = options.method == "contraction"
+    if only_searches(options):
+        max_boards = engine.max_boards
+    elif must_contract:
+        max_boards = CONTRACTED_BOARDS
+    else:
+        max_boards = MIXED_BOARDS
 
     def count(block: Batch, alone: bool) -> Generator[Any, None, None]:
         for results in count_block(block, options, engine, alone=alone):
@@ -81,18 +86,15 @@ def count_batches(
                 results = replace(results, lines=lines_of(results))
             yield results
 
-    return in_blocks(
-        batches,
-        engine.most_boards if only_searches(options) else most,
-        count,
-        1 if contracts else engine.side_by_side,
-    )
+    # All threads contract a block together, so only one block is in work then.
+    blocks_in_work = 1 if must_contract else engine.parallel_blocks
+    return in_blocks(batches, max_boards, count, blocks_in_work)
 
 
 def count_each(
     batches: Iterable[Batch], options: Options, engine: Engine
 ) -> Generator[ResultBlock, None, None]:
-    """Count every board by itself, so that its statistics are its own."""
+    """Count every board individually, so that each has its own statistics."""
     for batch in batches:
         for board in batch.singles():
             yield ResultBlock.of(board, count_alone(board, options, engine), options.limit)
@@ -106,60 +108,77 @@ def count_block(
     *,
     alone: bool = False,
 ) -> Generator[ResultBlock | Deferred[ResultBlock], None, None]:
-    """Count boards of one geometry; those that take long one by one, as they are asked for.
+    """Count boards of one geometry. Slow boards are counted one by one, when their result is read.
 
-    If the block is searched ``alone``, beside others, those that take long are deferred. A
-    TooExpensive as of ``count_board``.
+    ``alone`` means that one thread counts the block while others count other blocks. Then slow
+    boards are deferred: all threads count them together.
+
+    Raises
+    ------
+    TooExpensive
+        As ``count_board`` does.
     """
     if options.method == "contraction":
         for index, count in enumerate(_contracted(block, options, engine, max_seconds)):
             yield ResultBlock.of(block.part(index, index + 1), count, options.limit)
+        return
+    # A GPU that the user asked for searches more solutions than a CPU would.
+    prefers_search = options.method == "search" or engine.has_gpu
+    search_limit = FEW_SOLUTIONS if prefers_search else SEARCHED_SOLUTIONS
+    is_limited = has_low_limit(options)
+    limited_options = options if is_limited else replace(options, limit=search_limit)
+    searcher = engine.for_block if alone else engine
+    outcome = search_block(block, together(limited_options), searcher)
+    is_slow = np.zeros(len(block), bool)
+    if not is_limited:
+        is_slow = outcome.numbers >= search_limit
+    is_slow[list(outcome.unfinished)] = True
+    results = _mixed(block, outcome, is_slow, options, engine, max_seconds)
+    if alone and is_slow.any():
+        yield Deferred(results)
     else:
-        # A GPU that was asked for is not to be idle.
-        visits = options.method == "search" or engine.has_gpu
-        few = FEW_SOLUTIONS if visits else SEARCHED_SOLUTIONS
-        is_limited = has_low_limit(options)
-        limited = options if is_limited else replace(options, limit=few)
-        searcher = engine.for_block if alone else engine
-        searched = search_block(block, together(limited), searcher)
-        many = (searched.numbers >= few) & (not is_limited)
-        many[list(searched.unfinished)] = True
-        rest = _mixed(block, searched, many, options, engine, max_seconds)
-        if alone and many.any():
-            yield Deferred(rest)
-        else:
-            yield from rest
+        yield from results
 
 
 def count_alone(board: Batch, options: Options, engine: Engine, max_seconds: float = inf) -> Count:
-    """Count the board of a batch of one as ``count_board`` does, and tell the watch which it is."""
+    """Count the only board of a batch as ``count_board`` does, and show the watch that board."""
     with current_watch().working_on(board):
         return count_board(board[0], options, engine, max_seconds)
 
 
 def together(options: Options) -> Options:
-    """Return the options with the time limit of boards that are searched together."""
-    seconds = options.seconds
-    return options if seconds is None else replace(options, seconds=min(seconds, TOGETHER_SECONDS))
+    """Return the options for a search of several boards: the time limit may be shorter."""
+    if options.seconds is None:
+        return options
+    return replace(options, seconds=min(options.seconds, TOGETHER_SECONDS))
 
 
 def find_solutions(
     block: Batch, options: Options, engine: Engine, *, watched: bool = False
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], Outcome[SearchStats]]:
-    """Search the boards of a block together, up to a limit that is set or a little beyond.
+    """Search the boards of a block together, with a limit.
 
-    Returns the solutions, uint8 (k, n * n), and the indices of their boards, int64 (k), both in the
-    order in which they were found, and the outcome of the search.
+    Returns
+    -------
+    solutions
+        uint8 (k, n * n), in the order in which they were found. There may be a few more than the
+        limit of a board.
+    boards
+        int64 (k), the index of the board of each solution.
+    outcome
+        The outcome of the search.
     """
-    found: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
-    outcome = search_block(
-        block, options, engine, lambda *solutions: found.append(solutions), watched=watched
-    )
-    if len(found) == 1:
-        return *found[0], outcome
-    rows = [np.empty((0, block.geometry.cells), np.uint8), *(rows for rows, _ in found)]
-    roots = [np.empty(0, np.int64), *(roots for _, roots in found)]
-    return np.concatenate(rows), np.concatenate(roots), outcome
+    chunks: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
+
+    def append(rows: NDArray[np.uint8], roots: NDArray[np.int64]) -> None:
+        chunks.append((rows, roots))
+
+    outcome = search_block(block, options, engine, append, watched=watched)
+    if len(chunks) == 1:
+        return *chunks[0], outcome
+    all_rows = [np.empty((0, block.geometry.cells), np.uint8), *(rows for rows, _ in chunks)]
+    all_roots = [np.empty(0, np.int64), *(roots for _, roots in chunks)]
+    return np.concatenate(all_rows), np.concatenate(all_roots), outcome
 
 
 def search_block(
@@ -170,10 +189,10 @@ def search_block(
     *,
     watched: bool = False,
 ) -> Outcome[SearchStats]:
-    """Search all boards of a block as one frontier, a single board quickly at first.
+    """Search all boards of a block as one frontier. A single board has a quick search first.
 
-    ``on_solutions`` is that of ``SearchPlan.run``. Progress is reported only if ``watched``: that
-    of a block of a batch would mislead.
+    ``on_solutions`` is that of ``SearchPlan.run``. Progress is reported only if ``watched``:
+    progress of one block of a batch would be misleading.
     """
     begun = None
     with nullcontext() if watched else watching(None):
@@ -185,16 +204,16 @@ def search_block(
             return quick_outcome(begun, options, engine)
         roots = Frontier.of(block) if begun is None else begun.roots
         plan = SearchPlan(roots, options, begun=begun)
-        deadline = Deadline(options.seconds or inf)  # without the time of compiling
+        deadline = Deadline(options.seconds or inf)  # paused while kernels are compiled
         return plan.run(engine, on_solutions=on_solutions, deadline=deadline)
 
 
 def quick_search(
     board: Batch, options: Options, engine: Engine, *, listed: bool = False
 ) -> BegunSearch | None:
-    """Search the board of a batch of one quickly; None if it is to be planned from the start.
+    """Search the only board of a batch for a short time; None if the options exclude that.
 
-    Its solutions are listed if that is asked for.
+    ``listed`` means that the search also returns its solutions.
     """
     if options.method == "contraction" or options.cutoff is not None:
         return None
@@ -214,93 +233,103 @@ def quick_search(
 
 def _mixed(
     block: Batch,
-    searched: Outcome[SearchStats],
-    many: NDArray[np.bool_],
+    outcome: Outcome[SearchStats],
+    is_slow: NDArray[np.bool_],
     options: Options,
     engine: Engine,
     max_seconds: float,
 ) -> Generator[ResultBlock, None, None]:
-    """Take the counts of boards with few solutions, and count the others as suits each."""
-    are_nine = is_nine(block.geometry, block.candidates)
-    slow: list[int] = np.flatnonzero(many).tolist()
-    # With a time limit each is counted alone, to search where a contraction does not end in time.
-    if are_nine and not only_searches(options) and slow and options.seconds is None:
-        counts = _contracted(block.chosen(many), options, engine, max_seconds)
+    """Yield the counts of boards that the search finished, and count each slow board."""
+    all_nine = is_nine(block.geometry, block.candidates)
+    slow_boards: list[int] = np.flatnonzero(is_slow).tolist()
+    # With a time limit each board is counted alone, so that it is searched if a contraction does
+    # not end in time.
+    if all_nine and not only_searches(options) and slow_boards and options.seconds is None:
+        counts = _contracted(block.chosen(is_slow), options, engine, max_seconds)
     else:
         counts = (
             count_alone(block.part(index, index + 1), options, engine, max_seconds)
-            for index in slow
+            for index in slow_boards
         )
-    # Boards that are searched together may exceed the limit a little.
-    known = np.minimum(searched.numbers[many], SEARCHED_SOLUTIONS).tolist()
-    others = (
-        ResultBlock.of(block.part(index, index + 1), _at_least(number, count), options.limit)
-        for index, number, count in zip(slow, known, counts, strict=True)
+    # The limit: boards that are searched together may exceed it a little.
+    lower_bounds = np.minimum(outcome.numbers[is_slow], SEARCHED_SOLUTIONS).tolist()
+    slow_results = (
+        ResultBlock.of(block.part(index, index + 1), _at_least(bound, count), options.limit)
+        for index, bound, count in zip(slow_boards, lower_bounds, counts, strict=True)
     )
-    return in_turn(counts_of(block, searched, options, engine), slow, others)
+    return in_turn(counts_of(block, outcome, options, engine), slow_boards, slow_results)
 
 
 def in_turn(
-    results: ResultBlock, slow: Sequence[int], others: Iterator[ResultBlock]
+    results: ResultBlock, slow_boards: Sequence[int], slow_results: Iterator[ResultBlock]
 ) -> Generator[ResultBlock, None, None]:
-    """Yield results in the order of the boards; those of slow boards come from ``others``."""
-    start, continued = 0, False
-    for index in [*slow, len(results)]:
+    """Yield results in the order of the boards, those of slow boards from ``slow_results``."""
+    start = 0
+    continued = False
+    for index in [*slow_boards, len(results)]:
         if start < index:
             yield replace(results.part(start, index), continued=continued)
             continued = True
-        yield from islice(others, 1)  # after the last slow board there are none
+        # After the last slow board ``slow_results`` is exhausted, and this yields nothing.
+        yield from islice(slow_results, 1)
         start = index + 1
 
 
-def _at_least(known: int, count: Count) -> Count:
-    """Raise a count that ended early to a number of solutions that are known."""
-    return count if count.exact or count.count >= known else replace(count, count=known)
+def _at_least(lower_bound: int, count: Count) -> Count:
+    """Return a count, raised to a lower bound that an earlier search proved, unless it is exact."""
+    if count.exact or count.count >= lower_bound:
+        return count
+    return replace(count, count=lower_bound)
 
 
 def _contracted(
     block: Batch, options: Options, engine: Engine, max_seconds: float
 ) -> Iterator[Count]:
-    """Contract every board: cheap 9x9 boards each on one thread, others each on all."""
+    """Contract every board: cheap 9x9 boards one per thread, other boards on all threads."""
     options = replace(options, method="contraction")
-    are_nine = is_nine(block.geometry, block.candidates)
-    for first in range(0, len(block), CONTRACTED_BOARDS):
-        boards = block.part(first, first + CONTRACTED_BOARDS)
+    all_nine = is_nine(block.geometry, block.candidates)
+    for start in range(0, len(block), CONTRACTED_BOARDS):
+        boards = block.part(start, start + CONTRACTED_BOARDS)
         counts = [0] * len(boards)
         expensive = set(range(len(boards)))
         seconds = 0.0
-        if are_nine:
+        if all_nine:
             with delayed_forks():
                 from gpusudoku.contraction.nine.batch import contract_cheap  # imported lazily, too
 
-            start = time.perf_counter()
-            counts, left = contract_cheap(boards, engine.threads, options.memory)
-            expensive = set(left)
-            seconds = time.perf_counter() - start
+            start_time = time.perf_counter()
+            counts, remaining = contract_cheap(boards, engine.threads, options.memory)
+            expensive = set(remaining)
+            seconds = time.perf_counter() - start_time
         stats = ContractionStats(products=0, seconds=seconds, utilisation=())
-        cheap = Outcome(numbers_of(counts), stats)
-        for index, count in enumerate(counts_of(boards, cheap, options, engine)):
+        cheap_outcome = Outcome(numbers_of(counts), stats)
+        for index, count in enumerate(counts_of(boards, cheap_outcome, options, engine)):
             if index in expensive:
                 count = count_alone(boards.part(index, index + 1), options, engine, max_seconds)
             yield count
 
 
 def count_board(board: Board, options: Options, engine: Engine, max_seconds: float = inf) -> Count:
-    """Search a board quickly; if that does not finish it, choose a plan, and run it.
+    """Count a board: by a quick search, or else by choosing a plan and running it.
 
-    A TooExpensive as of ``choose``, or if it should take more than ``max_seconds`` on one core;
-    after Ctrl-C an Interrupted, whose ``count`` is a lower bound.
+    Raises
+    ------
+    TooExpensive
+        As ``choose`` does, and if the count is expected to take more than ``max_seconds`` on the
+        reference core.
+    Interrupted
+        After Ctrl-C. Its ``count`` is a lower bound.
     """
-    known = 0
+    lower_bound = 0
     try:
         quick = quick_search(Batch.of([board]), options, engine)
         if quick is not None and quick.is_finished:
             return _quick_count(board, quick, options, engine)
         if quick is not None:
-            known = quick.number
+            lower_bound = quick.number
         deadline = Deadline(options.seconds or inf)
         plan = choose_in_time(board, options, engine, deadline, max_seconds, quick)
-        # Without a bound, the time of a plan is not estimated for this.
+        # ``plan.seconds`` may cost an estimate, so it is not read without need.
         if max_seconds < inf and plan.seconds > max_seconds:
             raise TooExpensive(
                 "too expensive: this needs counts of solutions, and one of these should take about"
@@ -309,22 +338,23 @@ def count_board(board: Board, options: Options, engine: Engine, max_seconds: flo
             )
         with deadline.paused():
             current_watch().planned(plan, board)
-            if not has_low_limit(options):  # else it is short
+            # A search with a low limit is too short for a GPU.
+            if not has_low_limit(options):
                 engine = engine.best(plan, board.geometry)
-        return _at_least(known, run_plan(plan, board, options, engine, deadline))
+        return _at_least(lower_bound, run_plan(plan, board, options, engine, deadline))
     except Cancelled:
         if any_cancelled():
             raise
         # The time limit passed before the first task.
         stats = ContractionStats(products=0, seconds=options.seconds or 0.0, utilisation=())
-        count = Count(board, known, False, "cpu", engine.threads, stats)
+        count = Count(board, lower_bound, False, "cpu", engine.threads, stats)
         return replace(count, ended_after=options.seconds)
     except KeyboardInterrupt:
-        raise interrupted(known) from None
+        raise interrupted(lower_bound) from None
 
 
 def _quick_count(board: Board, quick: BegunSearch, options: Options, engine: Engine) -> Count:
-    """Make the count of a quick search that is finished, whose time is known exactly now."""
+    """Return the count of a finished quick search, with its exact time in place of an estimate."""
     seconds = quick.counters.nodes * node_seconds(quick.remaining.shape)
     estimates = Estimates(seconds) if contractible(board, options) else Estimates()
     current_watch().planned(FinishedPlan("search", seconds, estimates), board)
@@ -334,7 +364,7 @@ def _quick_count(board: Board, quick: BegunSearch, options: Options, engine: Eng
 def run_plan(
     plan: Plan, board: Board, options: Options, engine: Engine, deadline: Deadline | None = None
 ) -> Count:
-    """Run the plan of a board; after Ctrl-C the ``count`` of the Interrupted is a lower bound."""
+    """Run the plan of a board. After Ctrl-C, ``count`` of the Interrupted is a lower bound."""
     try:
         outcome = plan.run(engine, deadline=deadline)
     except Cancelled:
@@ -347,24 +377,27 @@ def run_plan(
 def _count_of(
     board: Board, outcome: Outcome[Stats], estimates: Estimates, options: Options, engine: Engine
 ) -> Count:
+    """Return the count of one board. Threads may have found more solutions than the limit."""
     limit = options.limit
     [count] = outcome.counts
     stats = outcome.stats
     ended_after = options.seconds if outcome.unfinished else None
     exact = ended_after is None and (limit is None or count < limit)
-    shown = count if limit is None else min(count, limit)
+    if limit is not None:
+        count = min(count, limit)
     device, jobs = worked_on(stats, engine)
-    return Count(board, shown, exact, device, jobs, stats, estimates, ended_after)
+    return Count(board, count, exact, device, jobs, stats, estimates, ended_after)
 
 
 def counts_of(
     boards: Batch, outcome: Outcome[Stats], options: Options, engine: Engine
 ) -> ResultBlock:
-    """The counts of boards that were counted together, none above the limit."""
+    """Return the counts of boards that were counted together, none above the limit."""
     limit = options.limit
     numbers = outcome.numbers
     stats = outcome.stats
-    if numbers.dtype == np.uint64:  # found by ones and twos, and so far below 2^63
+    # A search adds solutions one or two at a time, so its counts are far below 2^63.
+    if numbers.dtype == np.uint64:
         numbers = numbers.astype(np.int64)
     if limit is not None and (numbers.dtype == object or limit < 1 << 63):
         numbers = np.minimum(numbers, limit)
@@ -372,16 +405,19 @@ def counts_of(
 
 
 def worked_on(stats: Stats, engine: Engine) -> tuple[str, int]:
-    """Name the device that did some work of an engine, and tell how many workers it had."""
+    """Return the device that did the work of an engine, and the number of its workers."""
     device = engine.kind
     workers = engine.workers
+    # GPUs do not add the products of every contraction.
     if isinstance(stats, ContractionStats) and device == "cuda" and not stats.on_gpu:
         device = "cpu"
         workers = engine.threads
     return device, len(stats.utilisation) or workers
 
 
-def interrupted(least: int) -> Interrupted:
-    """Make the error of an interrupted count that had found so many solutions."""
-    found = f": at least {least} solutions" if least else ""
-    return Interrupted(f"interrupted{found}", least)
+def interrupted(lower_bound: int) -> Interrupted:
+    """Return the error for an interrupted count with a lower bound."""
+    message = "interrupted"
+    if lower_bound:
+        message += f": at least {lower_bound} solutions"
+    return Interrupted(message, lower_bound)

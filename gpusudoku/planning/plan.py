@@ -1,9 +1,9 @@
-"""Plans: a count, ready to run, in numbered tasks that can run apart; and the state of such work.
+"""Plans: a count, divided into numbered tasks that can run anywhere, and the state of its work.
 
-A step of work at some tasks finds numbers of solutions that add up, and leaves a rest: tasks that
-are not begun, and boards left of tasks that are. What was found and what is left always belong
-together: saved together, they can be resumed by any process on any machine, and no solution is lost
-or counted twice.
+A step works on some tasks. It returns numbers of solutions, which add up, and the remaining work:
+tasks that have not begun, and boards that remain of tasks that have. A ``StepResult`` has both, so
+that they are saved together. Any process on any machine can resume from there, and no solution is
+lost or counted twice.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.jobs.cancel import Deadline
 from gpusudoku.results import Estimates, Stats
 
-Done = TypeVar("Done", bound=Stats, covariant=True)
+PlanStats = TypeVar("PlanStats", bound=Stats, covariant=True)
 
 
-class Outcome(NamedTuple, Generic[Done]):
+class Outcome(NamedTuple, Generic[PlanStats]):
     """The result of running a plan."""
 
     numbers: NDArray[Any]
-    """uint64 or object (roots): the solutions of every root, which may exceed the limit."""
-    stats: Done
+    """uint64 or object (roots): the number of solutions of every root. It may exceed the limit."""
+    stats: PlanStats
     unfinished: Sequence[int] = ()
-    """The roots that are not finished, as the deadline passed: their numbers are lower bounds."""
+    """The roots that the deadline ended. Their numbers are lower bounds."""
 
     @property
     def counts(self) -> list[int]:
@@ -41,15 +41,15 @@ class Outcome(NamedTuple, Generic[Done]):
 
 
 class Plan(Protocol):
-    """A way to count one board, ready to run: packed, priced, and split into tasks.
+    """A way to count one board, with an estimated time, divided into numbered tasks.
 
-    Its tasks are numbered. They depend on the board, the options and the version alone, never on
-    threads, device or speed, so that the counts of all tasks add up wherever each of them is run.
-    An engine groups them, or splits them further, as suits it.
+    The tasks depend on the board, the options and the version only, never on threads, device or
+    speed. Therefore each task can run anywhere, and the counts of all tasks add up. An engine
+    may run several tasks together, or split them further.
     """
 
     estimates: Estimates
-    """The estimates made before this plan was chosen."""
+    """The estimates from which this plan was chosen."""
 
     @property
     def method(self) -> str:
@@ -57,40 +57,48 @@ class Plan(Protocol):
 
     @property
     def seconds(self) -> float:
-        """The price: the expected time on one core, in seconds of a machine of 2024."""
+        """The estimated time, in seconds on the reference core."""
 
     def tasks(self) -> int:
-        """Return the number of tasks. To find it may take a part of the work."""
+        """Return the number of tasks. This may make the tasks first, which is part of the work."""
 
     def part(self, number: int, parts: int) -> Portion:
-        """Return part ``number``, from 1 on, of all tasks in ``parts`` parts; some may be empty.
+        """Return part ``number`` (from 1) of ``parts`` parts of all tasks. It may be empty.
 
-        InputError if there is no such part.
+        Raises
+        ------
+        InputError
+            If ``number`` is not from 1 to ``parts``.
         """
 
     def run(self, engine: Engine, *, deadline: Deadline | None = None) -> Outcome[Stats]:
-        """Run all tasks, or end at a deadline; for one thread at a time.
+        """Run all tasks, until a deadline. Not thread-safe.
 
-        Cancelled is raised if the deadline passes before the first task.
-        After Ctrl-C or a cancellation Interrupted is raised; its ``count`` is a lower bound.
+        Raises
+        ------
+        Cancelled
+            If the deadline passes before the first task.
+        Interrupted
+            After Ctrl-C or a cancellation. Its ``count`` is a lower bound.
         """
 
     def step(self, engine: Engine, portion: Portion, *, seconds: float = inf) -> StepResult:
-        """Work at a portion of a plan of one board for about so many seconds.
+        """Work on a portion of a plan of one board for about ``seconds``.
 
-        The workers stop where that is no work lost: after hundredths of a second, or a second where
-        boards are contracted in parts. Ctrl-C and cancellations do not raise, but end the step;
-        unless Ctrl-C comes before or after its job: then the step has not been made.
+        The workers stop where no work is lost. That takes hundredths of a second, or a second if
+        the board is contracted in parts. Ctrl-C and cancellations during the job end the step and
+        are returned as ``interrupted``. Ctrl-C before or after the job is raised; then the step has
+        no result.
         """
 
     def stats(
-        self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
+        self, counters: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
     ) -> Stats:
-        """Return the statistics of a run, in one go or in steps, in which so much was done."""
+        """Return the statistics of a run with these counters and times."""
 
 
 class FinishedPlan(NamedTuple):
-    """The facts of a plan, for watches, of a search that was finished before it was planned."""
+    """What a ``Watch`` shows of a plan, for a search that ended before a plan was made."""
 
     method: str
     seconds: float
@@ -99,11 +107,11 @@ class FinishedPlan(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Portion:
-    """Some of a plan's work: whole tasks, and boards that are left of others.
+    """Work of a plan: whole tasks, and boards that remain of tasks that have begun.
 
-    ``tasks`` are runs of task numbers, of step 1, none empty. ``boards`` is (k, words), one
-    board a row as the plan packs it, and ``task_of``, int64 (k), the task that each descends from.
-    No task is in both.
+    ``tasks`` are ranges of task numbers, with step 1, none empty. ``boards`` is (k, words), with
+    one board per row as the plan packs it. ``task_of``, int64 (k), is the task to which each board
+    belongs. No task is in both.
     """
 
     tasks: tuple[range, ...]
@@ -120,100 +128,116 @@ class Portion:
     def of_boards(
         cls, boards: NDArray[Any], task_of: NDArray[np.int64], whole: NDArray[Any]
     ) -> Portion:
-        """Make a portion of boards; one that is still the ``whole`` of its task becomes a task.
+        """Make a portion of boards. A board that is still the whole of its task becomes a task.
 
-        The last is (tasks, words), the board of every task.
+        ``whole`` is (tasks, words), the board of every task.
         """
         if not len(boards):
             return cls.of([])
-        begun = (boards != whole[task_of]).any(axis=1)
-        fresh = runs(np.sort(task_of[~begun]).tolist())
-        return cls(tuple(fresh), boards[begun], task_of[begun])
+        has_begun = (boards != whole[task_of]).any(axis=1)
+        whole_tasks = ranges_of(np.sort(task_of[~has_begun]).tolist())
+        return cls(tuple(whole_tasks), boards[has_begun], task_of[has_begun])
 
     @classmethod
     def joined(cls, portions: Sequence[Portion]) -> Portion:
         """Join portions of one plan."""
-        begun = [portion for portion in portions if len(portion.boards)]
-        whole = cls.of(run for portion in portions for run in portion.tasks)
-        if not begun:
-            return whole
-        boards = np.concatenate([portion.boards for portion in begun])
-        return cls(whole.tasks, boards, np.concatenate([portion.task_of for portion in begun]))
+        with_boards = [portion for portion in portions if len(portion.boards)]
+        whole_tasks = cls.of(tasks for portion in portions for tasks in portion.tasks)
+        if not with_boards:
+            return whole_tasks
+        boards = np.concatenate([portion.boards for portion in with_boards])
+        task_of = np.concatenate([portion.task_of for portion in with_boards])
+        return cls(whole_tasks.tasks, boards, task_of)
 
     def __bool__(self) -> bool:
-        """Tell whether there is anything to do."""
+        """Return whether there is any work."""
         return bool(self.tasks) or len(self.boards) > 0
 
     def __len__(self) -> int:
-        """Count the tasks that are not begun, and the boards: the most portions to be had."""
+        """Return the number of whole tasks and boards, into which the portion can be split."""
         return sum(map(len, self.tasks)) + len(self.boards)
 
     @property
     def unfinished(self) -> set[int]:
         """The numbers of all tasks that are not finished."""
-        numbers = {number for run in self.tasks for number in run}
+        numbers = {number for tasks in self.tasks for number in tasks}
         return numbers | set(self.task_of.tolist())
 
     def split(self, max_portions: int) -> list[Portion]:
-        """Divide it into at most ``max_portions`` portions, none empty, round-robin."""
-        parts = max(1, min(max_portions, len(self)))
-        numbers = [number for run in self.tasks for number in run]
-        return [
-            Portion(
-                tuple(runs(numbers[part::parts])),
-                self.boards[parts - 1 - part :: parts],
-                self.task_of[parts - 1 - part :: parts],
+        """Divide the work round-robin into at most ``max_portions`` portions, none empty."""
+        portion_count = max(1, min(max_portions, len(self)))
+        numbers = [number for tasks in self.tasks for number in tasks]
+        portions = []
+        for index in range(portion_count):
+            # Boards are distributed from the last portion back, tasks from the first on, so that
+            # the numbers of pieces differ by one at most.
+            board_start = portion_count - 1 - index
+            portions.append(
+                Portion(
+                    tuple(ranges_of(numbers[index::portion_count])),
+                    self.boards[board_start::portion_count],
+                    self.task_of[board_start::portion_count],
+                )
             )
-            for part in range(parts)
-        ]
+        return portions
 
-    def check(self, tasks: int, words: int) -> None:
-        """Check that it is a portion of a plan with so many tasks, whose boards have so many words.
+    def check(self, task_count: int, words: int) -> None:
+        """Check that this is work of a plan of ``task_count`` tasks with ``words`` words a board.
 
-        It may come from a damaged file: InputError for tasks or boards that cannot be the plan's,
-        or a task that is there twice.
+        Raises
+        ------
+        InputError
+            If a task or board cannot belong to such a plan, or a task occurs twice: the portion may
+            come from a damaged file.
         """
-        # No set is made of the tasks before their bounds are known to be right.
-        right = all(0 <= run.start < run.stop <= tasks and run.step == 1 for run in self.tasks)
-        number = sum(map(len, self.tasks)) if right else 0
-        right = right and number <= tasks
-        if right and len(self.task_of):
-            right = self.task_of.min() >= 0 and self.task_of.max() < tasks
-            right = right and self.boards.shape == (len(self.task_of), words)
-        if right:
-            right = number + len(set(self.task_of.tolist())) == len(self.unfinished)
-        if not right:
-            raise InputError(f"no portion of a plan of {tasks} tasks")
+        if not self._fits(task_count, words):
+            raise InputError(f"no portion of a plan of {task_count} tasks")
+
+    def _fits(self, task_count: int, words: int) -> bool:
+        for tasks in self.tasks:
+            if not 0 <= tasks.start < tasks.stop <= task_count or tasks.step != 1:
+                return False
+        # Checked before any set of tasks is made: a damaged file could ask for a huge one.
+        whole_task_count = sum(map(len, self.tasks))
+        if whole_task_count > task_count:
+            return False
+        if len(self.task_of):
+            if self.task_of.min() < 0 or self.task_of.max() >= task_count:
+                return False
+            if self.boards.shape != (len(self.task_of), words):
+                return False
+        begun_task_count = len(set(self.task_of.tolist()))
+        return whole_task_count + begun_task_count == len(self.unfinished)
 
 
 class TaskCount(NamedTuple):
-    """The solutions found of some tasks that follow each other."""
+    """The number of solutions of consecutive tasks."""
 
     tasks: range
     solutions: int
-    """Exact at any size; of a task that is not finished, those so far."""
+    """Exact at any size. For an unfinished task, the number so far."""
 
 
 @dataclass(frozen=True)
 class StepResult:
-    """The result of a step of work at a portion."""
+    """The result of a step: work on a portion for some time."""
 
-    found: tuple[TaskCount, ...]
-    """New solutions of every task that was worked at, or of runs of them."""
-    left: Portion
-    """The work that is left."""
-    tally: WorkCounters = field(default_factory=WorkCounters)
-    """The work that was done. An interrupt leaves none."""
+    counts: tuple[TaskCount, ...]
+    """New solutions of every task, or of consecutive tasks, on which the step worked."""
+    remaining: Portion
+    """The work that remains."""
+    counters: WorkCounters = field(default_factory=WorkCounters)
+    """Counters of the work. They are 0 after an interrupt."""
     seconds: float = 0.0
     utilisation: tuple[float, ...] = ()
-    """For every worker the share of these seconds in which it worked."""
+    """For every worker, the fraction of ``seconds`` in which it worked."""
     interrupted: Interrupted | None = None
-    """The Ctrl-C or cancellation that ended it early; the caller raises it once all is saved."""
+    """The Ctrl-C or cancellation that ended the step. The caller saves the step, then raises it."""
 
     @property
     def count(self) -> int:
         """The number of new solutions."""
-        return sum(found.solutions for found in self.found)
+        return sum(task_count.solutions for task_count in self.counts)
 
     @property
     def workers(self) -> int:
@@ -222,15 +246,15 @@ class StepResult:
 
     @property
     def idle_seconds(self) -> float:
-        """The seconds in which workers had nothing to do: the price of stopping for a save."""
+        """The seconds in which workers were idle, added up: the cost of stopping to save."""
         return self.seconds * (len(self.utilisation) - sum(self.utilisation))
 
 
-def found_of(
-    tasks: Sequence[int], solutions: Sequence[int], left: Portion
+def task_counts(
+    tasks: Sequence[int], solutions: Sequence[int], remaining: Portion
 ) -> tuple[TaskCount, ...]:
-    """Return the solutions of some tasks, but for tasks that are not finished and have none yet."""
-    unfinished = left.unfinished
+    """Return the counts of tasks, without unfinished tasks that have no solutions so far."""
+    unfinished = remaining.unfinished
     return tuple(
         TaskCount(range(task, task + 1), number)
         for task, number in zip(tasks, solutions, strict=True)
@@ -239,17 +263,17 @@ def found_of(
 
 
 def check_part(number: int, parts: int) -> None:
-    """Check that there is a part with this number, from 1 on; InputError if not."""
+    """Raise an InputError unless ``number`` is from 1 to ``parts``."""
     if not 1 <= number <= parts:
         raise InputError(f"part {number} of {parts}: expected one from 1 to the second")
 
 
-def runs(numbers: Sequence[int]) -> list[range]:
-    """Write ascending numbers as ranges of those that follow each other."""
-    found: list[range] = []
+def ranges_of(numbers: Sequence[int]) -> list[range]:
+    """Return ascending numbers as ranges of consecutive ones."""
+    ranges: list[range] = []
     for number in numbers:
-        if found and found[-1].stop == number:
-            found[-1] = range(found[-1].start, number + 1)
+        if ranges and ranges[-1].stop == number:
+            ranges[-1] = range(ranges[-1].start, number + 1)
         else:
-            found.append(range(number, number + 1))
-    return found
+            ranges.append(range(number, number + 1))
+    return ranges

@@ -22,15 +22,15 @@ from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.shape import FIRST, MIN, SearchSettings, shape_of
 from gpusudoku.options import Options
-from gpusudoku.planning.plan import Outcome, Portion, StepResult, check_part, found_of
+from gpusudoku.planning.plan import Outcome, Portion, StepResult, check_part, task_counts
 from gpusudoku.results import Estimates, SearchStats
 from gpusudoku.search.frontier import Cutoff, Frontier, SearchEstimate, estimate_search
 from gpusudoku.search.techniques import parse_techniques, technique_names
 
 TASKS = 128
-"""The number of tasks that a frontier is expanded to, unless a cutoff is given."""
+"""The number of tasks of a search, if there is no cutoff."""
 STRATEGIES = {"first": FIRST, "min": MIN}
-"""The constant for every strategy of the options."""
+"""The constants of kernels for the strategies of the options."""
 _techniques = cache(parse_techniques)
 
 
@@ -42,7 +42,7 @@ def search_settings(options: Options) -> SearchSettings:
 def search_kernels(
     geometry: Geometry, options: Options, engine: Engine | None = None
 ) -> list[Kernel]:
-    """List the kernels that a search needs, on the CPU if there is no engine."""
+    """Return the kernels that a search needs on the CPU; without an engine, the CPU searches."""
     shape = shape_of(geometry.box_rows, geometry.box_columns)
     settings = search_settings(options)
     kernels = [cpu.expand(shape, settings)]
@@ -54,9 +54,9 @@ def search_kernels(
 class SearchPlan:
     """A search of one or more boards; see ``Plan``.
 
-    The boards are the ``roots``, packed, and its tasks the boards of a frontier: at least
-    ``least_tasks``, if there can be so many, or as many as the cutoff of the options says. If the
-    search has ``begun``, ``run`` goes on with what is left of it.
+    ``roots`` are the packed boards to search. The tasks are the boards of a frontier. There are at
+    least ``min_tasks`` of them, unless the tree has fewer nodes; with a cutoff, the cutoff decides.
+    If the search has ``begun``, ``run`` continues it.
     """
 
     method = "search"
@@ -65,14 +65,14 @@ class SearchPlan:
         self,
         roots: Frontier,
         options: Options,
-        least_tasks: int = TASKS,
+        min_tasks: int = TASKS,
         begun: BegunSearch | None = None,
     ) -> None:
         self.estimates = Estimates()
         self.settings = search_settings(options)
         self._roots = roots
         self._options = options
-        self._least_tasks = least_tasks
+        self._min_tasks = min_tasks
         self._begun = begun
         self._geometry = Geometry(roots.shape.box_rows, roots.shape.box_columns)
         self._cutoff = None
@@ -82,7 +82,7 @@ class SearchPlan:
 
     @cached_property
     def estimate(self) -> SearchEstimate:
-        """The estimated nodes, solutions and time of the whole search, whatever the limit."""
+        """The estimated nodes, solutions and time of the whole search, without the limit."""
         return estimate_search(self._roots, self.settings)
 
     @property
@@ -95,12 +95,12 @@ class SearchPlan:
         return len(self._expanded(None))
 
     def part(self, number: int, parts: int) -> Portion:
-        """See ``Plan``: tasks far apart, as those that follow each other tend to be alike."""
+        """See ``Plan``. Takes every n-th task: consecutive tasks tend to take similar times."""
         check_part(number, parts)
         return Portion.of(range(task, task + 1) for task in range(number - 1, self.tasks(), parts))
 
     def compile(self, engine: Engine) -> int:
-        """Compile all that ``run`` needs; return the number of boards that keep the engine busy."""
+        """Compile what ``run`` needs. Return the number of boards that keep the engine busy."""
         ready(search_kernels(self._geometry, self._options, engine))
         return engine.prepare(self._roots, self.settings)
 
@@ -111,9 +111,9 @@ class SearchPlan:
         deadline: Deadline | None = None,
         on_solutions: Callable[[Any, Any], None] | None = None,
     ) -> Outcome[SearchStats]:
-        """See ``Plan``; the deadline never raises Cancelled.
+        """See ``Plan``. The deadline never raises Cancelled.
 
-        ``on_solutions`` is called with solutions as they are found, uint8 (k, cells), and the
+        ``on_solutions`` is called during the search with solutions, uint8 (k, cells), and the
         indices of their roots, int64 (k). It may block.
         """
         deadline = deadline or Deadline(inf)
@@ -129,26 +129,28 @@ class SearchPlan:
             frontier = self._expanded(job)
             if self._cutoff is None:
                 frontier = frontier.expanded(self.settings, width, job=job)
-            expanded = time.perf_counter()
-            tally = engine.explore(frontier, self.settings, job)
+            expansion_seconds = time.perf_counter() - start
+            counters = engine.explore(frontier, self.settings, job)
         except KeyboardInterrupt:
             raise Interrupted("interrupted", job.total) from None
         seconds = time.perf_counter() - start
-        if self._begun is not None:  # its nodes and guesses are those of the frontier, too
+        if self._begun is not None:
+            # Its nodes and guesses are already counted, by the frontier.
             seconds += self._begun.seconds
-            tally.deepest = max(tally.deepest, self._begun.counters.deepest)
+            counters.deepest = max(counters.deepest, self._begun.counters.deepest)
         stats = search_stats(
             self._options,
-            tally,
+            counters,
             seconds,
             job.utilisation,
             frontier=frontier,
             width=width,
             roots=len(self._roots),
         )
-        stats = replace(stats, expansion_seconds=expanded - start)
+        stats = replace(stats, expansion_seconds=expansion_seconds)
         unfinished = {root for task in job.left for root in np.unique(task.payload.roots).tolist()}
-        if limit is not None:  # a root that has reached it is not searched to its end
+        if limit is not None:
+            # A root that has reached the limit is finished, although boards of it remain.
             unfinished -= set(np.flatnonzero(job.numbers >= limit).tolist())
         return Outcome(job.numbers, stats, sorted(unfinished))
 
@@ -160,61 +162,68 @@ class SearchPlan:
         seconds: float = inf,
         on_solutions: Callable[[Any, Any], None] | None = None,
     ) -> StepResult:
-        """See ``Plan``. ``on_solutions`` is as in ``run``, but its indices mean nothing."""
+        """See ``Plan``. ``on_solutions`` is as in ``run``, but its indices have no meaning."""
         width = self.compile(engine)
-        assert self._begun is None, "only run goes on with a search that has begun"
-        whole = self._expanded(None)
-        portion.check(len(whole), whole.shape.words)
-        # Boards that are left come first: they were split more often, and are sooner done.
-        tasks_of = [portion.task_of, *(np.arange(run.start, run.stop) for run in portion.tasks)]
-        boards = [portion.boards, *(whole.boards[run.start : run.stop] for run in portion.tasks)]
-        tasks, roots = np.unique(np.concatenate(tasks_of), return_inverse=True)
-        rows = np.concatenate([each.reshape(-1, whole.shape.words) for each in boards])
-        rows = rows.astype(whole.shape.word, copy=False)
-        frontier = Frontier(whole.shape, rows, roots.astype(np.int64))
-        job = Job(len(tasks), None, on_solutions, np.uint64, suspend_after=seconds)
-        tally = WorkCounters()
+        assert self._begun is None, "only run continues a search that has begun"
+        all_tasks = self._expanded(None)
+        words = all_tasks.shape.words
+        portion.check(len(all_tasks), words)
+        # Remaining boards come first: they were split more often, so they take less time.
+        task_of = [portion.task_of]
+        boards = [portion.boards.reshape(-1, words)]
+        for tasks in portion.tasks:
+            task_of.append(np.arange(tasks.start, tasks.stop))
+            boards.append(all_tasks.boards[tasks.start : tasks.stop])
+        rows = np.concatenate(boards).astype(all_tasks.shape.word, copy=False)
+        # The roots of this frontier are the tasks, numbered from 0, so that each has its count.
+        numbers, roots = np.unique(np.concatenate(task_of), return_inverse=True)
+        frontier = Frontier(all_tasks.shape, rows, roots.astype(np.int64))
+        job = Job(len(numbers), None, on_solutions, np.uint64, suspend_after=seconds)
+        counters = WorkCounters()
         interrupted = None
         self._expect(job)
         try:
             if self._cutoff is None:
                 frontier = frontier.expanded(self.settings, width, job=job)
-            tally = engine.explore(frontier, self.settings, job)
-            tally.add(WorkCounters(frontier.nodes, frontier.guesses))
+            counters = engine.explore(frontier, self.settings, job)
+            counters.add(WorkCounters(frontier.nodes, frontier.guesses))
         except Interrupted as error:
             interrupted = error
-        left = portion
+        remaining = portion
         if job.has_run:
-            rest = [task.payload for task in job.left]
-            left = Portion.of_boards(
-                np.concatenate([rows[:0], *(each.boards for each in rest)]),
-                tasks[np.concatenate([roots[:0], *(each.roots for each in rest)])],
-                whole.boards,
+            frontiers = [task.payload for task in job.left]
+            remaining = Portion.of_boards(
+                np.concatenate([rows[:0], *(part.boards for part in frontiers)]),
+                numbers[np.concatenate([roots[:0], *(part.roots for part in frontiers)])],
+                all_tasks.boards,
             )
-        found = found_of(tasks.tolist(), job.counts, left)
-        return StepResult(found, left, tally, job.seconds, job.utilisation, interrupted)
+        counts = task_counts(numbers.tolist(), job.counts, remaining)
+        return StepResult(counts, remaining, counters, job.seconds, job.utilisation, interrupted)
 
     def stats(
-        self, tally: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
+        self, counters: WorkCounters, seconds: float, utilisation: tuple[float, ...] = ()
     ) -> SearchStats:
         """See ``Plan``."""
-        frontier = self._expanded(None)
-        width = self._least_tasks
         return search_stats(
-            self._options, tally, seconds, utilisation, frontier=frontier, width=width
+            self._options,
+            counters,
+            seconds,
+            utilisation,
+            frontier=self._expanded(None),
+            width=self._min_tasks,
         )
 
     def _expect(self, job: Job) -> None:
-        """Set the work of a job that is watched to the estimate, which is no more than a guess."""
+        """Set the expected work of a job that is watched to the estimate, which may be far off."""
         if job.is_watched:
             job.whole = self.estimate.nodes
             job.doubt = 0.0 if self.estimate.exact else job.whole
 
     def _expanded(self, job: Job | None) -> Frontier:
-        """Return the frontier of all tasks, made once unless the job ends meanwhile."""
+        """Return the frontier of all tasks. It is made once, unless the job ends meanwhile."""
         if self._frontier is None:
             start = self._roots if self._begun is None else self._begun.remaining
-            frontier = start.expanded(self.settings, self._least_tasks, self._cutoff, job)
+            frontier = start.expanded(self.settings, self._min_tasks, self._cutoff, job)
             if job is not None and job.ending:
                 return frontier
             self._frontier = frontier
@@ -231,10 +240,10 @@ def search_stats(
     width: int = TASKS,
     roots: int = 1,
 ) -> SearchStats:
-    """Return the statistics of a search, of which ``width`` boards were to be the frontier.
+    """Return the statistics of a search.
 
-    Without a frontier it began with the only root. The counters are those of the search from there
-    on.
+    ``counters`` are those of the search after the frontier was made. ``width`` is the number of
+    boards that the frontier should have. Without a frontier, the search started with the root.
     """
     total = counters
     if frontier is not None:
@@ -259,7 +268,7 @@ def search_stats(
 
 
 def quick_outcome(begun: BegunSearch, options: Options, engine: Engine) -> Outcome[SearchStats]:
-    """Return the outcome of a finished quick search, during which all workers but one were idle."""
+    """Return the outcome of a finished quick search, in which only one worker was busy."""
     utilisation = (1.0,) + (0.0,) * (engine.workers - 1)
     stats = search_stats(options, begun.counters, begun.seconds, utilisation)
     return Outcome(np.array([begun.number], np.uint64), stats)

@@ -184,8 +184,8 @@ class Cluster:
                     saved = now
                     busy[reply.worker] += reply.seconds
                     self._devices.add(reply.device)
-                    if step.left:
-                        waiting.append((number, step.left))
+                    if step.remaining:
+                        waiting.append((number, step.remaining))
                 state = store.state
                 progress = Progress(
                     state.done, state.count, state.seconds + time.monotonic() - saved

@@ -275,10 +275,10 @@ class RunStore:
         ``position`` is the end of the output that has all of the step, in any order.
         """
         left = {other: each for other, each in self._left.items() if other != number}
-        if step.left:
-            left[number] = step.left
+        if step.remaining:
+            left[number] = step.remaining
         tally = replace(self.state.tally)
-        tally.add(step.tally)
+        tally.add(step.counters)
         # Many tasks may be begun before one is finished: then the work tells more, if it is known.
         begun = np.concatenate([[], *(each.task_of for each in left.values())])
         whole = sum(len(run) for each in left.values() for run in each.tasks)

@@ -147,7 +147,7 @@ def steps(
                 raise step.interrupted
             cost = step.idle_seconds / step.workers + time.perf_counter() - start
             seconds = store.pause_after(cost)
-            portion = step.left
+            portion = step.remaining
 
 
 class _RunWatch(Watch):

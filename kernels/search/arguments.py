@@ -1,18 +1,25 @@
-"""What a search reads and writes, in named groups: the same for the CPU, for CUDA and in Python.
+"""The arrays that a search reads and writes, in named groups: for the CPU, CUDA and plain Python.
 
-A thread takes boards from a pool, explores them on its stack, and reports to ``found``. Shapes are
-those of one thread; a CUDA kernel gets the stacks of all threads, with one more axis.
+A thread takes boards from a pool, explores them on its stack, and adds its solutions to ``Found``.
+The shapes below are those of one thread; a CUDA kernel gets the stacks of all threads, which have
+one more axis.
 
-All threads share the pool. It holds boards that nobody works on, in places numbered from 0. The
-frontier fills the first places. A thread without boards takes the next place (TAKEN); a thread with
-boards to spare gives some of them into the next free place (GIVEN). Both numbers only grow, by
-atomic operations, so only one thread gets each number, and no board is lost or taken twice. The
-pools differ in when boards are given, as threads of a GPU must not wait for each other:
+All threads share the pool. It holds the boards that no thread has, in places that are numbered from
+0. The frontier fills the first places. TAKEN is the next place to take, GIVEN the next place to
+give boards to:
 
-* ``CpuPool``: a place holds several boards. If TAKEN > GIVEN, threads are waiting. A thread with
-  enough boards on its stack gives some of them. When all threads wait, the search is over.
-* ``Pool``, for a GPU: a place holds one board. Boards are given at the end of a launch, and taken
-  in the next one.
+    place   0        ...       FILLED - 1 | FILLED      ...      GIVEN - 1 | GIVEN  ...
+            boards of the frontier        | boards that threads gave       | empty
+
+A thread without boards takes the place TAKEN; a thread with boards to spare gives some of them to
+the place GIVEN. Both numbers only grow, and only by atomic operations. So only one thread gets each
+place, and no board is lost or taken twice. The two pools differ in when boards are given, because
+the threads of a GPU must not wait for each other:
+
+* ``CpuPool``: a place holds several boards. If TAKEN > GIVEN, threads are waiting, and a thread
+  with enough boards on its stack gives some of them. When all threads wait, the search is over.
+* ``Pool``, for a GPU: a place holds one board. Threads give boards at the end of a launch, and take
+  them in the next one.
 """
 
 from __future__ import annotations
@@ -27,16 +34,16 @@ from gpusudoku.kernels.search.shape import Shape
 
 # Words of Stack.tally
 NODES = 0
-"""Boards looked at."""
+"""The number of boards visited."""
 GUESSES = 1
-"""Guesses, each of which makes one more partial board."""
+"""The number of guesses. Each of them adds one board."""
 DEEPEST = 2
-"""The most boards that were left on the stack for later."""
+"""The largest number of boards that were on the stack."""
 TALLIES = 3
 
 # Words of Stack.state
 TOP = 0
-"""The row of the top board, -1 if the stack is empty."""
+"""The row of the top board; -1 if the stack is empty."""
 IN_LANES = 1
 """The lanes whose boards the last call put on top of the stack, as bits; -1 before the first."""
 ENDS = 2
@@ -62,30 +69,30 @@ BOARDS_PER_PLACE = 4
 CPU_POOL_STATES = 5
 # On a GPU
 END = 3
-"""The place at which there is no room for more."""
+"""The first place that boards cannot be given to, because the pool is full."""
 BUSY = 4
-"""The threads that had boards left when the launch ended, and can go on with them."""
+"""The number of threads that still had boards when the launch ended, and can continue."""
 STOPPED = 5
-"""The warps that have spent their budget of rounds: once there is one, all others stop."""
+"""The number of warps that have spent their budget of rounds. All others stop once it is not 0."""
 POOL_STATES = 6
 
 MAX_UNREPORTED = 4096
-"""Solutions after which a thread adds them to the count of their root, and looks at the limit."""
+"""Solutions after which a thread adds them to the count of their root, and checks the limit."""
 PLACES_PER_THREAD = 4
-"""The frontier is divided into so many places for each thread, if that makes places full."""
+"""The frontier fills at least this many places for each thread, if it has enough boards."""
 ROWS_PER_THREAD = 2
-"""Places for each thread to which boards can be given before one of them has been read."""
+"""Rows of a CpuPool for each thread: places that can be filled before one of them is read."""
 
 
 class CpuPool(NamedTuple):
     """The boards that the threads of a CPU share.
 
-    The frontier fills the first places. Place p behind them is row ``(p - FILLED) % rows`` of
-    ``given_boards``; ``turns`` tells whose turn it is to access a row:
+    The frontier fills the first places. A later place p is row ``(p - FILLED) % rows`` of
+    ``given_boards``. The row's number in ``turns`` says which thread may access it:
 
-        turns[row] == p         the row is free for the thread that gives into place p
-        turns[row] == p + 1     the boards are there, for the thread that has taken place p
-        turns[row] == p + rows  they were read: the row is free for the next place in it
+        turns[row] == p         the row is free for the thread that gives to place p
+        turns[row] == p + 1     the row has boards for the thread that has taken place p
+        turns[row] == p + rows  they have been read; the row is free for place p + rows
     """
 
     boards: NDArray[Any]
@@ -107,45 +114,54 @@ class CpuPool(NamedTuple):
     def of(
         cls, boards: NDArray[Any], roots: NDArray[np.int64], threads: int, shape: Shape
     ) -> CpuPool:
-        """Make the pool of a frontier for so many threads."""
+        """Make the pool of a frontier for a number of threads."""
         rows = ROWS_PER_THREAD * threads
         pool = cls(
-            np.ascontiguousarray(boards),
-            np.ascontiguousarray(roots),
-            np.zeros((rows, shape.lanes, shape.words), shape.word),
-            np.empty((rows, shape.lanes), np.int64),
-            np.zeros(rows, np.int64),
-            np.empty(rows, np.int64),
-            isolated(CPU_POOL_STATES, np.int64),
+            boards=np.ascontiguousarray(boards),
+            roots=np.ascontiguousarray(roots),
+            given_boards=np.zeros((rows, shape.lanes, shape.words), shape.word),
+            given_roots=np.empty((rows, shape.lanes), np.int64),
+            sizes=np.zeros(rows, np.int64),
+            turns=np.empty(rows, np.int64),
+            state=isolated(CPU_POOL_STATES, np.int64),
         )
         boards_per_place = max(1, min(shape.lanes, len(boards) // (PLACES_PER_THREAD * threads)))
-        filled = -(-len(boards) // boards_per_place)
-        pool.state[:] = 0, filled, filled, 0, boards_per_place
-        pool.turns[:] = filled + np.arange(rows)
+        filled_places = -(-len(boards) // boards_per_place)
+        pool.state[TAKEN] = 0
+        pool.state[FILLED] = filled_places
+        pool.state[GIVEN] = filled_places
+        pool.state[JOINED] = 0
+        pool.state[BOARDS_PER_PLACE] = boards_per_place
+        pool.turns[:] = filled_places + np.arange(rows)
         return pool
 
     def remaining(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return the boards that no thread has, and their roots.
 
-        While threads are at work, some boards may be missing, doubled or wrong: a forecast can bear
-        that.
+        While threads are running, some boards may be missing, repeated or wrong. A forecast
+        tolerates that.
         """
-        taken, filled, _, _, boards_per_place = self.state.tolist()
+        next_place = int(self.state[TAKEN])
+        filled_places = int(self.state[FILLED])
+        boards_per_place = int(self.state[BOARDS_PER_PLACE])
+
+        # The turn of a row is p + 1 if it has the boards of its place p; see the class.
         row = np.arange(len(self.turns))
-        is_full = (self.turns - filled - row) % len(row) == 1
+        is_full = (self.turns - filled_places - row) % len(row) == 1
         sizes = np.where(is_full, self.sizes, 0)
         is_board = np.arange(self.given_roots.shape[1]) < sizes[:, np.newaxis]
-        start = taken * boards_per_place
+
+        start = next_place * boards_per_place
         boards = np.concatenate([self.given_boards[is_board], self.boards[start:]])
         roots = np.concatenate([self.given_roots[is_board], self.roots[start:]])
         return boards, roots
 
 
 class Pool(NamedTuple):
-    """The boards that all threads of a GPU share: they take from it, and give to it.
+    """The boards that all threads of a GPU share.
 
-    A launch takes only what was there when it began. So no thread ever waits for another one's
-    board to be written. Place p is in row p, or in row p - capacity.
+    A launch takes only the boards that were there when it began, so no thread waits until another
+    one has written a board. Place p is row p, or row p - capacity.
     """
 
     boards: NDArray[Any]
@@ -157,7 +173,13 @@ class Pool(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """What one thread has not explored yet, kept from call to call."""
+    """The boards that one thread has yet to explore, kept from call to call.
+
+    A CPU thread gives boards from the bottom of its stack to the pool:
+
+        row    0   ...   BELOW | BELOW + 1  ...  TOP | TOP + 1  ...  depth - 1
+               given away      | boards              | free
+    """
 
     boards: NDArray[Any]
     """(depth, words): rows of a ``Shape``."""
@@ -170,57 +192,61 @@ class Stack(NamedTuple):
 
     @classmethod
     def empty(cls, depth: int, shape: Shape) -> Stack:
-        """A stack without a board; memory that is never touched is never taken."""
+        """Make a stack without boards.
+
+        A large depth costs nothing: the system provides memory only for rows that are written.
+        """
         stack = cls(
-            np.zeros((depth, shape.words), shape.word),
-            np.empty(depth, np.int64),
-            isolated(STATES, np.int64),
-            isolated(TALLIES, np.uint64),
+            boards=np.zeros((depth, shape.words), shape.word),
+            roots=np.empty(depth, np.int64),
+            state=isolated(STATES, np.int64),
+            tally=isolated(TALLIES, np.uint64),
         )
         stack.state[:] = -1
         return stack
 
 
 class Found(NamedTuple):
-    """What was found. Threads share the counts; those of a GPU share the rest, too."""
+    """The results of a search. Threads share the counts; those of a GPU share the rest, too."""
 
     counts: NDArray[np.uint64]
-    """uint64 (roots): the solutions of every root. None can overflow: at a billion solutions a
-    second, 2^64 take 584 years."""
+    """uint64 (roots): the number of solutions of every root. It cannot overflow: at a billion
+    solutions a second, 2^64 take 584 years."""
     solutions: NDArray[np.uint8]
-    """uint8 (room, n * n): solutions are written here, if there is room for any."""
+    """uint8 (max_solutions, n * n): the solutions. If it has no rows, they are only counted."""
     roots: NDArray[np.int64]
-    """int64 (room): the root of each of them."""
+    """int64 (max_solutions): the root of each solution."""
     used: NDArray[np.int64]
-    """int64 (1): the rows of ``solutions`` that are claimed; past the room, threads wait."""
+    """int64 (1): the number of rows of ``solutions`` that threads have claimed. Once it reaches
+    ``max_solutions``, threads wait."""
 
     @classmethod
-    def into(cls, counts: NDArray[np.uint64], room: int, cells: int) -> Found:
-        """Solutions are to be added to these counts, and listed if there is room for any."""
+    def into(cls, counts: NDArray[np.uint64], max_solutions: int, cells: int) -> Found:
+        """Make the results of a search that adds to existing counts."""
         return cls(
-            counts,
-            np.empty((room, cells), np.uint8),
-            np.empty(room, np.int64),
-            isolated(1, np.int64),
+            counts=counts,
+            solutions=np.empty((max_solutions, cells), np.uint8),
+            roots=np.empty(max_solutions, np.int64),
+            used=isolated(1, np.int64),
         )
 
     @classmethod
-    def empty(cls, roots: int, room: int, cells: int) -> Found:
-        """Nothing found yet."""
-        return cls.into(np.zeros(roots, np.uint64), room, cells)
+    def empty(cls, root_count: int, max_solutions: int, cells: int) -> Found:
+        """Make the results of a search that has not begun."""
+        return cls.into(np.zeros(root_count, np.uint64), max_solutions, cells)
 
 
 class Lanes(NamedTuple):
     """The current boards of a thread, one in each lane."""
 
     memory: NDArray[Any]
-    """(shape.memory_rows, lanes): their words and what is known of them."""
+    """(shape.memory_rows, lanes): the words of the boards, and sets of their cells."""
     roots: NDArray[np.int64]
     """int64 (lanes): the roots that they descend from."""
 
     @classmethod
     def empty(cls, shape: Shape) -> Lanes:
-        """No boards yet."""
+        """Make lanes without boards."""
         return cls(shape.memory(shape.lanes), isolated(shape.lanes, np.int64))
 
 
@@ -235,17 +261,19 @@ class Children(NamedTuple):
     """bool (2 B): whether the child needs no more splitting."""
 
     @classmethod
-    def empty(cls, parents: int, shape: Shape) -> Children:
-        """Room for two children of every parent."""
+    def empty(cls, parent_count: int, shape: Shape) -> Children:
+        """Make arrays with space for two children of every parent."""
         return cls(
-            np.zeros((2 * parents, shape.words), shape.word),
-            np.empty(2 * parents, np.int64),
-            np.empty(2 * parents, np.bool_),
+            boards=np.zeros((2 * parent_count, shape.words), shape.word),
+            parents=np.empty(2 * parent_count, np.int64),
+            ready=np.empty(2 * parent_count, np.bool_),
         )
 
 
 def limit_of(limit: int | None) -> np.uint64:
-    """The limit as the kernels take it: no count reaches 2^64 - 1, see ``Found.counts``."""
-    most = 2**64 - 1
-    value: np.uint64 = np.uint64(most if limit is None else min(limit, most))
-    return value
+    """Return the limit as kernels take it. No count reaches 2^64 - 1, see ``Found.counts``."""
+    no_limit = 2**64 - 1
+    if limit is None:
+        limit = no_limit
+    kernel_limit: np.uint64 = np.uint64(min(limit, no_limit))
+    return kernel_limit

@@ -1,4 +1,4 @@
-"""Which cell is guessed: what is found in all lanes at once, and the choice in one of them."""
+"""The choice of the cell to guess: preparations in all lanes at once, and the choice in a lane."""
 
 from __future__ import annotations
 
@@ -14,72 +14,82 @@ from gpusudoku.kernels.search.shape import FIRST, SearchSettings, Shape
 from gpusudoku.kernels.search.units import Units
 
 MAX_PLAIN = 10
-"""Boards of more digits are searched several times faster if the guess may settle other cells."""
+"""The most digits of boards that are searched without ``narrow``. The search of larger boards is
+several times faster with it: there, a guess that settles other cells, too, matters more."""
 
 
 def narrows(shape: Shape, settings: SearchSettings) -> bool:
-    """Tell whether a search uses ``narrow``."""
+    """Return whether a search uses ``narrow``."""
     return shape.n > MAX_PLAIN and settings.strategy != FIRST
 
 
 def narrow(shape: Shape, machine: Machine) -> Any:
-    """Of the cells with two candidates keep those that share the most units with others of them.
+    """Keep in PAIRS the cells that share the most units with other cells of PAIRS.
 
-    A guess there may settle those others, too. Keeps the cells with such a peer in their row,
-    column and box; if a board has none of these, those with two of the three; else all. Returns the
-    lanes that have any of the first kind, which nobody needs but tests.
+    A guess there may settle these other cells, too. If any cells have such a peer in their row, in
+    their column and in their box, they are kept. If not, those with a peer in two of the three
+    units are kept; if there are none of these, all.
+
+    Returns the lanes that have a cell of the first kind. Only tests use that, but a traced function
+    has to return a value.
     """
     units = Units(shape, machine)
     cells = units.words()
-    two = units.words()
-    three = units.words()
+    in_two_units = units.words()
+    in_three_units = units.words()
     for j, _ in units.plane():
         cells[j] = machine.load(shape.PAIRS + j)
-    any_two = machine.words(1)
-    any_three = machine.words(1)
+
+    any_in_two = machine.words(1)
+    any_in_three = machine.words(1)
     rows, columns, boxes = units.by_kind(cells, 2)
     for j, _ in units.plane():
-        row, column, box = (kind[j] for kind in (rows, columns, boxes))
-        three[j] = cells[j] & row & column & box
-        two[j] = cells[j] & ((row & column) | (box & (row | column)))
-        any_two[0] = any_two[0] | two[j]
-        any_three[0] = any_three[0] | three[j]
-    no_two = ~machine.filled(any_two[0], 1)
-    no_three = ~machine.filled(any_three[0], 1)
+        row = rows[j]
+        column = columns[j]
+        box = boxes[j]
+        in_three_units[j] = cells[j] & row & column & box
+        in_two_units[j] = cells[j] & ((row & column) | (box & (row | column)))
+        any_in_two[0] = any_in_two[0] | in_two_units[j]
+        any_in_three[0] = any_in_three[0] | in_three_units[j]
+
+    # Conditions without branches: all bits are set in lanes without any such cell.
+    none_in_two = ~machine.filled(any_in_two[0], 1)
+    none_in_three = ~machine.filled(any_in_three[0], 1)
     for j, _ in units.plane():
-        best = three[j] | (no_three & (two[j] | (no_two & cells[j])))
-        machine.store(shape.PAIRS + j, best)
-    return machine.nonzero(any_three[0])
+        fallback = in_two_units[j] | (none_in_two & cells[j])
+        best_cells = in_three_units[j] | (none_in_three & fallback)
+        machine.store(shape.PAIRS + j, best_cells)
+    return machine.nonzero(any_in_three[0])
 
 
 def lasting(units: Units, changed: Any) -> Any:
-    """Return the lanes that still change but may be split already.
+    """Return the lanes that may be split already, although they still change.
 
     ``changed`` has the cells that the last step changed, or where it placed a digit.
 
     A cell with two candidates that did not change, and sees no cell that did, most likely keeps
-    both. It may as well be split at once as when nothing changes any more, and steps are saved.
-    Only such cells count as cells with two candidates from then on.
+    both. Splitting it at once is as good as splitting it when nothing changes any more, and saves
+    steps. Only such cells remain in PAIRS.
     """
     shape = units.shape
     machine = units.machine
-    some = machine.words(1)
-    seen = units.units_with(changed, 1)
+    any_cell = machine.words(1)
+    near_changes = units.units_with(changed, 1)
     for j, _ in units.plane():
-        pairs = machine.load(shape.PAIRS + j) & ~seen[j]
-        machine.store(shape.PAIRS + j, pairs)
-        some[0] = some[0] | pairs
-    return machine.nonzero(some[0])
+        cells = machine.load(shape.PAIRS + j) & ~near_changes[j]
+        machine.store(shape.PAIRS + j, cells)
+        any_cell[0] = any_cell[0] | cells
+    return machine.nonzero(any_cell[0])
 
 
 def build_choose(
     shape: Shape, strategy: int, candidates: Callable[..., Any], jit: Jit
 ) -> Callable[..., tuple[int, Any]]:
-    """Make ``choose(memory, lane)``: the cell to guess, as the number of its word and its bit.
+    """Make ``choose(memory, lane)``, which returns the cell to guess: its word and its bit.
 
-    Of the open cells the first in reading order; or one of those with two candidates that the last
-    step stored, if there is one, else one of those with the fewest. ``candidates`` is that of the
-    shape's ``Moves``.
+    With the strategy FIRST that is the first open cell in reading order. Otherwise it is a cell of
+    PAIRS, as the last step stored it; if PAIRS is empty, an open cell with the fewest candidates.
+    ``candidates`` is that of the shape's ``Moves``.
     """
     n = shape.n
     R = shape.box_rows
@@ -91,38 +101,38 @@ def build_choose(
     Word = shape.word
     OPEN = shape.OPEN
     PAIRS = shape.PAIRS
-    row = ones(n)
+    row_mask = ones(n)
 
     @jit
-    def first(memory, lane):
+    def choose_first(memory, lane):
         for band in range(C):
-            start = np.uint64(band % bands * field)
+            row_start = np.uint64(band % bands * field)
             for k in range(R):
                 j = k * G + band // bands
-                cells = (np.uint64(memory[OPEN + j, lane]) >> start) & row
+                cells = (np.uint64(memory[OPEN + j, lane]) >> row_start) & row_mask
                 if cells != ZERO:
-                    return j, Word((cells & (~cells + ONE)) << start)
+                    return j, Word((cells & (~cells + ONE)) << row_start)
         return 0, Word(0)
 
     @jit
-    def fewest(memory, lane):
+    def choose_fewest(memory, lane):
         for j in range(K):
             cells = np.uint64(memory[PAIRS + j, lane])
             if cells != ZERO:
                 return j, Word(cells & (~cells + ONE))
-        best = n + 1
-        at = 0
-        chosen = ZERO
+        min_count = n + 1
+        best_j = 0
+        best_bit = ZERO
         for j in range(K):
             cells = np.uint64(memory[OPEN + j, lane])
             while cells != ZERO:
                 bit = cells & (~cells + ONE)
                 cells ^= bit
                 count = popcount(candidates(memory, lane, j, Word(bit)))
-                if count < best:
-                    best = count
-                    at = j
-                    chosen = bit
-        return at, Word(chosen)
+                if count < min_count:
+                    min_count = count
+                    best_j = j
+                    best_bit = bit
+        return best_j, Word(best_bit)
 
-    return first if strategy == FIRST else fewest
+    return choose_first if strategy == FIRST else choose_fewest

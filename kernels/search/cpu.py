@@ -1,7 +1,7 @@
-"""The search compiled for the CPU, one set of functions per geometry and settings, kept on disk.
+"""The kernels of the search for the CPU: one set for each geometry and settings, kept on disk.
 
-The geometry is a set of constants to the compiler: it unrolls the loops over digits and words,
-which makes the search twice as fast as one compiled for all geometries.
+The compiler gets the geometry as constants. It unrolls the loops over digits and words, which makes
+the search twice as fast as one that is compiled for all geometries.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ TEMPLATES = {
     "minimise": ("minimise", 6.5),
     "placements": ("placements", 3.2),
 }
-"""The module of each kernel's template, and the kernel's price."""
+"""The module of each kernel's template, and the kernel's price: seconds to compile it."""
 MAX_PYTHON_WORDS = 64
-"""Words of the largest boards that Python simplifies, those of 16x16: larger ones take it long."""
+"""The words of 16x16 boards. Larger boards take plain Python too long."""
 
 
 @cache
 def pack(shape: Shape) -> Kernel:
-    """The kernel of ``moves.build_pack``: it packs boards."""
+    """Return the kernel that packs boards; see ``moves.build_pack``."""
     boards = memory = Array(np.dtype(shape.word), 2)
     signature = uint8[:, ::1], *map(kind_of, shape.places), boards, memory
     return _kernel(pack, signature, shape)
@@ -50,7 +50,7 @@ def pack(shape: Shape) -> Kernel:
 
 @cache
 def expand(shape: Shape, settings: SearchSettings) -> Kernel:
-    """The kernel of ``lanes.build_expand``: it splits boards in two."""
+    """Return the kernel that splits boards in two; see ``lanes.build_expand``."""
     children = kind_of(Children.empty(0, shape))
     memory = Array(np.dtype(shape.word), 2)
     signature = children.boards, float64, boolean, children, memory
@@ -59,31 +59,36 @@ def expand(shape: Shape, settings: SearchSettings) -> Kernel:
 
 @cache
 def run(shape: Shape, settings: SearchSettings) -> Kernel:
-    """The kernel of the loop of the search for these boards; see ``lanes.build_run``."""
+    """Return the kernel that searches boards; see ``lanes.build_run``."""
     boards = np.empty((0, shape.words), shape.word)
     roots = np.empty(0, np.int64)
     pool = CpuPool.of(boards, roots, 1, shape)
-    groups = pool, Stack.empty(0, shape), Found.empty(0, 0, shape.n**2)
+    arrays = pool, Stack.empty(0, shape), Found.empty(0, 0, shape.n**2)
+    recalls = int64[::1]
     lanes = kind_of(Lanes.empty(shape))
-    signature = *map(kind_of, groups), int64[::1], int64, int64, uint64, lanes
+    signature = *map(kind_of, arrays), recalls, int64, int64, uint64, lanes
     return _kernel(run, signature, shape, settings, returns=boolean)
 
 
 @cache
 def minimise(shape: Shape, settings: SearchSettings) -> Kernel:
-    """The kernel of ``minimise.build_minimise``."""
+    """Return the kernel that removes clues; see ``minimise.build_minimise``."""
     from gpusudoku.kernels.search.minimise import PuzzleArrays, Trials
 
-    signature = kind_of(PuzzleArrays.empty(shape)), kind_of(Trials.empty(shape, 0)), *[int64] * 3
+    puzzles = kind_of(PuzzleArrays.empty(shape))
+    trials = kind_of(Trials.empty(shape, 0))
+    signature = puzzles, trials, int64, int64, int64
     return _kernel(minimise, signature, shape, settings, returns=boolean)
 
 
 @cache
 def placements(shape: Shape, settings: SearchSettings) -> Kernel:
-    """The kernel of ``placements.build_placements``."""
+    """Return the kernel that searches for placements; see ``placements.build_placements``."""
     from gpusudoku.kernels.search.placements import PlacementArrays, Searches
 
-    signature = kind_of(PlacementArrays.empty(shape)), kind_of(Searches.empty(shape)), int64
+    arrays = kind_of(PlacementArrays.empty(shape))
+    searches = kind_of(Searches.empty(shape))
+    signature = arrays, searches, int64
     return _kernel(placements, signature, shape, settings, returns=boolean)
 
 
@@ -94,12 +99,15 @@ def _kernel(
     *settings: SearchSettings,
     returns: Number | None = None,
 ) -> Kernel:
+    """Make the kernel that a function of this module returns for a shape and its settings."""
     module, seconds = TEMPLATES[maker.__name__]
-    parts = [f"search.{maker.__name__}", f"{shape.box_rows}x{shape.box_columns}"]
-    parts += [f"t{s.techniques}-s{s.strategy}" for s in settings]
+    # The name of the file on disk, for example search.run-3x3-t3-s1: techniques and strategy.
+    name = f"search.{maker.__name__}-{shape.box_rows}x{shape.box_columns}"
+    for techniques, strategy in settings:
+        name += f"-t{techniques}-s{strategy}"
     arguments = shape, *settings
     return Kernel(
-        "-".join(parts),
+        name,
         signature,
         partial(_build, module, maker.__name__, *arguments),
         (maker, arguments),
@@ -111,6 +119,7 @@ def _kernel(
 
 
 def _build(module: str, name: str, *arguments: Any) -> Callable[..., Any]:
-    """Build a kernel's function. Its module is imported lazily: most processes need none."""
-    build = getattr(import_module(f"gpusudoku.kernels.search.{module}"), f"build_{name}")
+    """Build a kernel's function. The import is lazy: a kernel that is on disk needs no template."""
+    template = import_module(f"gpusudoku.kernels.search.{module}")
+    build = getattr(template, f"build_{name}")
     return build(*arguments, inlined)  # type: ignore[no-any-return]

@@ -1,10 +1,10 @@
 """The search compiled for CUDA: the loop of ``thread``, one thread per stack.
 
-Threads are persistent: each takes boards from the pool by an atomic add until none is left, or its
-budget of rounds or that of another warp is spent. Stacks live in global memory, each in one place;
-what is on them and in the pool when the kernel ends is what has not been explored, and the next
-launch goes on from there. At its end a thread may give a board to the pool. So a few boards become
-as many as there are threads, and those that run dry are fed, by launches alone.
+Threads are persistent. Each takes boards from the pool by an atomic addition, until the pool is
+empty, or its budget of rounds or that of another warp is spent. Stacks and the pool are in global
+memory. When the kernel ends, they have all boards that have not been explored, and the next launch
+continues with them. At its end a thread may give a board to the pool. So a few boards become as
+many as there are threads, and idle threads get new ones: no code runs between launches for that.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ WHOLE_WARP = 0xFFFFFFFF
 """All 32 threads of a warp, as bits."""
 
 
-def _add(array, i, value):
-    return cuda.atomic.add(array, i, value)
+def _atomic_add(array, index, value):
+    return cuda.atomic.add(array, index, value)
 
 
-if config.ENABLE_CUDASIM:  # the simulator has no warps: every thread is one of its own
+if config.ENABLE_CUDASIM:  # the simulator has no warps: every thread is a warp of its own
 
     def _any_of_warp(condition):
         return condition
@@ -52,7 +52,10 @@ else:
 
 
 def signature(shape: Shape) -> tuple[Any, ...]:
-    """Argument types of the kernel. Not given to ``cuda.jit``, which would compile at import."""
+    """Return the types of the kernel's arguments.
+
+    ``compile_cuda`` compiles for them. With a signature, ``cuda.jit`` would compile at import.
+    """
     stacks = Stack(
         np.empty((1, 1, shape.words), shape.word),
         np.empty((1, 1), np.int64),
@@ -62,48 +65,56 @@ def signature(shape: Shape) -> tuple[Any, ...]:
     boards = np.empty((1, shape.words), shape.word)
     roots = np.empty(1, np.int64)
     pool = Pool(boards, roots, np.empty(POOL_STATES, np.int64))
-    groups = pool, stacks, Found.empty(1, 0, shape.n**2)
-    return *map(typeof, groups), types.int64, types.int64, types.uint64
+    arrays = pool, stacks, Found.empty(1, 0, shape.n**2)
+    return *map(typeof, arrays), types.int64, types.int64, types.uint64
 
 
 def build_kernel(
     shape: Shape, settings: SearchSettings, launch: LaunchSettings
 ) -> Callable[..., None]:
-    """Make the plain function ``kernel(pool, stacks, found, budget, gives, limit)``.
+    """Make the plain function ``kernel(pool, stacks, results, budget, gives, limit)``.
 
-    ``arguments`` describes the groups and ``thread.build_run`` the rest. ``stacks`` is a ``Stack``
-    with an axis for the threads: its boards are (threads, depth, words) and its roots
-    (threads, depth); state and tally are (..., threads).
+    ``arguments`` describes the groups of arrays, and ``thread.build_run`` the other arguments.
+    ``stacks`` is a ``Stack`` with an axis for the threads: its boards are (threads, depth, words)
+    and its roots (threads, depth); state and tally are (..., threads).
 
-    More threads may be launched than there are stacks, but both in whole warps: the threads of a
-    warp wait for each other, and one that has gone would be waited for. A block has no more threads
-    than ``launch`` says.
+    More threads may be launched than there are stacks, but the number of either must be a multiple
+    of a warp: the threads of a warp wait for each other, and would wait forever for one that has
+    returned. A block has at most ``launch.block`` threads.
     """
     jit = cuda.jit(device=True)
-    helpers = thread.Helpers(*map(jit, (_add, _any_of_warp, _is_first_of_warp)))
+    helpers = thread.Helpers(jit(_atomic_add), jit(_any_of_warp), jit(_is_first_of_warp))
     run = thread.build_run(shape, settings, jit, helpers)
-    memory_rows, word, is_shared, block = shape.memory_rows, shape.word, *launch[:2]
+    memory_rows = shape.memory_rows
+    word = shape.word
+    is_shared = launch.is_shared
+    block = launch.block
 
-    def kernel(pool, stacks, found, budget, gives, limit):
-        number = cuda.grid(1)
-        if number >= stacks.state.shape[1]:
+    def kernel(pool, stacks, results, budget, gives, limit):
+        thread_index = cuda.grid(1)
+        if thread_index >= stacks.state.shape[1]:
             return
-        boards = stacks.boards[number]
-        roots = stacks.roots[number]
-        stack = Stack(boards, roots, stacks.state[:, number], stacks.tally[:, number])
+        stack = Stack(
+            stacks.boards[thread_index],
+            stacks.roots[thread_index],
+            stacks.state[:, thread_index],
+            stacks.tally[:, thread_index],
+        )
         if is_shared:
             memory = cuda.shared.array((memory_rows, block), word)
             memory = rows.from_column(memory, cuda.threadIdx.x)
         else:
             memory = cuda.local.array((memory_rows, 1), word)
-        run(pool, stack, found, budget, gives, limit, memory)
+        run(pool, stack, results, budget, gives, limit, memory)
 
     return kernel
 
 
 @cache
 def kernel(shape: Shape, settings: SearchSettings, launch: LaunchSettings) -> Any:
-    """Return what compiles the kernel; see ``compile_cuda.kernel``."""
-    options = {} if launch.registers is None else {"max_registers": launch.registers}
+    """Return the object that compiles the kernel; see ``compile_cuda.kernel``."""
+    options = {}
+    if launch.registers is not None:
+        options["max_registers"] = launch.registers
     function = build_kernel(shape, settings, launch)
     return compile_cuda.kernel(function, signature(shape), **options)

@@ -1,26 +1,23 @@
-"""Top-down minimal puzzles: clues are removed from many puzzles at once, whose trials go in lanes.
+"""Minimal puzzles: clues are removed from many puzzles at once, whose trials run in lanes.
 
-A puzzle with one solution loses its clues in a random order, one unit after the other: a cell, or
-some cells together. A trial removes a unit. If the clues that are left have another solution, the
-unit is necessary, and stays for good: with fewer clues there can only be more solutions.
+A puzzle with one solution loses its clues in a random order, one unit after the other. Here a unit
+is a cell, or some cells whose clues are removed together. A trial removes a unit. If the remaining
+clues have another solution, the unit is necessary. It stays for good: with fewer clues there can
+only be more solutions.
 
-Another solution differs in a cell of the unit. So the trial of one cell is a search of one board,
-whose cell may have any digit but its own: if that is dead, the clue is redundant. A unit of several
-cells is searched as if each cell had been guessed to keep its digit. All lanes step together, as
-those of ``lanes`` do. A lane whose trial has ended begins the next one of its puzzle; if no puzzles
-are left, a free lane takes over the first guess of another one.
+Another solution differs in a cell of the unit. So the trial of one cell searches one board, on
+which the cell may have any digit but its own. If that board is dead, the clue is redundant. A unit
+of several cells is searched as if each cell had been guessed to keep its digit. ``trial_boards``
+makes these boards.
 
-Most guesses lead to another solution at once, and nobody asks for their other halves. So these are
-not kept as boards: a lane has a *path*, the cells that were guessed, and what it goes back to is
-made anew from the clues and the path.
+All lanes step together, as in ``lanes``. A lane whose trial has ended begins the next trial of its
+puzzle. If no puzzles remain, a free lane takes over the first guess of another lane.
 
-Two lines of a band or stack have *swaps*: the fewest columns, or rows, in which both have the same
-digits. Exchanged there, they give another solution, unless one of these cells has a clue. So the
-last clue of a swap is necessary, and needs no trial.
+Clues that ``swaps`` shows to be necessary need no trial.
 
-At first nearly all clues are redundant, so many units are removed at once. If singles alone then
-solve the board, all of them were redundant, and would have been so one by one; else half as many
-are tried. So the result is the same.
+At first nearly all clues are redundant. So a trial removes several units at once. If steps without
+a guess then solve the board, all these units are redundant, and would have been found redundant one
+by one. If not, a trial of half as many units follows. So the result is the same.
 """
 
 from __future__ import annotations
@@ -32,34 +29,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index
-from gpusudoku.kernels.kernel import Jit
+from gpusudoku.kernels.kernel import Jit, inlined
 from gpusudoku.kernels.search.choose import build_choose, narrows
-from gpusudoku.kernels.search.machine import Machine, traced
+from gpusudoku.kernels.search.machine import traced
 from gpusudoku.kernels.search.moves import build_moves
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from gpusudoku.kernels.search.step import build_steps
-from gpusudoku.kernels.search.units import Units
+from gpusudoku.kernels.search.swaps import build_swaps, swap_partners
+from gpusudoku.kernels.search.trial_boards import (
+    GUESSED,
+    HAS_NOT,
+    TrialBoards,
+    TrialRows,
+    build_trial_boards,
+    make_boards,
+)
 
 # Words of Trials.state
-NEXT = 0
+NEXT_PUZZLE = 0
 """The next puzzle to take."""
-BUSY = 1
+BUSY_LANES = 1
 """The lanes that have a board, as bits."""
-USED = 2
+BUSY_SLOTS = 2
 """The slots that have a puzzle, as bits."""
-STATES = 3
+STATE_WORDS = 3
 
-# What an entry of a path says of a cell, in its lowest bits.
-HAS = 0
-"""It has the digit, and the board where it has not is for another lane, or gone."""
-GUESSED = 1
-"""It has the digit, and the board where it has not is still to be searched."""
-HAS_NOT = 2
-"""It has not."""
-PATH_BITS, BIT_BITS = 2, 6
-"""Bits of that, and of the number of the cell's bit in its word; above them is the word's."""
-KIND = (1 << PATH_BITS) - 1
-"""The mask of that."""
+# Constants of SplitMix64
+STEP = np.uint64(0x9E3779B97F4A7C15)
+FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+SECOND_FACTOR = np.uint64(0x94D049BB133111EB)
 
 
 class PuzzleArrays(NamedTuple):
@@ -68,474 +66,451 @@ class PuzzleArrays(NamedTuple):
     solutions: NDArray[np.uint8]
     """uint8 (P, n * n): their solutions."""
     clues: NDArray[np.uint8]
-    """uint8 (P, n * n): 1 where there is a clue, else 0; those that are removed become 0."""
+    """uint8 (P, n * n): 1 where there is a clue, else 0. Clues that are removed become 0."""
     seeds: NDArray[np.uint64]
-    """uint64 (P): the seed of the order of each."""
+    """uint64 (P): the seed of the order of each puzzle's units."""
     candidates: NDArray[Any]
-    """(P or 1, words), rows of a ``Shape``: the digits that each cell may have without its clue; a
-    single row is for all of them."""
+    """(P or 1, words), packed boards of a ``Shape``: the digits that each cell may have without its
+    clue. A single row is for all puzzles."""
     units: NDArray[np.int64]
-    """int64 (U, cells): the cells of each unit that may be removed, then -1; no cell is in two."""
+    """int64 (U, cells per unit): the cells of each unit, then -1. No cell is in two units."""
 
     @classmethod
     def empty(cls, shape: Shape) -> PuzzleArrays:
-        """No puzzles."""
+        """Make arrays without puzzles."""
         cells = np.empty((0, shape.n**2), np.uint8)
         candidates = np.empty((0, shape.words), shape.word)
         return cls(cells, cells, np.empty(0, np.uint64), candidates, np.empty((0, 1), np.int64))
 
 
 class Trials(NamedTuple):
-    """The trials that are going on. A puzzle has one at a time, and is in a *slot*."""
+    """The trials in progress. A puzzle has one at a time, and is in a *slot*.
 
+    There are as many slots as lanes. Most trials have one lane; several lanes work on the same one
+    if no puzzles remain. In the order of its units, a puzzle is at this point:
+
+        position   0   ...   | decided_units  ...    | trial_ends  ...
+                   decided   | units of this trial   | units of later trials
+    """
+
+    # For each lane
     memory: NDArray[Any]
-    """(rows, lanes): the boards, and what they are made of; see ``make_fresh``."""
-    slot_of: NDArray[np.int64]
+    """(rows, lanes): the boards, and what they are made from; see ``trial_boards.TrialRows``."""
+    slot_of_lane: NDArray[np.int64]
     """int64 (lanes): the slot of each lane's puzzle."""
     paths: NDArray[np.int64]
-    """int64 (lanes, depth): the path of each lane."""
-    heights: NDArray[np.int64]
-    """int64 (2, lanes): the lengths of paths, and the first entry that may be GUESSED."""
-    puzzle: NDArray[np.int64]
-    """int64 (slots): the puzzle in a slot. There are as many slots as lanes."""
-    order: NDArray[np.int64]
-    """int64 (slots, U): its units in the order in which they are tried."""
-    place: NDArray[np.int64]
-    """int64 (3, slots): units that are done, those up to the end of this trial, and how many to try
-    at once."""
-    lanes: NDArray[np.int64]
+    """int64 (lanes, n^3): the path of each lane; see ``trial_boards``. It cannot be longer,
+    because each entry strikes candidates."""
+    path_lengths: NDArray[np.int64]
+    """int64 (lanes): the number of entries of each path."""
+    guess_starts: NDArray[np.int64]
+    """int64 (lanes): the first entry of each path that may be GUESSED."""
+    # For each slot
+    puzzle_of_slot: NDArray[np.int64]
+    """int64 (slots): the puzzle in each slot."""
+    lane_counts: NDArray[np.int64]
     """int64 (slots): the number of lanes that work on the trial."""
-    guesses: NDArray[np.int64]
-    """int64 (slots): the guesses of the trial."""
-    given: NDArray[Any]
-    """(2, slots, plane_words): the cells that have clues, and those of them that the trial has."""
-    left: NDArray[np.int64]
-    """int64 (2, slots): their numbers."""
-    swap_of: NDArray[np.uint16]
-    """uint16 (slots, n * n, box_rows + box_columns - 2): the swaps that each cell is in."""
-    swap_clues: NDArray[np.int64]
+    guess_counts: NDArray[np.int64]
+    """int64 (slots): the number of guesses of the trial."""
+    unit_order: NDArray[np.int64]
+    """int64 (slots, U): the units of the puzzle in the order in which they are tried."""
+    decided_units: NDArray[np.int64]
+    """int64 (slots): the position of the first unit that is not decided."""
+    trial_ends: NDArray[np.int64]
+    """int64 (slots): the position of the first unit after those that this trial decides."""
+    trial_sizes: NDArray[np.int64]
+    """int64 (slots): the number of units that the trial removes; of the next one, at most."""
+    clues: NDArray[Any]
+    """(slots, plane_words): the cells that have clues."""
+    trial_clues: NDArray[Any]
+    """(slots, plane_words): the cells that have clues in the trial."""
+    clue_counts: NDArray[np.int64]
+    """int64 (slots): the number of clues."""
+    trial_clue_counts: NDArray[np.int64]
+    """int64 (slots): the number of clues in the trial."""
+    swaps_of_cell: NDArray[np.uint16]
+    """uint16 (slots, n * n, box_rows + box_columns - 2): the swaps that each cell is in, one with
+    each other row of its band, then one with each other column of its stack."""
+    swap_clue_counts: NDArray[np.int64]
     """int64 (slots, swaps): the number of clues in each swap."""
-    scratch: NDArray[np.int64]
-    """int64 (n): where a line has each digit."""
+    # For all
+    position_of_digit: NDArray[np.int64]
+    """int64 (n): scratch memory, the position of each digit in a line."""
     state: NDArray[np.int64]
-    """int64 (STATES): NEXT, BUSY and USED."""
+    """int64 (STATE_WORDS): NEXT_PUZZLE, BUSY_LANES and BUSY_SLOTS."""
 
     @classmethod
-    def empty(cls, shape: Shape, units: int) -> Trials:
-        """No puzzle yet. Each entry of a path takes candidates away, so paths cannot be longer."""
-        lanes = shape.lanes
-        K = shape.plane_words
-        ways = shape.box_rows + shape.box_columns - 2
+    def empty(cls, shape: Shape, unit_count: int) -> Trials:
+        """Make lanes and slots without puzzles."""
+        lanes = slots = shape.lanes
+        cells = shape.n**2
+        partners = swap_partners(shape)
+        # A swap has two lines and at least two positions: four cells.
+        max_swaps = cells * partners // 4
         return cls(
-            shape.memory(lanes, 2 * shape.planes + K + 1),
-            np.zeros(lanes, np.int64),
-            np.zeros((lanes, shape.n**3), np.int64),
-            np.zeros((2, lanes), np.int64),
-            np.zeros(lanes, np.int64),
-            np.zeros((lanes, units), np.int64),
-            np.zeros((3, lanes), np.int64),
-            np.zeros(lanes, np.int64),
-            np.zeros(lanes, np.int64),
-            np.zeros((2, lanes, K), shape.word),
-            np.zeros((2, lanes), np.int64),
-            np.zeros((lanes, shape.n**2, ways), np.uint16),
-            np.zeros((lanes, shape.n**2 * ways // 4 + 1), np.int64),
-            np.zeros(shape.n, np.int64),
-            np.zeros(STATES, np.int64),
+            memory=shape.memory(lanes, TrialRows.of(shape).end - shape.memory_rows),
+            slot_of_lane=np.zeros(lanes, np.int64),
+            paths=np.zeros((lanes, shape.n**3), np.int64),
+            path_lengths=np.zeros(lanes, np.int64),
+            guess_starts=np.zeros(lanes, np.int64),
+            puzzle_of_slot=np.zeros(slots, np.int64),
+            lane_counts=np.zeros(slots, np.int64),
+            guess_counts=np.zeros(slots, np.int64),
+            unit_order=np.zeros((slots, unit_count), np.int64),
+            decided_units=np.zeros(slots, np.int64),
+            trial_ends=np.zeros(slots, np.int64),
+            trial_sizes=np.zeros(slots, np.int64),
+            clues=np.zeros((slots, shape.plane_words), shape.word),
+            trial_clues=np.zeros((slots, shape.plane_words), shape.word),
+            clue_counts=np.zeros(slots, np.int64),
+            trial_clue_counts=np.zeros(slots, np.int64),
+            swaps_of_cell=np.zeros((slots, cells, partners), np.uint16),
+            swap_clue_counts=np.zeros((slots, max_swaps + 1), np.int64),
+            position_of_digit=np.zeros(shape.n, np.int64),
+            state=np.zeros(STATE_WORDS, np.int64),
         )
 
 
-class Rows(NamedTuple):
-    """The first rows in the memory of what boards are made of, behind those of boards."""
+class Slots(NamedTuple):
+    """Functions for the puzzles in slots and their trials."""
 
-    solution: int
-    """Planes: the digits of the solution."""
-    allowed: int
-    """Planes: the digits that cells without clues may have."""
-    given: int
-    """The cells that have clues."""
-    fresh: int
-    """One row, not 0 in the lanes whose boards are to be made."""
-
-    @classmethod
-    def of(cls, shape: Shape) -> Rows:
-        """Return those of a shape."""
-        solution = shape.memory_rows
-        given = solution + 2 * shape.planes
-        return cls(solution, solution + shape.planes, given, given + shape.plane_words)
+    begin_puzzle: Callable[..., None]
+    """``begin_puzzle(puzzles, trials, puzzle, slot, lane)``: put a puzzle in a slot and a lane, its
+    units in a random order."""
+    begin_trial: Callable[..., bool]
+    """``begin_trial(puzzles, trials, slot, lane, min_clues)``: begin the next trial of a slot's
+    puzzle in a lane. Returns False if all units are decided."""
+    accept_trial: Callable[..., None]
+    """``accept_trial(puzzles, trials, slot)``: remove the clues that the trial removed for good."""
+    end_puzzle: Callable[..., None]
+    """``end_puzzle(puzzles, trials, slot)``: write which clues remain."""
 
 
-def make_fresh(shape: Shape, machine: Machine) -> Any:
-    """Make the boards of all fresh lanes from their clues; return these lanes, as bits."""
-    units = Units(shape, machine)
+@inlined
+def shuffle_units(trials, slot, seed):
+    """Put the units of a slot in a random order."""
+    unit_order = trials.unit_order
+    unit_count = unit_order.shape[1]
+    for i in range(unit_count):
+        unit_order[slot, i] = i
+    state = seed
+    for i in range(unit_count - 1):
+        # SplitMix64 (Steele, Lea and Flood, 2014). The upper half of a word, reduced by a
+        # product, is as good as uniform: the chances of two units differ by less than 2^-32.
+        state += STEP
+        mixed = (state ^ (state >> np.uint64(30))) * FIRST_FACTOR
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * SECOND_FACTOR
+        upper_half = (mixed ^ (mixed >> np.uint64(31))) >> np.uint64(32)
+        chosen_index = i + np.int64((upper_half * np.uint64(unit_count - i)) >> np.uint64(32))
+        unit = unit_order[slot, chosen_index]
+        unit_order[slot, chosen_index] = unit_order[slot, i]
+        unit_order[slot, i] = unit
+
+
+def build_slots(shape: Shape, jit: Jit, boards: TrialBoards) -> Slots:
+    """Make the functions."""
     K = shape.plane_words
-    rows = Rows.of(shape)
-    fresh = machine.load(rows.fresh)
-    given = units.words()
-    for j, _ in units.plane():
-        given[j] = machine.load(rows.given + j)
-        machine.store(shape.CLEAR + j, machine.load(shape.CLEAR + j) & ~fresh)
-    for d in machine.each(shape.n):
-        for j, _ in units.plane():
-            w = d * K + j
-            allowed = machine.load(w + rows.allowed)
-            new = allowed ^ (given[j] & (allowed ^ machine.load(w + rows.solution)))
-            old = machine.load(w)
-            machine.store(w, old ^ (fresh & (old ^ new)))
-    machine.store(rows.fresh, machine.value(0))
-    return machine.nonzero(fresh)
+    planes = shape.planes
+    cells = shape.n**2
+    all_cells = shape.word(shape.cells)
+    word_of_cell, bit_of_cell = shape.places
+    rows = TrialRows.of(shape)
+    SOLUTION = rows.solution
+    ALLOWED = rows.allowed
+    find_swaps, has_last_clue, remove_clue_of_swaps = build_swaps(shape, jit)
+    encode_guess = boards.encode_guess
+    begin_board = boards.begin_board
+
+    @jit
+    def max_trial_size(clue_count, cells_per_unit):
+        """Return the units to remove at once: 9/13 of the clues beyond 4/9 of the cells."""
+        return max(1, (9 * clue_count - 4 * cells) // (13 * cells_per_unit))
+
+    @jit
+    def begin_puzzle(puzzles, trials, puzzle, slot, lane):
+        trials.puzzle_of_slot[slot] = puzzle
+        memory = trials.memory
+        row = min(puzzle, puzzles.candidates.shape[0] - 1)
+        allows_all = True
+        for w in range(planes):
+            memory[SOLUTION + w, lane] = 0
+            memory[ALLOWED + w, lane] = puzzles.candidates[row, w]
+            allows_all &= puzzles.candidates[row, w] == all_cells
+
+        for j in range(K):
+            trials.clues[slot, j] = 0
+        clue_count = 0
+        for cell in range(cells):
+            j = word_of_cell[cell]
+            bit = bit_of_cell[cell]
+            d = np.int64(puzzles.solutions[puzzle, cell]) - 1
+            memory[SOLUTION + K * d + j, lane] |= bit
+            if puzzles.clues[puzzle, cell] != 0:
+                trials.clues[slot, j] |= bit
+                clue_count += 1
+        trials.clue_counts[slot] = clue_count
+        trials.decided_units[slot] = 0
+        trials.trial_sizes[slot] = max_trial_size(clue_count, puzzles.units.shape[1])
+
+        swap_count = find_swaps(puzzles, trials, slot)
+        if not allows_all:
+            # A swap may put a digit where it is not a candidate, and then proves nothing. With 0
+            # clues, no swap has a last clue.
+            for swap in range(swap_count):
+                trials.swap_clue_counts[slot, swap] = 0
+        shuffle_units(trials, slot, puzzles.seeds[puzzle])
+
+    @jit
+    def has_clue(trials, slot, cell):
+        return trials.clues[slot, word_of_cell[cell]] & bit_of_cell[cell] != 0
+
+    @jit
+    def find_clues(puzzles, trials, slot, unit):
+        """Return the number of clues of a unit, and the cell of the last one."""
+        clue_count = 0
+        last_cell = 0
+        for i in range(puzzles.units.shape[1]):
+            cell = puzzles.units[unit, i]
+            if cell >= 0 and has_clue(trials, slot, cell):
+                clue_count += 1
+                last_cell = cell
+        return clue_count, last_cell
+
+    @jit
+    def begin_path(puzzles, trials, slot, lane, unit):
+        """Begin a path with the clues of a unit; return its length.
+
+        The board of the path has another digit in the last of these cells. The others are guessed
+        to keep their digits.
+        """
+        puzzle = trials.puzzle_of_slot[slot]
+        length = 0
+        for i in range(puzzles.units.shape[1]):
+            cell = puzzles.units[unit, i]
+            if cell >= 0 and has_clue(trials, slot, cell):
+                d = np.int64(puzzles.solutions[puzzle, cell]) - 1
+                word = K * d + word_of_cell[cell]
+                trials.paths[lane, length] = encode_guess(word, bit_of_cell[cell])
+                length += 1
+        trials.paths[lane, length - 1] += HAS_NOT - GUESSED
+        return length
+
+    @jit
+    def begin_trial(puzzles, trials, slot, lane, min_clues):
+        max_size = trials.trial_sizes[slot]
+        clue_count = trials.clue_counts[slot]
+        for j in range(K):
+            trials.trial_clues[slot, j] = trials.clues[slot, j]
+
+        size = 0
+        removed_unit = 0
+        position = trials.decided_units[slot]
+        end = position
+        while position < trials.unit_order.shape[1] and size < max_size:
+            unit = trials.unit_order[slot, position]
+            unit_clues, cell = find_clues(puzzles, trials, slot, unit)
+            position += 1
+            if unit_clues == 1 and max_size == 1 and has_last_clue(trials, slot, cell):
+                end = position
+            elif unit_clues > 0 and clue_count - unit_clues >= min_clues:
+                # Units with too many clues that follow the last removed one stay undecided: if
+                # the trial fails, more clues remain, and these units may be tried.
+                end = position
+                size += 1
+                clue_count -= unit_clues
+                removed_unit = unit
+                for i in range(puzzles.units.shape[1]):
+                    cell = puzzles.units[unit, i]
+                    if cell >= 0:
+                        trials.trial_clues[slot, word_of_cell[cell]] &= ~bit_of_cell[cell]
+        if size == 0:
+            return False
+
+        trials.trial_ends[slot] = end
+        trials.trial_sizes[slot] = size
+        trials.trial_clue_counts[slot] = clue_count
+        trials.lane_counts[slot] = 1
+        trials.guess_counts[slot] = 0
+        trials.slot_of_lane[lane] = slot
+        path_length = 0
+        if size == 1:
+            path_length = begin_path(puzzles, trials, slot, lane, removed_unit)
+        begin_board(trials, lane, path_length, 0)
+        return True
+
+    @jit
+    def accept_trial(puzzles, trials, slot):
+        for position in range(trials.decided_units[slot], trials.trial_ends[slot]):
+            unit = trials.unit_order[slot, position]
+            for i in range(puzzles.units.shape[1]):
+                cell = puzzles.units[unit, i]
+                if cell >= 0:
+                    j = word_of_cell[cell]
+                    removed_cells = trials.clues[slot, j] ^ trials.trial_clues[slot, j]
+                    if removed_cells & bit_of_cell[cell] != 0:
+                        remove_clue_of_swaps(trials, slot, cell)
+        for j in range(K):
+            trials.clues[slot, j] = trials.trial_clues[slot, j]
+        clue_count = trials.trial_clue_counts[slot]
+        trials.clue_counts[slot] = clue_count
+        max_size = max_trial_size(clue_count, puzzles.units.shape[1])
+        trials.trial_sizes[slot] = min(trials.trial_sizes[slot], max_size)
+
+    @jit
+    def end_puzzle(puzzles, trials, slot):
+        puzzle = trials.puzzle_of_slot[slot]
+        for cell in range(cells):
+            if not has_clue(trials, slot, cell):
+                puzzles.clues[puzzle, cell] = 0
+
+    return Slots(begin_puzzle, begin_trial, accept_trial, end_puzzle)
 
 
 def build_minimise(shape: Shape, settings: SearchSettings, jit: Jit) -> Callable[..., bool]:
-    """Make ``minimise(puzzles, trials, least, most, rounds)``.
+    """Make ``minimise(puzzles, trials, min_clues, max_guesses, rounds)``.
 
-    It removes units of the puzzles in turn, never to fewer than ``least`` clues, until so many
-    rounds of steps are done. A trial that takes more than ``most`` guesses ends, and its unit
-    stays; below 0 there is no bound. Returns True once all puzzles are done.
+    It removes units of the puzzles in turn, for ``rounds`` rounds at most, and leaves every puzzle
+    at least ``min_clues`` clues. A trial that takes more than ``max_guesses`` guesses ends, and its
+    unit stays; below 0 there is no bound. Returns True once all puzzles are finished.
     """
-    n = shape.n
     K = shape.plane_words
-    planes = shape.planes
     CLEAR = shape.CLEAR
-    R = shape.box_rows
-    C = shape.box_columns
-    ways = shape.box_rows + shape.box_columns - 2
     width = shape.lanes
-    Word = shape.word
-    cells = shape.n**2
-    SOLUTION, ALLOWED, GIVEN, NEW = Rows.of(shape)
-    every_cell = shape.word(shape.cells)
-    every = shape.word((1 << shape.bits) - 1)
     all_lanes = ~ZERO >> np.uint64(64 - width)
     candidates_of = build_moves(shape, jit).candidates
     choose = build_choose(shape, settings.strategy, candidates_of, jit)
     advance, _, _, keep_best = build_steps(shape, settings.techniques, width)
     narrowing = narrows(shape, settings)
-    make = traced(make_fresh, 1, shape, width)
-    words, bits = shape.places
+    make_fresh_boards = traced(make_boards, 1, shape, width)
+    boards = build_trial_boards(shape, jit)
+    encode_guess, _, follow_path, go_back, take_over = boards
+    begin_puzzle, begin_trial, accept_trial, end_puzzle = build_slots(shape, jit, boards)
 
     @jit
-    def group_size(left, unit):
-        """Return how many units go at once of so many clues: most of those beyond four ninths."""
-        return max(1, (9 * left - 4 * cells) // (13 * unit))
-
-    @jit
-    def begin_puzzle(puzzles, trials, puzzle, slot, lane):
-        """Put a puzzle in a slot and a lane, its units in a random order."""
-        memory = trials.memory
-        row = min(puzzle, puzzles.candidates.shape[0] - 1)
-        any_digit = True
-        for w in range(planes):
-            memory[SOLUTION + w, lane] = 0
-            memory[ALLOWED + w, lane] = puzzles.candidates[row, w]
-            any_digit &= puzzles.candidates[row, w] == every_cell
-        for j in range(K):
-            trials.given[0, slot, j] = 0
-        left = 0
-        for cell in range(cells):
-            j = words[cell]
-            bit = bits[cell]
-            digit = np.int64(puzzles.solutions[puzzle, cell]) - 1
-            memory[SOLUTION + K * digit + j, lane] |= bit
-            if puzzles.clues[puzzle, cell] != 0:
-                trials.given[0, slot, j] |= bit
-                left += 1
-        trials.puzzle[slot] = puzzle
-        trials.left[0, slot] = left
-        trials.place[0, slot], trials.place[2, slot] = 0, group_size(left, puzzles.units.shape[1])
-        swaps = 0
-        for band in range(C):
-            swaps = find_swaps(puzzles, trials, slot, band * R * n, R, 1, n, 0, swaps)
-        for stack in range(R):
-            swaps = find_swaps(puzzles, trials, slot, stack * C, C, n, 1, R - 1, swaps)
-        if not any_digit:  # a swap may put a digit where it is no candidate
-            for swap in range(swaps):
-                trials.swap_clues[slot, swap] = 0
-        units = trials.order.shape[1]
-        state = puzzles.seeds[puzzle]
-        for i in range(units):
-            trials.order[slot, i] = i
-        for i in range(units - 1):
-            # SplitMix64 (Steele, Lea and Flood, 2014). The upper half of a word, reduced by a
-            # product, is as good as uniform: the chances of two units differ by less than 2^-32.
-            state += np.uint64(0x9E3779B97F4A7C15)
-            mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            mixed = (mixed ^ (mixed >> np.uint64(31))) >> np.uint64(32)
-            other = i + np.int64((mixed * np.uint64(units - i)) >> np.uint64(32))
-            unit = trials.order[slot, other]
-            trials.order[slot, other] = trials.order[slot, i]
-            trials.order[slot, i] = unit
-
-    @jit
-    def find_swaps(puzzles, trials, slot, first, together, step, across, way, swaps):
-        """Find the swaps of two lines; return how many there are so far.
-
-        ``first`` is the first cell of the lines that are ``together`` in a band or stack, each
-        ``across`` from the one before, with cells a ``step`` apart.
-        """
-        puzzle = trials.puzzle[slot]
-        solutions = puzzles.solutions
-        where = trials.scratch
-        for one in range(together):
-            for other in range(one + 1, together):
-                for place in range(n):
-                    where[solutions[puzzle, first + other * across + place * step] - 1] = place
-                left = ~ZERO >> np.uint64(64 - n)
-                while left != ZERO:
-                    i = np.int64(lowest_index(left))
-                    clues = np.int64(0)
-                    while (left >> np.uint64(i)) & ONE != ZERO:
-                        left &= ~(ONE << np.uint64(i))
-                        cell = first + one * across + i * step
-                        twin = cell + (other - one) * across
-                        trials.swap_of[slot, cell, way + other - 1] = swaps
-                        trials.swap_of[slot, twin, way + one] = swaps
-                        clues += np.int64(puzzles.clues[puzzle, cell])
-                        clues += np.int64(puzzles.clues[puzzle, twin])
-                        i = where[solutions[puzzle, cell] - 1]
-                    trials.swap_clues[slot, swaps] = clues
-                    swaps += 1
-        return swaps
-
-    @jit
-    def is_alone(trials, slot, cell):
-        """Tell whether a cell has the last clue of a swap, which is then necessary."""
-        for way in range(ways):
-            if trials.swap_clues[slot, trials.swap_of[slot, cell, way]] == 1:
-                return True
-        return False
-
-    @jit
-    def end_puzzle(puzzles, trials, slot):
-        """Write which clues are left."""
-        puzzle = trials.puzzle[slot]
-        for cell in range(cells):
-            if trials.given[0, slot, words[cell]] & bits[cell] == 0:
-                puzzles.clues[puzzle, cell] = 0
-
-    @jit
-    def begin_trial(puzzles, trials, slot, lane, least):
-        """Begin the next trial of a slot's puzzle in a lane; return False if all are done."""
-        position = trials.place[0, slot]
-        tried = 0
-        left = trials.left[0, slot]
-        unit = 0
-        end = position
-        for j in range(K):
-            trials.given[1, slot, j] = trials.given[0, slot, j]
-        while position < trials.order.shape[1] and tried < trials.place[2, slot]:
-            removed, cell = 0, 0
-            for i in range(puzzles.units.shape[1]):
-                each = puzzles.units[trials.order[slot, position], i]
-                if each >= 0 and trials.given[0, slot, words[each]] & bits[each] != 0:
-                    removed = removed + 1
-                    cell = each
-            if removed == 1 and trials.place[2, slot] == 1 and is_alone(trials, slot, cell):
-                end = position + 1
-            elif removed > 0 and left - removed >= least:
-                unit = trials.order[slot, position]
-                tried = tried + 1
-                left = left - removed
-                end = position + 1  # not beyond units with too many clues: the trial may fail
-                for i in range(puzzles.units.shape[1]):
-                    cell = puzzles.units[unit, i]
-                    if cell >= 0:
-                        trials.given[1, slot, words[cell]] &= ~bits[cell]
-            position += 1
-        if tried == 0:
-            return False
-        trials.place[1, slot], trials.place[2, slot] = end, tried
-        trials.left[1, slot] = left
-        trials.lanes[slot] = 1
-        trials.guesses[slot] = 0
-        trials.slot_of[lane] = slot
-        height = 0
-        if tried == 1:
-            for i in range(puzzles.units.shape[1]):
-                cell = puzzles.units[unit, i]
-                if cell >= 0 and trials.given[0, slot, words[cell]] & bits[cell] != 0:
-                    digit = np.int64(puzzles.solutions[trials.puzzle[slot], cell]) - 1
-                    place = (K * digit + words[cell]) << BIT_BITS | lowest_index(
-                        np.uint64(bits[cell])
-                    )
-                    trials.paths[lane, height] = place << PATH_BITS | GUESSED
-                    height += 1
-            trials.paths[lane, height - 1] += HAS_NOT - GUESSED
-        begin_board(trials, lane, height, 0)
-        return True
-
-    @jit
-    def begin_board(trials, lane, height, first):
-        """Have a board made from a path of some length, guessed from some entry on."""
-        trials.heights[0, lane], trials.heights[1, lane] = height, first
-        for j in range(K):
-            trials.memory[GIVEN + j, lane] = trials.given[1, trials.slot_of[lane], j]
-        trials.memory[NEW, lane] = every
-
-    @jit
-    def follow_path(trials, lane):
-        """Change the board of a fresh lane as its path says."""
-        memory = trials.memory
-        for i in range(trials.heights[0, lane]):
-            entry = trials.paths[lane, i]
-            w = entry >> PATH_BITS >> BIT_BITS
-            bit = Word(ONE << np.uint64((entry >> PATH_BITS) & ((1 << BIT_BITS) - 1)))
-            if entry & KIND == HAS_NOT:
-                memory[w, lane] &= ~bit
-            else:
-                for d in range(n):
-                    if d != w // K:
-                        memory[K * d + w % K, lane] &= ~bit
-
-    @jit
-    def go_back(trials, lane):
-        """Go back to the last guess of a lane, and take its other half; False if there is none."""
-        for i in range(trials.heights[0, lane] - 1, trials.heights[1, lane] - 1, -1):
-            if trials.paths[lane, i] & KIND == GUESSED:
-                trials.paths[lane, i] += HAS_NOT - GUESSED
-                begin_board(trials, lane, i + 1, trials.heights[1, lane])
-                return True
-        return False
-
-    @jit
-    def take_over(trials, lane):
-        """Take over the first guess of another lane; return False if there is none."""
-        for other in range(width):
-            first = trials.heights[1, other]
-            while first < trials.heights[0, other]:
-                if trials.paths[other, first] & KIND == GUESSED:
-                    break
-                first += 1
-            trials.heights[1, other] = first
-            if first < trials.heights[0, other]:
-                for i in range(first + 1):
-                    trials.paths[lane, i] = trials.paths[other, i]
-                trials.paths[lane, first] += HAS_NOT - GUESSED
-                trials.paths[other, first] += HAS - GUESSED
-                for w in range(2 * planes):
-                    trials.memory[SOLUTION + w, lane] = trials.memory[SOLUTION + w, other]
-                trials.slot_of[lane] = trials.slot_of[other]
-                trials.lanes[trials.slot_of[lane]] += 1
-                begin_board(trials, lane, first + 1, first + 1)
-                return True
-        return False
-
-    @jit
-    def fill(puzzles, trials, busy, least, most):
-        """Give boards to free lanes; return the lanes that have one."""
-        used = np.uint64(trials.state[USED])
-        free = all_lanes & ~busy
-        while free != ZERO:
-            lane = lowest_index(free)
-            if trials.state[NEXT] < puzzles.solutions.shape[0]:
-                slot = lowest_index(~used)
-                begin_puzzle(puzzles, trials, trials.state[NEXT], slot, lane)
-                trials.state[NEXT] += 1
-                if not begin_trial(puzzles, trials, slot, lane, least):
-                    continue
-                used |= ONE << np.uint64(slot)
-            elif most >= 0 or not take_over(trials, lane):  # when it ends must not be up to chance
+    def fill_lanes(puzzles, trials, busy_lanes, min_clues, max_guesses):
+        """Give boards to free lanes; return the busy lanes."""
+        busy_slots = np.uint64(trials.state[BUSY_SLOTS])
+        free_lanes = all_lanes & ~busy_lanes
+        while free_lanes != ZERO:
+            lane = lowest_index(free_lanes)
+            if trials.state[NEXT_PUZZLE] < puzzles.solutions.shape[0]:
+                slot = lowest_index(~busy_slots)
+                begin_puzzle(puzzles, trials, trials.state[NEXT_PUZZLE], slot, lane)
+                trials.state[NEXT_PUZZLE] += 1
+                if not begin_trial(puzzles, trials, slot, lane, min_clues):
+                    continue  # no clue can go; the lane takes the next puzzle
+                busy_slots |= ONE << np.uint64(slot)
+            # The guesses of a trial must not depend on the lanes that happen to be free if their
+            # number is bounded: the result would depend on the other puzzles.
+            elif max_guesses >= 0 or not take_over(trials, lane):
                 break
-            busy |= ONE << np.uint64(lane)
-            free &= free - ONE
-        trials.state[USED] = np.int64(used)
-        return busy
+            busy_lanes |= ONE << np.uint64(lane)
+            free_lanes &= free_lanes - ONE
+        trials.state[BUSY_SLOTS] = np.int64(busy_slots)
+        return busy_lanes
 
     @jit
-    def end_trial(puzzles, trials, lane, redundant, busy, least):
-        """End the trial of a lane's puzzle, and begin the next; return the lanes with boards."""
-        slot = trials.slot_of[lane]
-        bit = ONE << np.uint64(lane)
-        if trials.lanes[slot] > 1:
-            for other in range(width):
-                if other != lane and trials.slot_of[other] == slot:
-                    busy &= ~(ONE << np.uint64(other))
-                    trials.heights[0, other] = 0
-        if redundant:
-            for position in range(trials.place[0, slot], trials.place[1, slot]):
-                for i in range(puzzles.units.shape[1]):
-                    cell = puzzles.units[trials.order[slot, position], i]
-                    if cell >= 0 and (
-                        (trials.given[0, slot, words[cell]] ^ trials.given[1, slot, words[cell]])
-                        & bits[cell]
-                        != 0
-                    ):
-                        for way in range(ways):
-                            trials.swap_clues[slot, trials.swap_of[slot, cell, way]] -= 1
-            for j in range(K):
-                trials.given[0, slot, j] = trials.given[1, slot, j]
-            trials.left[0, slot] = trials.left[1, slot]
-            size = group_size(trials.left[0, slot], puzzles.units.shape[1])
-            trials.place[2, slot] = min(trials.place[2, slot], size)
-        trials.place[0, slot] = trials.place[1, slot]
-        if not begin_trial(puzzles, trials, slot, lane, least):
+    def free_lane(trials, lane, busy_lanes):
+        """Take the board of a lane away; return the busy lanes."""
+        trials.path_lengths[lane] = 0  # no guess is to be taken over from it
+        return busy_lanes & ~(ONE << np.uint64(lane))
+
+    @jit
+    def end_trial(puzzles, trials, lane, is_redundant, busy_lanes, min_clues):
+        """End the trial of a lane's puzzle, and begin the next one; return the busy lanes."""
+        slot = trials.slot_of_lane[lane]
+        if trials.lane_counts[slot] > 1:
+            for helping_lane in range(width):
+                if helping_lane != lane and trials.slot_of_lane[helping_lane] == slot:
+                    busy_lanes = free_lane(trials, helping_lane, busy_lanes)
+        if is_redundant:
+            accept_trial(puzzles, trials, slot)
+        trials.decided_units[slot] = trials.trial_ends[slot]
+        if not begin_trial(puzzles, trials, slot, lane, min_clues):
             end_puzzle(puzzles, trials, slot)
-            trials.heights[0, lane] = 0
-            trials.state[USED] &= ~np.int64(ONE << np.uint64(slot))
-            busy &= ~bit
-        return busy
+            trials.state[BUSY_SLOTS] &= ~np.int64(ONE << np.uint64(slot))
+            busy_lanes = free_lane(trials, lane, busy_lanes)
+        return busy_lanes
 
     @jit
-    def minimise(puzzles, trials, least, most, rounds):
+    def end_boards(puzzles, trials, finished_lanes, dead, busy_lanes, min_clues):
+        """Continue lanes whose boards are dead or solved; return the busy lanes."""
+        while finished_lanes != ZERO:
+            lane = lowest_index(finished_lanes)
+            lane_bit = finished_lanes & (~finished_lanes + ONE)
+            finished_lanes ^= lane_bit
+            if busy_lanes & lane_bit == ZERO:  # its trial has just ended in another lane
+                continue
+            slot = trials.slot_of_lane[lane]
+            if dead & lane_bit == ZERO:
+                # Solved. If one unit was removed, that is another solution. If several were, no
+                # guess was needed, so it is the only solution.
+                is_redundant = trials.trial_sizes[slot] > 1
+            elif go_back(trials, lane):
+                continue
+            elif trials.lane_counts[slot] > 1:
+                trials.lane_counts[slot] -= 1
+                busy_lanes = free_lane(trials, lane, busy_lanes)
+                continue
+            else:
+                is_redundant = True  # no other solution
+            busy_lanes = end_trial(puzzles, trials, lane, is_redundant, busy_lanes, min_clues)
+        return busy_lanes
+
+    @jit
+    def guess(trials, lane):
+        """Guess the lowest candidate of a cell, and add the guess to the path."""
         memory = trials.memory
-        slot_of = trials.slot_of
-        place = trials.place
-        busy = np.uint64(trials.state[BUSY])
+        j, bit = choose(memory, lane)
+        lowest = lowest_index(candidates_of(memory, lane, j, bit))
+        trials.paths[lane, trials.path_lengths[lane]] = encode_guess(K * lowest + j, bit)
+        trials.path_lengths[lane] += 1
+        memory[CLEAR + j, lane] |= bit  # the next step strikes the other candidates
+
+    @jit
+    def split_boards(puzzles, trials, stuck_lanes, busy_lanes, min_clues, max_guesses):
+        """Continue lanes whose boards do not change any more; return the busy lanes."""
+        while stuck_lanes != ZERO:
+            lane = lowest_index(stuck_lanes)
+            stuck_lanes &= stuck_lanes - ONE
+            slot = trials.slot_of_lane[lane]
+            if trials.trial_sizes[slot] > 1:
+                trials.trial_sizes[slot] //= 2
+                has_ended = not begin_trial(puzzles, trials, slot, lane, min_clues)
+            else:
+                trials.guess_counts[slot] += 1
+                has_ended = max_guesses >= 0 and trials.guess_counts[slot] > max_guesses
+                if not has_ended:
+                    guess(trials, lane)
+            if has_ended:
+                busy_lanes = end_trial(puzzles, trials, lane, False, busy_lanes, min_clues)
+        return busy_lanes
+
+    @jit
+    def minimise(puzzles, trials, min_clues, max_guesses, rounds):
+        memory = trials.memory
+        busy_lanes = np.uint64(trials.state[BUSY_LANES])
         for _ in range(rounds):
-            if busy != all_lanes:
-                busy = fill(puzzles, trials, busy, least, most)
-                if busy == ZERO:
+            if busy_lanes != all_lanes:
+                busy_lanes = fill_lanes(puzzles, trials, busy_lanes, min_clues, max_guesses)
+                if busy_lanes == ZERO:
                     break
-            fresh = make(memory)
-            while fresh != ZERO:
-                follow_path(trials, lowest_index(fresh))
-                fresh &= fresh - ONE
+            fresh_lanes = make_fresh_boards(memory)
+            while fresh_lanes != ZERO:
+                follow_path(trials, lowest_index(fresh_lanes))
+                fresh_lanes &= fresh_lanes - ONE
+
             dead, unsolved, changed = advance(memory)
-            stuck = busy & ~dead & unsolved & ~changed
-            if narrowing and stuck != ZERO:
+            stuck_lanes = busy_lanes & ~dead & unsolved & ~changed
+            if narrowing and stuck_lanes != ZERO:
                 keep_best(memory)
-            ended = busy & (dead | ~unsolved)
-            while ended != ZERO:
-                lane = lowest_index(ended)
-                bit = ended & (~ended + ONE)
-                ended ^= bit
-                if busy & bit == ZERO:  # its trial has ended in another lane
-                    continue
-                slot = slot_of[lane]
-                if dead & bit == ZERO:
-                    redundant = place[2, slot] > 1
-                elif go_back(trials, lane):
-                    continue
-                elif trials.lanes[slot] > 1:
-                    trials.lanes[slot] -= 1
-                    trials.heights[0, lane] = 0
-                    busy &= ~bit
-                    continue
-                else:
-                    redundant = True
-                busy = end_trial(puzzles, trials, lane, redundant, busy, least)
-            stuck &= busy
-            while stuck != ZERO:
-                lane = lowest_index(stuck)
-                stuck &= stuck - ONE
-                slot = slot_of[lane]
-                if place[2, slot] > 1:
-                    place[2, slot] //= 2
-                    if not begin_trial(puzzles, trials, slot, lane, least):
-                        busy = end_trial(puzzles, trials, lane, False, busy, least)
-                    continue
-                trials.guesses[slot] += 1
-                if most >= 0 and trials.guesses[slot] > most:
-                    busy = end_trial(puzzles, trials, lane, False, busy, least)
-                    continue
-                j, bit = choose(memory, lane)
-                lowest = lowest_index(candidates_of(memory, lane, j, bit))
-                entry = (K * lowest + j) << BIT_BITS | lowest_index(np.uint64(bit))
-                trials.paths[lane, trials.heights[0, lane]] = entry << PATH_BITS | GUESSED
-                trials.heights[0, lane] += 1
-                memory[CLEAR + j, lane] |= bit
-        trials.state[BUSY] = np.int64(busy)
-        return busy == ZERO
+            finished_lanes = busy_lanes & (dead | ~unsolved)
+            busy_lanes = end_boards(puzzles, trials, finished_lanes, dead, busy_lanes, min_clues)
+            stuck_lanes &= busy_lanes  # without those whose trial has just ended in another lane
+            busy_lanes = split_boards(
+                puzzles, trials, stuck_lanes, busy_lanes, min_clues, max_guesses
+            )
+        trials.state[BUSY_LANES] = np.int64(busy_lanes)
+        return busy_lanes == ZERO
 
     return minimise

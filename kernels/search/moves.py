@@ -1,6 +1,6 @@
-"""Boards in lanes: packed, copied to a lane and back, a digit placed, a solution written.
+"""Functions for single boards: load and store a lane, place a digit, write a solution; packing.
 
-A board is in a lane of a memory or in a row of other arrays; ``shape`` has the drawing.
+A board is in a lane of a memory, or in a row of other arrays; ``shape`` draws both.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ from gpusudoku.kernels.search.units import Units
 
 
 class Moves(NamedTuple):
-    """Functions for the boards of a shape, all of which are compiled into those that call them."""
+    """Functions for the boards of a shape. The compiler inlines all of them.
+
+    ``d`` stands for digit d + 1, ``j`` for a word of its plane, and ``bit`` for the bit of a cell.
+    """
 
     load: Callable[..., None]
-    """``load(memory, lane, boards, row)``: make a row the board of a lane."""
+    """``load(memory, lane, boards, row)``: copy a row to a lane."""
     store: Callable[..., None]
-    """``store(memory, lane, boards, row)``: make the board of a lane a row."""
+    """``store(memory, lane, boards, row)``: copy the board of a lane to a row."""
     place: Callable[..., None]
-    """``place(memory, lane, d, j, bit)``: strike a digit from the peers of a cell in word j."""
+    """``place(memory, lane, d, j, bit)``: strike a digit from the peers of a cell."""
     candidates: Callable[..., np.uint64]
     """``candidates(memory, lane, j, bit)``: the candidates of a cell, bit d for digit d + 1."""
     write: Callable[..., None]
@@ -44,7 +47,7 @@ def build_moves(shape: Shape, jit: Jit) -> Moves:
     field = shape.field
     Word = shape.word
     CLEAR = shape.CLEAR
-    firsts = np.uint64(shape.firsts)
+    first_column = np.uint64(shape.firsts)
     row_cells = ones(n)
     box_cells = ones(C)
 
@@ -57,6 +60,7 @@ def build_moves(shape: Shape, jit: Jit) -> Moves:
 
     @jit
     def store(memory, lane, boards, row):
+        # The cells in CLEAR keep their lowest candidate only, as after the next step.
         for j in range(K):
             clear = memory[CLEAR + j, lane]
             cleared = Word(0)
@@ -68,28 +72,29 @@ def build_moves(shape: Shape, jit: Jit) -> Moves:
     @jit
     def place(memory, lane, d, j, bit):
         position = lowest_index(np.uint64(bit))
-        start = np.uint64(position // field * field)
+        row_start = np.uint64(position // field * field)
         column = position % field
-        box = box_cells << (start + np.uint64(column // C * C))
-        for other in range(K):
-            peers = firsts << np.uint64(column)
-            if other % G == j % G:
+        box = box_cells << (row_start + np.uint64(column // C * C))
+        for peer_word in range(K):
+            peers = first_column << np.uint64(column)
+            if peer_word % G == j % G:  # the same group of bands, where the box has the same bits
                 peers |= box
-            if other == j:
-                peers = (peers | row_cells << start) & ~np.uint64(bit)
-            memory[d * K + other, lane] &= ~Word(peers)
+            if peer_word == j:
+                peers = (peers | row_cells << row_start) & ~np.uint64(bit)
+            memory[d * K + peer_word, lane] &= ~Word(peers)
 
     @jit
     def candidates(memory, lane, j, bit):
-        found = ZERO
+        mask = ZERO
         for d in range(n):
             if memory[d * K + j, lane] & bit != 0:
-                found |= ONE << np.uint64(d)
-        return found
+                mask |= ONE << np.uint64(d)
+        return mask
 
     @jit
     def write(memory, lane, cells):
-        for d in range(n - 1, -1, -1):  # of a cell that is to be cleared the lowest comes last
+        # A cell in CLEAR may have higher candidates. Its lowest one is written last.
+        for d in range(n - 1, -1, -1):
             for j in range(K):
                 word = np.uint64(memory[d * K + j, lane])
                 while word != ZERO:
@@ -104,15 +109,15 @@ def build_moves(shape: Shape, jit: Jit) -> Moves:
 def build_pack(shape: Shape, jit: Jit) -> Callable[..., None]:
     """Make ``pack(cells, words, bits, boards, memory)``.
 
-    Packs uint8 (B, n * n) cells, 0 for empty, into (B, words) boards. A board whose clues
-    contradict each other comes out without candidates, so that any search finds it dead. ``words``
-    and ``bits`` are the shape's ``places``; ``memory`` has its lanes, and is overwritten.
+    It packs uint8 (B, n * n) cells, 0 for empty, into (B, words) boards. A board whose clues
+    contradict each other gets no candidates, so that any search finds it dead. ``words`` and
+    ``bits`` are the shape's ``places``; ``memory`` has the shape's lanes, and is overwritten.
     """
     n = shape.n
     planes = shape.planes
     width = shape.lanes
     CLEAR = shape.CLEAR
-    used = CLEAR + shape.plane_words
+    written_rows = CLEAR + shape.plane_words
     # Unsigned, so that the compiler adds no check for negative indices.
     K = np.uint64(shape.plane_words)
     EMPTY = np.uint64(CLEAR)
@@ -120,13 +125,15 @@ def build_pack(shape: Shape, jit: Jit) -> Callable[..., None]:
 
     @jit
     def pack(cells, words, bits, boards, memory):
-        # With this the compiler knows the distance of two rows.
+        # These checks tell the compiler the distance between two rows.
         if memory.shape[1] != width or cells.shape[1] != n * n:
             raise ValueError
         for start in range(0, cells.shape[0], width):
             block = cells[start : start + width]
             packed = boards[start : start + width]
-            memory[:used] = 0
+
+            # The clues of each digit go to its plane, the empty cells to CLEAR.
+            memory[:written_rows] = 0
             for cell in range(n * n):
                 j = np.uint64(words[cell])
                 bit = bits[cell]
@@ -135,6 +142,7 @@ def build_pack(shape: Shape, jit: Jit) -> Callable[..., None]:
                     # Chosen without a branch, which would often be mispredicted.
                     row = K * (digit - ONE) if digit != ZERO else EMPTY
                     memory[row + j, lane] |= bit
+
             make_planes(memory)
             for lane in range(len(block)):
                 for w in range(planes):
@@ -148,20 +156,21 @@ def build_pack(shape: Shape, jit: Jit) -> Callable[..., None]:
 def planes_of_clues(shape: Shape, machine: Machine) -> Any:
     """Add to the clues of each digit the empty cells that see none of them.
 
-    The empty cells are where CLEAR is. Lanes in which two clues of a digit are in one unit get no
-    candidates; they are returned, as a traced function returns a value.
+    CLEAR has the empty cells. A lane in which a unit has two clues of a digit gets no candidates.
+    Returns these lanes, because a traced function has to return a value.
     """
     units = Units(shape, machine)
     conflict = machine.words(1)
     for d in machine.each(shape.n):
         clues = units.load(d)
-        seen = units.units_with(clues, 1)
-        crowded = units.units_with(clues, 2)
+        in_units_with_clue = units.units_with(clues, 1)
+        in_units_with_two = units.units_with(clues, 2)
         for j, _ in units.plane():
-            conflict[0] = conflict[0] | (clues[j] & crowded[j])
-            places = clues[j] | (machine.load(shape.CLEAR + j) & ~seen[j])
+            conflict[0] = conflict[0] | (clues[j] & in_units_with_two[j])
+            empty_cells = machine.load(shape.CLEAR + j)
+            places = clues[j] | (empty_cells & ~in_units_with_clue[j])
             machine.store(d * shape.plane_words + j, places)
-    kept = ~machine.filled(conflict[0], 1)
+    is_consistent = ~machine.filled(conflict[0], 1)
     for row in machine.each(shape.planes):
-        machine.store(row, machine.load(row) & kept)
+        machine.store(row, machine.load(row) & is_consistent)
     return machine.nonzero(conflict[0])

@@ -1,8 +1,8 @@
 """Fork and join: how the threads of a CPU take boards from each other, without locks.
 
-``arguments`` describes the pool. A thread whose stack is empty takes a place of it; a thread that
-has boards to spare sees that more places are taken than given, and gives the older half of its
-stack, the boards that were split least. It keeps the others: they are smaller, and in its cache.
+``arguments`` describes the pool. A thread whose stack is empty takes a place of the pool. If more
+places are taken than given, a thread with several boards gives the older half of its stack: the
+boards that were split least. It keeps the other half: they are smaller, and in its cache.
 """
 
 from __future__ import annotations
@@ -31,33 +31,34 @@ from gpusudoku.kernels.search.arguments import (
 from gpusudoku.kernels.search.shape import Shape
 
 PAUSES = 100
-"""Checks before a thread that waits begins to sleep: some microseconds, less than a switch of
-threads takes."""
+"""Checks before a waiting thread begins to sleep. They take some microseconds, less than a switch
+of threads."""
 SLEEPS = 70
-"""Sleeps before it returns to Python, after 50 ms in all."""
+"""Sleeps before a waiting thread returns to Python, after 50 ms in all."""
 SLEEP_MICROSECONDS = 20
-"""The first sleep; each one is longer than the one before by as much."""
+"""The length of the first sleep. Each one is longer by this than the one before."""
 
 
 class Sharing(NamedTuple):
     """Functions by which threads share the boards of a shape."""
 
     take: Callable[..., int]
-    """``take(pool, stack)``: move boards of the frontier to the stack, which is empty. Returns how
-    many; 0 if all are taken."""
+    """``take(pool, stack)``: move boards of the frontier to the stack, which is empty. Returns the
+    number of boards; 0 if all of the frontier is taken."""
     receive: Callable[..., int]
     """``receive(pool, stack, recalls, recalls_seen)``: wait until another thread gives boards, and
-    move them to the stack. The thread has none left, and the frontier is taken.
+    move them to the stack. The stack is empty, and all of the frontier is taken.
 
-    Returns how many; 0 if the thread is to return to Python, NONE_LEFT if no thread has any.
-    """
+    Returns the number of boards; 0 if the thread must return to Python, NONE_LEFT if no thread has
+    any boards."""
     give: Callable[..., int]
-    """``give(pool, stack, low, height)``: give the lower half of the stack, rows from ``low`` on,
-    to a thread that waits. Returns how many boards: 0 if none waits, or its row is not free yet."""
+    """``give(pool, stack, low, height)``: give the lower half of the stack, rows from ``low`` up to
+    ``height`` exclusive, to a thread that waits. Returns the number of boards; 0 if no thread waits
+    or the row of the pool is not free yet."""
 
 
 NONE_LEFT = -1
-"""Returned instead of a number of boards: no thread has any left."""
+"""Returned instead of a number of boards: no thread has any, and the search is over."""
 
 
 def build_sharing(shape: Shape, jit: Jit) -> Sharing:
@@ -66,40 +67,40 @@ def build_sharing(shape: Shape, jit: Jit) -> Sharing:
     lanes = shape.lanes
 
     @jit
-    def copy(boards, roots, start, target_boards, target_roots, number):
-        """Copy boards, in reverse: those that are taken first are the last on a stack."""
-        for i in range(number):
-            row = start + number - 1 - i
+    def copy(boards, roots, start, target_boards, target_roots, count):
+        """Copy boards in reverse order: those that are taken first come last on a stack."""
+        for i in range(count):
+            row = start + count - 1 - i
             for w in range(planes):
                 target_boards[i, w] = boards[row, w]
             target_roots[i] = roots[row]
 
     @jit
     def take(pool, stack):
-        # Not by an addition: a thread that takes a place behind the frontier has to wait there.
+        # Not by an addition: a thread that takes a place after the frontier has to wait there.
         place = load(pool.state, TAKEN)
-        filled = pool.state[FILLED]
-        while place < filled and not compare_exchange(pool.state, TAKEN, place, place + 1):
+        filled_places = pool.state[FILLED]
+        while place < filled_places and not compare_exchange(pool.state, TAKEN, place, place + 1):
             place = load(pool.state, TAKEN)
-        if place >= filled:
+        if place >= filled_places:
             return 0
         start = place * pool.state[BOARDS_PER_PLACE]
-        number = min(pool.state[BOARDS_PER_PLACE], pool.boards.shape[0] - start)
-        copy(pool.boards, pool.roots, start, stack.boards, stack.roots, number)
-        return number
+        count = min(pool.state[BOARDS_PER_PLACE], pool.boards.shape[0] - start)
+        copy(pool.boards, pool.roots, start, stack.boards, stack.roots, count)
+        return count
 
     @jit
     def await_boards(pool, row, place, recalls, recalls_seen):
-        """Wait until boards are in a place; return 1 then, 0 to return to Python, or NONE_LEFT."""
+        """Wait until a place has boards, and return 1; or 0 to return to Python, or NONE_LEFT."""
         state = pool.state
         for check in range(PAUSES + SLEEPS):
             if load(pool.turns, row) == place + 1:
                 return 1
-            # TAKEN is read first. As GIVEN and JOINED only grow, the test may succeed too late, but
-            # never too early.
-            taken = load(state, TAKEN)
-            waiting = taken - load(state, GIVEN)
-            if waiting >= load(state, JOINED):
+            # TAKEN is read first. As GIVEN and JOINED only grow, the condition may become true too
+            # late, but never too early.
+            taken_places = load(state, TAKEN)
+            waiting_threads = taken_places - load(state, GIVEN)
+            if waiting_threads >= load(state, JOINED):
                 return NONE_LEFT
             if load_relaxed(recalls, 0) != recalls_seen:
                 return 0
@@ -111,6 +112,7 @@ def build_sharing(shape: Shape, jit: Jit) -> Sharing:
 
     @jit
     def receive(pool, stack, recalls, recalls_seen):
+        # A thread that returned to Python while it waited keeps its place.
         place = stack.state[PLACE]
         if place < 0:
             place = add(pool.state, TAKEN, 1)
@@ -120,26 +122,26 @@ def build_sharing(shape: Shape, jit: Jit) -> Sharing:
         outcome = await_boards(pool, row, place, recalls, recalls_seen)
         if outcome != 1:
             return outcome
-        number = pool.sizes[row]
-        copy(pool.given_boards[row], pool.given_roots[row], 0, stack.boards, stack.roots, number)
-        store(pool.turns, row, place + rows)
+        count = pool.sizes[row]
+        copy(pool.given_boards[row], pool.given_roots[row], 0, stack.boards, stack.roots, count)
+        store(pool.turns, row, place + rows)  # the row is free for that place
         stack.state[PLACE] = -1
-        return number
+        return count
 
     @jit
     def give(pool, stack, low, height):
         place = load(pool.state, GIVEN)
         if place >= load(pool.state, TAKEN):
-            return 0
+            return 0  # no thread waits
         row = (place - pool.state[FILLED]) % pool.turns.shape[0]
         if load(pool.turns, row) != place:
-            return 0
+            return 0  # the row's boards of an earlier place have not been read
         if not compare_exchange(pool.state, GIVEN, place, place + 1):
-            return 0
-        number = min(lanes, (height - low + 1) // 2)
-        copy(stack.boards, stack.roots, low, pool.given_boards[row], pool.given_roots[row], number)
-        pool.sizes[row] = number
-        store(pool.turns, row, place + 1)
-        return number
+            return 0  # another thread gives to this place
+        count = min(lanes, (height - low + 1) // 2)
+        copy(stack.boards, stack.roots, low, pool.given_boards[row], pool.given_roots[row], count)
+        pool.sizes[row] = count
+        store(pool.turns, row, place + 1)  # publishes the boards: they are written before this
+        return count
 
     return Sharing(take, receive, give)

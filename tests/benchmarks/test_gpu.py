@@ -174,7 +174,7 @@ def test_a_wrong_count_ends_it_and_what_was_right_before_is_kept(
 
 def test_every_check_finds_a_gpu_out_that_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def all_done(search: DeviceSearch) -> bool:
-        search._taken = search._filled
+        search._taken = search._given
         search._busy = 0
         return False
 

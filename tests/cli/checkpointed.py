@@ -1,4 +1,4 @@
-"""A command whose output is kept track of, and a disk that is full."""
+"""A command with a checkpoint, and a disk that is full."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from tests.boards import LINE_4X4, NONE, SEVERAL, UNIQUE
 BATCH = "".join(f"{board}\n" for board in [UNIQUE, NONE, *[LINE_4X4] * 15, SEVERAL, UNIQUE])
 """More boards than the first block has."""
 PUZZLES = "".join(f"{board}\n" for board in [UNIQUE, NONE, *[UNIQUE] * 15, NONE])
-"""Of others ``solve`` might find any solution."""
+"""Unique puzzles and unsolvable boards: of others, ``solve`` may find any solution."""
 SOLVABLE = BATCH.replace(f"{NONE}\n", "")
-"""Those that have something to draw."""
+"""The boards of BATCH that have a solution to draw."""
 
 
 @pytest.fixture
 def full(monkeypatch):
-    """Let the disk be full once so many bytes were written to output files; None for never."""
-    left = [None]
+    """Return a function that makes the disk full after a number of bytes; None for never."""
+    remaining = [None]
     write = os.write
 
     def limited(descriptor, data):
-        if left[0] is None or descriptor <= 2:
+        if remaining[0] is None or descriptor <= 2:
             return write(descriptor, data)
-        if not left[0]:
+        if not remaining[0]:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        sent = write(descriptor, bytes(data)[: left[0]])
-        left[0] -= sent
-        return sent
+        written = write(descriptor, bytes(data)[: remaining[0]])
+        remaining[0] -= written
+        return written
 
     monkeypatch.setattr(output.os, "write", limited)
 
     def after(number):
-        left[0] = number
+        remaining[0] = number
 
     return after
 
@@ -52,8 +52,8 @@ class Checkpointed:
         self.command = [*command, self.boards]
         self._run = run
 
-    def wanted(self):
-        """Run it without a checkpoint."""
+    def run_plain(self):
+        """Run the command without a checkpoint."""
         return self._run(*self.command)
 
     def __call__(self, *options):
@@ -62,13 +62,13 @@ class Checkpointed:
         )
 
     def resume(self, *options):
-        """Go on with it."""
+        """Resume the run."""
         return self._run("resume", self.run_file, "-q", *options)
 
 
 @pytest.fixture
 def checkpointed(run, tmp_path):
-    """Make a command whose output is kept track of, of boards that suit it."""
+    """Return a function that makes a command with a checkpoint, with boards that suit it."""
     boards_of = {"solve": PUZZLES, "sample": SOLVABLE}
 
     def make(command, boards=None):

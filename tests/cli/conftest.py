@@ -1,4 +1,4 @@
-"""What tests of the command line share."""
+"""Fixtures for tests of the command line."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ PROGRAM = """
 from gpusudoku.pipeline import output
 from gpusudoku.jobs import interrupts
 interrupts.PATIENCE_SECONDS = {patience}
-output.GRACE_SECONDS, output.PIPE_ROOM = {grace}, 1 << 16
+output.GRACE_SECONDS, output.PIPE_CAPACITY = {grace}, 1 << 16
 from gpusudoku.__main__ import main
 main()
 """
-"""It has the time it needs to end by itself, on a machine that is busy; pipes are soon full."""
+"""The program with long patience, for a busy machine, and with small pipes, which are soon full."""
 HARD = "." * 81  # not to be counted by a search in our lifetime
 
 
@@ -40,20 +40,20 @@ def file(tmp_path):
 
 @pytest.fixture
 def start():
-    """Start ``gpusudoku`` with arguments as a process, which does not outlive the test.
+    """Start ``gpusudoku`` with arguments as a process, which is killed at the end of the test.
 
-    It is ended by force after ``patience`` seconds only, ``grace`` is for a reader that stopped
-    within a line, and ``before`` is code that it runs first.
+    After a signal it has ``patience`` seconds. ``grace`` seconds are for a reader that stopped
+    within a line, and ``preamble`` is code that it runs first.
     """
     processes = []
 
-    def call(*arguments, env=None, grace=0.5, patience=120, before="", **settings):
+    def call(*arguments, env=None, grace=0.5, patience=120, preamble="", **settings):
         settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **settings}
         process = subprocess.Popen(
             [
                 sys.executable,
                 "-c",
-                before + PROGRAM.format(grace=grace, patience=patience),
+                preamble + PROGRAM.format(grace=grace, patience=patience),
                 *map(str, arguments),
             ],
             cwd=ROOT,
@@ -71,7 +71,7 @@ def start():
 
 @pytest.fixture
 def hard(tmp_path):
-    """A board whose solutions have no end."""
+    """A file of a board with more solutions than can be counted."""
     path = tmp_path / "hard.txt"
     path.write_text(HARD)
     return path

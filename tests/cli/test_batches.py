@@ -1,4 +1,4 @@
-"""Batches: what is written is what would be if each board came alone, in any form."""
+"""Batches: the output is the same as for each board alone, in every form."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ def lines(text):
 def test_counts(run, path, limit, jobs):
     options = [] if limit is None else ["--limit", limit]
     status, out, err = run("count", path, "-j", jobs, *options)
-    shown = [n if limit is None or n < limit else f"{limit}+" for n in COUNTS]
+    expected_counts = [n if limit is None or n < limit else f"{limit}+" for n in COUNTS]
     assert status == 0
-    assert out == "".join(f"{b}:{n}\n" for b, n in zip(BOARDS, shown, strict=True))
+    assert out == "".join(f"{b}:{n}\n" for b, n in zip(BOARDS, expected_counts, strict=True))
     assert err.count("both hold") == 2
 
 
 @pytest.mark.parametrize(
-    ("only", "wanted"),
+    ("only", "is_selected"),
     [("unique", lambda n: n == 1), ("multiple", lambda n: n > 1), ("none", lambda n: n == 0)],
 )
-def test_boards_with_some_count(run, path, only, wanted):
+def test_boards_with_some_count(run, path, only, is_selected):
     out = run("count", path, "--only", only)[1]
-    assert lines(out) == [str(b) for b, n in zip(BOARDS, COUNTS, strict=True) if wanted(n)]
+    assert lines(out) == [str(b) for b, n in zip(BOARDS, COUNTS, strict=True) if is_selected(n)]
 
 
 def test_wide_boards(run, tmp_path):
@@ -83,37 +83,40 @@ def test_wide_boards(run, tmp_path):
 
 def test_solutions_are_those_of_boards_solved_one_by_one(run, path):
     """With --json and --stats every board is solved by itself."""
-    together = [json.loads(line) for line in lines(run("solve", path, "--json")[1])]
-    alone = [json.loads(line) for line in lines(run("solve", path, "--json", "--stats")[1])]
-    assert [record["unique"] for record in together] == [n == 1 for n in COUNTS]
-    for first, second, found in zip(together, alone, SOLUTIONS, strict=True):
-        assert first["solution"] in (found or [None])
-        assert second["solution"] in (found or [None])
-        same = set(first) - {"solution"}
-        assert {name: second[name] for name in same} == {name: first[name] for name in same}
-        assert {"seconds", "jobs", "boards_explored"} <= set(second) - set(first)
+    output = run("solve", path, "--json")[1]
+    output_with_stats = run("solve", path, "--json", "--stats")[1]
+    batch_records = [json.loads(line) for line in lines(output)]
+    single_records = [json.loads(line) for line in lines(output_with_stats)]
+    assert [record["unique"] for record in batch_records] == [n == 1 for n in COUNTS]
+    records = zip(batch_records, single_records, strict=True)
+    for (batch_record, single_record), solutions in zip(records, SOLUTIONS, strict=True):
+        assert batch_record["solution"] in (solutions or [None])
+        assert single_record["solution"] in (solutions or [None])
+        for name in set(batch_record) - {"solution"}:
+            assert single_record[name] == batch_record[name]
+        assert {"seconds", "jobs", "boards_explored"} <= set(single_record) - set(batch_record)
 
 
-@pytest.mark.parametrize("more", [[], ["--first"]])
-def test_every_board_has_its_line_of_a_solution(run, path, more):
-    status, out, err = run("solve", path, *more)
+@pytest.mark.parametrize("options", [[], ["--first"]])
+def test_every_board_has_its_line_of_a_solution(run, path, options):
+    status, out, err = run("solve", path, *options)
     assert status == 0
     assert all(line in (f or [""]) for line, f in zip(lines(out), SOLUTIONS, strict=True))
-    several = sum(n > 1 for n in COUNTS)
-    none = COUNTS.count(0)
-    some = f"{COUNTS.count(1)} unique, {several} several"
-    if more:
-        some = f"{len(BOARDS) - none} solvable"
-    assert f"{len(BOARDS)} boards: {some}, {none} none, 0 unreadable; " in err
+    several_count = sum(n > 1 for n in COUNTS)
+    unsolvable_count = COUNTS.count(0)
+    summary = f"{COUNTS.count(1)} unique, {several_count} several"
+    if options:
+        summary = f"{len(BOARDS) - unsolvable_count} solvable"
+    assert f"{len(BOARDS)} boards: {summary}, {unsolvable_count} none, 0 unreadable; " in err
 
 
 @pytest.mark.parametrize("form", ["grid", "integers", "sdk", "pretty"])
-@pytest.mark.parametrize("before", [0, 40])
-def test_forms_of_solutions_have_their_separator(run, tmp_path, form, before):
+@pytest.mark.parametrize("unsolvable", [0, 40])
+def test_forms_of_solutions_have_their_separator(run, tmp_path, form, unsolvable):
     """However many boards without a solution come first."""
     boards = [board for board, n in zip(BOARDS, COUNTS, strict=True) if n == 1 and board.n == 9]
     path = tmp_path / "some"
-    path.write_text("\n".join(map(str, [CONFLICT] * before + boards[:20])))
+    path.write_text("\n".join(map(str, [CONFLICT] * unsolvable + boards[:20])))
     solved = [Board(next(naive.solutions(board)), board.geometry) for board in boards[:20]]
     texts = [f"{formats.write(board, form)}\n" for board in solved]
     assert run("solve", path, "--format", form)[1] == formats.separator(form).join(texts)
@@ -123,28 +126,30 @@ def test_forms_of_solutions_have_their_separator(run, tmp_path, form, before):
 def test_all_solutions_in_order(run, path, jobs):
     status, out, err = run("enumerate", path, "--sorted", "-j", jobs)
     assert status == 0
-    assert lines(out) == [line for found in SOLUTIONS for line in found]
+    assert lines(out) == [line for solutions in SOLUTIONS for line in solutions]
     assert err.count("both hold") == 2
 
 
 @pytest.mark.parametrize("limit", [None, 1, 7, 64, 100])
 def test_solutions_are_grouped_by_board(run, path, limit):
-    rest = lines(run("enumerate", path, "-j", 2, *([] if limit is None else ["--limit", limit]))[1])
-    for found in SOLUTIONS:
-        number = len(found) if limit is None else min(limit, len(found))
-        block = rest[:number]
-        rest = rest[number:]
+    remaining_lines = lines(
+        run("enumerate", path, "-j", 2, *([] if limit is None else ["--limit", limit]))[1]
+    )
+    for solutions in SOLUTIONS:
+        number = len(solutions) if limit is None else min(limit, len(solutions))
+        block = remaining_lines[:number]
+        remaining_lines = remaining_lines[number:]
         assert len(set(block)) == number
-        assert set(block) <= set(found)
-    assert rest == []
+        assert set(block) <= set(solutions)
+    assert remaining_lines == []
 
 
 def test_a_limit_takes_huge_boards(run, tmp_path):
     path = tmp_path / "huge"
     path.write_text("\n".join(["." * 81, str(FULL), "." * 81]))
-    found = lines(run("enumerate", path, "--limit", 500)[1])
-    assert len(set(found)) == 501
-    assert (len(found), found[500]) == (1001, str(FULL))
+    listed_lines = lines(run("enumerate", path, "--limit", 500)[1])
+    assert len(set(listed_lines)) == 501
+    assert (len(listed_lines), listed_lines[500]) == (1001, str(FULL))
 
 
 @pytest.mark.parametrize("form", [form for form in formats.FORMATS if form != "hex"])
@@ -156,9 +161,9 @@ def test_every_form_reads_back(run, tmp_path, form):
     out = tmp_path / "out"
     path.write_text("\n".join(texts))
     assert run("convert", path, "--format", form, "-o", out) == (0, "", "")
-    one = formats.header(form) + "\n" if formats.header(form) else ""
+    header = formats.header(form) + "\n" if formats.header(form) else ""
     boards = [formats.write(formats.parse(text), form) + "\n" for text in texts[:4]] * number
-    assert out.read_text() == one + formats.separator(form).join(boards)
+    assert out.read_text() == header + formats.separator(form).join(boards)
     assert run("convert", out)[1] == path.read_text() + "\n"
 
 
@@ -178,8 +183,8 @@ class TestBadBoards:
         path = tmp_path / "some"
         path.write_text("\n".join([*FULLS[:30], "1?", *FULLS[30:], "", "x"]))
         status, out, err = run(command, path, "--keep-going")
-        found = [line.partition(":")[0] for line in lines(out)]
-        beside = [""] if command == "solve" else []  # its lines stand beside the boards
-        assert (status, found) == (2, [*FULLS[:30], *beside, *FULLS[30:], *beside])
+        board_texts = [line.partition(":")[0] for line in lines(out)]
+        gap = [""] if command == "solve" else []  # its lines stand beside the boards
+        assert (status, board_texts) == (2, [*FULLS[:30], *gap, *FULLS[30:], *gap])
         assert f"{path}:31:" in err
         assert f"{path}:53:" in err

@@ -29,12 +29,12 @@ def board_of(line):
 
 def numbers(value):
     """Read a list of numbers, as a line, a table or JSON has it."""
-    return [int(each) for each in (value.split(",") if isinstance(value, str) else value)]
+    return [int(number) for number in (value.split(",") if isinstance(value, str) else value)]
 
 
 def led(line, transposed, rows, columns, digits):
     """Return the text of a board after a transformation whose numbers are from 1."""
-    order = [[each - 1 for each in numbers(lines)] for lines in (rows, columns)]
+    order = [[number - 1 for number in numbers(lines)] for lines in (rows, columns)]
     cells = arranged(board_of(line), (transposed, *order))
     return "".join(map(str, np.array([0, *numbers(digits)])[cells])).replace("0", ".")
 
@@ -44,7 +44,7 @@ def boards(file):
     """Make a file of 9x9 boards of three classes, and their lines."""
     rng = np.random.default_rng(0)
     sources = [PUZZLE, PUZZLE[:80] + ".", "." * 27 + PUZZLE[27:]]
-    lines = [str(twin(board_of(each), rng)) for _ in range(4) for each in sources]
+    lines = [str(twin(board_of(source), rng)) for _ in range(4) for source in sources]
     return file(text(lines), "boards.txt"), lines
 
 
@@ -92,7 +92,7 @@ def test_records(run, boards, form):
         transposed = {"true": True, "false": False}[str(row["transposed"]).lower()]
         facts = [row[name] for name in FACTS[3:]]
         if form == "jsonl":
-            facts = [",".join(map(str, each)) for each in facts]
+            facts = [",".join(map(str, numbers_of_line)) for numbers_of_line in facts]
         facts.insert(0, transposed)
         assert led(line, *facts) == row["canonical"]
 
@@ -100,17 +100,17 @@ def test_records(run, boards, form):
 def test_the_first_of_each_class(run, boards, file):
     path, lines = boards
     forms = [str(least(board_of(line)).board) for line in lines]
-    first = [*dict.fromkeys(forms)]
-    assert len(first) == 3
+    distinct_forms = [*dict.fromkeys(forms)]
+    assert len(distinct_forms) == 3
     for jobs in (1, 3):
         status, out, _ = run("canonical", path, "--dedupe", "-j", jobs)
-        assert (status, out) == (0, text(first))
+        assert (status, out) == (0, text(distinct_forms))
     rows = [*csv.DictReader(io.StringIO(run("canonical", path, "--dedupe", "--format", "csv")[1]))]
-    assert [row["canonical"] for row in rows] == first
-    assert [int(row["line"]) for row in rows] == [forms.index(form) + 1 for form in first]
+    assert [row["canonical"] for row in rows] == distinct_forms
+    assert [int(row["line"]) for row in rows] == [forms.index(form) + 1 for form in distinct_forms]
     # Classes are those of all boards together.
-    again = file(text(lines[::-1]), "again.txt")
-    assert run("canonical", path, again, "--dedupe")[:2] == (0, text(first))
+    reversed_path = file(text(lines[::-1]), "again.txt")
+    assert run("canonical", path, reversed_path, "--dedupe")[:2] == (0, text(distinct_forms))
 
 
 def test_a_shape_of_boxes(run):
@@ -187,11 +187,11 @@ def test_boards_of_many_blocks(run, file, number):
 
 def test_equivalent_boards(run, file):
     rng = np.random.default_rng(2)
-    other = str(twin(board_of(PUZZLE), rng))
-    assert run("isomorphic", PUZZLE, other)[:2] == (0, "yes\n")
-    assert run("isomorphic", file(PUZZLE), other)[:2] == (0, "yes\n")
-    clue = next(cell for cell, sign in enumerate(other) if sign != ".")
-    fewer = other[:clue] + "." + other[clue + 1 :]
+    equivalent = str(twin(board_of(PUZZLE), rng))
+    assert run("isomorphic", PUZZLE, equivalent)[:2] == (0, "yes\n")
+    assert run("isomorphic", file(PUZZLE), equivalent)[:2] == (0, "yes\n")
+    clue = next(cell for cell, sign in enumerate(equivalent) if sign != ".")
+    fewer = equivalent[:clue] + "." + equivalent[clue + 1 :]
     assert run("isomorphic", PUZZLE, fewer)[1] == "no\n"
     good = file(UNIQUE, "good.txt")
     bad = file(BAD, "bad.txt")

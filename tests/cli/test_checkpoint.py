@@ -1,4 +1,4 @@
-"""``--checkpoint`` and ``resume``: whatever ended a run, in the end all is as if nothing had."""
+"""``--checkpoint`` and ``resume``: a resumed run has the same output as one without a break."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def path(tmp_path):
     return tmp_path / "a.run"
 
 
-def stop(this, full, room):
-    """Let the disk be full after so many bytes; returns how far it came, as ``status`` says it."""
+def stop(saved_run, full, room):
+    """Run until the disk is full after ``room`` bytes; return what ``status`` prints then."""
     full(room)
-    status, out, err = this()
+    status, out, err = saved_run()
     assert (status, out) == (1, "")
-    assert err.endswith(f"gpusudoku: {this.out}: cannot be written: No space left on device\n")
+    assert err.endswith(f"gpusudoku: {saved_run.out}: cannot be written: No space left on device\n")
     full(None)
-    return json.loads(this._run("status", this.run_file, "--json")[1])
+    return json.loads(saved_run._run("status", saved_run.run_file, "--json")[1])
 
 
 @pytest.mark.parametrize(
@@ -52,76 +52,76 @@ def stop(this, full, room):
     ],
 )
 def test_after_a_full_disk(checkpointed, full, command):
-    """It may be full at any byte: one line, and what is there is whole and right."""
-    this = checkpointed(command.split())
-    wanted = this.wanted()[1]
-    for room in (len(wanted) * 9 // 10, 1):
-        stop(this, full, room)
-        assert wanted.startswith(this.out.read_text())
-    assert this.resume() == (0, "", "")
-    assert this.out.read_text() == wanted
-    assert this() == this.resume() == (0, "", "")
-    assert this.out.read_text() == wanted
+    """The disk may be full at any byte: there is one message, and the output has whole lines."""
+    saved_run = checkpointed(command.split())
+    expected = saved_run.run_plain()[1]
+    for room in (len(expected) * 9 // 10, 1):
+        stop(saved_run, full, room)
+        assert expected.startswith(saved_run.out.read_text())
+    assert saved_run.resume() == (0, "", "")
+    assert saved_run.out.read_text() == expected
+    assert saved_run() == saved_run.resume() == (0, "", "")
+    assert saved_run.out.read_text() == expected
 
 
 @pytest.mark.parametrize("command", [["count"], ["solve", "--json"]])
 def test_bad_boards_are_told_of_again(checkpointed, full, command):
     boards = checkpointed(command).boards.read_text()
-    this = checkpointed([*command, "--keep-going"], f"1x\n{boards}22x\n{boards}")
-    wanted = this.wanted()[1]
-    stop(this, full, 300)
-    status, out, err = this.resume()
+    saved_run = checkpointed([*command, "--keep-going"], f"1x\n{boards}22x\n{boards}")
+    expected = saved_run.run_plain()[1]
+    stop(saved_run, full, 300)
+    status, out, err = saved_run.resume()
     assert (status, out, err.count("\n")) == (2, "", 2)
-    assert this.out.read_text() == wanted
+    assert saved_run.out.read_text() == expected
 
 
 def test_in_the_folder_and_the_environment_in_which_it_began(
     checkpointed, tmp_path, monkeypatch, full
 ):
     monkeypatch.chdir(tmp_path)
-    this = checkpointed(["count"])
-    this.command = ["count", "boards.txt"]
-    this.out = "out.txt"
+    saved_run = checkpointed(["count"])
+    saved_run.command = ["count", "boards.txt"]
+    saved_run.out = "out.txt"
     monkeypatch.setenv("GPUSUDOKU_COUNT_LIMIT", "2")
-    wanted = this.wanted()[1]
-    assert "2+" in wanted
-    stop(this, full, 200)
+    expected = saved_run.run_plain()[1]
+    assert "2+" in expected
+    stop(saved_run, full, 200)
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path / "other")
     monkeypatch.setenv("GPUSUDOKU_COUNT_LIMIT", "3")
-    assert this.resume()[0] == 0
-    assert (tmp_path / "out.txt").read_text() == wanted
+    assert saved_run.resume()[0] == 0
+    assert (tmp_path / "out.txt").read_text() == expected
 
 
 def test_an_output_that_is_not_as_it_was(checkpointed, full):
-    """It is refused, and goes on once it is put back."""
-    this = checkpointed(["enumerate", "--sorted"])
-    wanted = this.wanted()[1]
-    stop(this, full, len(wanted) - 5)
-    saved = this.out.read_bytes()
+    """It is refused; the run can be resumed once the file is restored."""
+    saved_run = checkpointed(["enumerate", "--sorted"])
+    expected = saved_run.run_plain()[1]
+    stop(saved_run, full, len(expected) - 5)
+    saved = saved_run.out.read_bytes()
     changes = {
-        "has 1 bytes, not the ": lambda: this.out.write_bytes(b"1"),
-        "is not there any more": this.out.unlink,
-        "is no file, and --checkpoint needs": lambda: os.mkfifo(this.out),
-        "is a folder, and cannot be": lambda: (this.out.unlink(), this.out.mkdir()),
+        "has 1 bytes, not the ": lambda: saved_run.out.write_bytes(b"1"),
+        "does not exist any more": saved_run.out.unlink,
+        "is not a regular file, as --checkpoint requires": lambda: os.mkfifo(saved_run.out),
+        "is a folder, and cannot be": lambda: (saved_run.out.unlink(), saved_run.out.mkdir()),
     }
     for message, change in changes.items():
         change()
-        for again in (this, this.resume):
-            status, out, err = again()
+        for rerun in (saved_run, saved_run.resume):
+            status, out, err = rerun()
             assert (status, out, err.count("\n")) == (2, "", 1)
-            assert err.startswith(f"gpusudoku: {this.out}: {message}")
-    this.out.rmdir()
-    this.out.write_bytes(saved)
-    assert this()[0] == 0
-    assert this.out.read_text() == wanted
+            assert err.startswith(f"gpusudoku: {saved_run.out}: {message}")
+    saved_run.out.rmdir()
+    saved_run.out.write_bytes(saved)
+    assert saved_run()[0] == 0
+    assert saved_run.out.read_text() == expected
 
 
 @pytest.mark.filterwarnings("error")  # of a thread that ends with an exception
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), MemoryError()])
 def test_a_save_that_fails_stops_the_work(checkpointed, monkeypatch, error):
-    """The work goes no further than what can be saved; later it goes on."""
-    this = checkpointed(["count"])
+    """The work stops at the first save that fails; it can be resumed later."""
+    saved_run = checkpointed(["count"])
     monkeypatch.setattr(store, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(store, "MAX_SECONDS", 0.0)
     fsync = os.fsync
@@ -135,20 +135,20 @@ def test_a_save_that_fails_stops_the_work(checkpointed, monkeypatch, error):
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", failing)
-        status, out, err = this()
+        status, out, err = saved_run()
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert err.endswith((": No space left on device\n", "out of memory\n"))
-    assert this.resume()[0] == 0
-    assert this.out.read_text() == this.wanted()[1]
+    assert saved_run.resume()[0] == 0
+    assert saved_run.out.read_text() == saved_run.run_plain()[1]
 
 
 @pytest.mark.parametrize("failing", [3, 4])
 @pytest.mark.parametrize("error", [OSError(5, "Input/output error"), KeyboardInterrupt()])
 @pytest.mark.parametrize("method", ["search", "auto"])
 def test_a_sync_that_fails_once(checkpointed, monkeypatch, failing, error, method):
-    """What it was for is neither lost nor written twice."""
-    this = checkpointed(["enumerate", "--method", method], EMPTY)
-    wanted = sorted(this.wanted()[1].splitlines())
+    """The lines before it are neither lost nor written twice."""
+    saved_run = checkpointed(["enumerate", "--method", method], EMPTY)
+    expected = sorted(saved_run.run_plain()[1].splitlines())
     monkeypatch.setattr(store, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(store, "MAX_SECONDS", 0.0)
     fsync = os.fsync
@@ -162,15 +162,15 @@ def test_a_sync_that_fails_once(checkpointed, monkeypatch, failing, error, metho
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", once)
-        assert this()[0] in (1, 130)
+        assert saved_run()[0] in (1, 130)
     assert len(synced) >= failing
-    assert this.resume()[0] == 0
-    assert sorted(this.out.read_text().splitlines()) == wanted
+    assert saved_run.resume()[0] == 0
+    assert sorted(saved_run.out.read_text().splitlines()) == expected
 
 
 def test_the_output_and_its_folder_are_on_the_disk_before_a_save(checkpointed, monkeypatch):
-    """A loss of power leaves no checkpoint of lines that no file has; a folder is synced once."""
-    this = checkpointed(["count"])
+    """A loss of power leaves no checkpoint ahead of its file; a folder is synced once."""
+    saved_run = checkpointed(["count"])
     monkeypatch.setattr(store, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(store, "MAX_SECONDS", 0.0)
     fsync = os.fsync
@@ -182,9 +182,9 @@ def test_the_output_and_its_folder_are_on_the_disk_before_a_save(checkpointed, m
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", recording)
-        assert this()[0] == 0
-    assert synced[this.out.stat().st_ino] > 1
-    assert synced[this.out.parent.stat().st_ino] == 1
+        assert saved_run()[0] == 0
+    assert synced[saved_run.out.stat().st_ino] > 1
+    assert synced[saved_run.out.parent.stat().st_ino] == 1
 
 
 def test_the_output_of_one_board_is_written_again(run, path, tmp_path, file):
@@ -205,9 +205,9 @@ def test_the_output_of_one_board_is_written_again(run, path, tmp_path, file):
 
 
 def test_a_signal_saves_and_says_how_to_go_on(start, run, path):
-    """Meanwhile ``status`` tells who works at it, and a second process is refused."""
-    asked = ("count", "." * 81, "--method", "search", "--checkpoint", path)
-    process = start(*asked, before=STEPS)
+    """Meanwhile ``status`` names the working process, and a second process is refused."""
+    arguments = ("count", "." * 81, "--method", "search", "--checkpoint", path)
+    process = start(*arguments, preamble=STEPS)
     saved(path, process)
     out = run("status", path)[1]
     assert f"process {process.pid} on" in out
@@ -215,8 +215,8 @@ def test_a_signal_saves_and_says_how_to_go_on(start, run, path):
     facts = json.loads(run("status", path, "--json")[1])
     assert (facts["working"], facts["exact"], facts["finished"]) == (True, False, False)
     assert int(facts["count"]) > 0
-    for again in (asked, ("resume", path)):
-        status, _, err = run(*again)
+    for command in (arguments, ("resume", path)):
+        status, _, err = run(*command)
         assert (status, err.count("\n")) == (2, 1)
         assert f"{path}: process {process.pid} on" in err
     process.send_signal(signal.SIGTERM)
@@ -224,44 +224,44 @@ def test_a_signal_saves_and_says_how_to_go_on(start, run, path):
     assert process.returncode == 143
     count = json.loads(run("status", path, "--json")[1])["count"]
     how = f"'gpusudoku resume {path}' goes on"
-    last = err.splitlines()[-1]
-    assert last == f"gpusudoku: interrupted: at least {count} solutions; {how}"
+    last_line = err.splitlines()[-1]
+    assert last_line == f"gpusudoku: interrupted: at least {count} solutions; {how}"
     assert "not running" in run("status", path)[1]
 
 
 def saved(path, process):
     """Wait until some solutions are found and saved."""
 
-    def found():
+    def has_solutions():
         assert process.poll() is None, process.communicate()
         return path.exists() and path.stat().st_size and read_run(path).state.count
 
-    until(found)
+    until(has_solutions)
 
 
-@pytest.mark.parametrize("more", [[], ["--part", "2/3"]], ids=["whole", "part"])
-def test_a_run_that_goes_on_before_its_first_save(run, path, monkeypatch, more):
-    """It is the part that it was, and its record that of one that was never interrupted."""
+@pytest.mark.parametrize("options", [[], ["--part", "2/3"]], ids=["whole", "part"])
+def test_a_run_that_goes_on_before_its_first_save(run, path, monkeypatch, options):
+    """It resumes the same part, and writes the same record as a run without an interrupt."""
 
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    asked = ["count", BOARD, "--method", "search", *more]
+    arguments = ["count", BOARD, "--method", "search", *options]
     with monkeypatch.context() as patch:
         patch.setattr(RunStore, "save", interrupted)
-        status, out, err = run(*asked, "--checkpoint", path)
+        status, out, err = run(*arguments, "--checkpoint", path)
     assert (status, out) == (130, "")
     assert f"'gpusudoku resume {path}' goes on" in err
     status, resumed, err = run("resume", path)
     assert status == 0
-    whole = run(*asked)[1]
-    for record in ("part", "partial", "digest", "identity") if more else ():
+    whole = run(*arguments)[1]
+    for record in ("part", "partial", "digest", "identity") if options else ():
         assert json.loads(resumed)[record] == json.loads(whole)[record]
-    assert more or resumed == whole == "6\n"
+    assert options or resumed == whole == "6\n"
 
 
 def untimed(record):
-    """Return a record without what took its time."""
+    """Return a record without its times."""
     facts = json.loads(record.read_text())
     facts["stats"].pop("seconds")
     return facts | {"seal": None}
@@ -272,43 +272,43 @@ def untimed(record):
     ["-n 288 --seed 7 --distinct --json", "--seed 7 --part 2/2 --format csv"],
 )
 def test_a_sample_of_one_board(checkpointed, full, monkeypatch, options):
-    """It goes on at the draw where it was."""
-    monkeypatch.setattr(sampling, "BLOCK", 32)
-    this = checkpointed(["sample", "-n", "300", *options.split()], EMPTY)
-    wanted = this.wanted()[1]
-    facts = stop(this, full, len(wanted) // 2)
+    """A resumed sample continues with the next draw."""
+    monkeypatch.setattr(sampling, "MAX_BLOCK", 32)
+    saved_run = checkpointed(["sample", "-n", "300", *options.split()], EMPTY)
+    expected = saved_run.run_plain()[1]
+    facts = stop(saved_run, full, len(expected) // 2)
     assert 32 <= int(facts["solutions_done"]) < 200
     assert facts["boards_done"] == 0
-    assert this.resume("-j", "1") == this() == (0, "", "")
-    assert this.out.read_text() == wanted
+    assert saved_run.resume("-j", "1") == saved_run() == (0, "", "")
+    assert saved_run.out.read_text() == expected
 
 
 def test_a_seed_that_nobody_gave_stays(run, checkpointed, full, monkeypatch):
-    monkeypatch.setattr(sampling, "BLOCK", 32)
-    this = checkpointed(["sample", "-n", "300", "--json"], EMPTY)
-    stop(this, full, 300 * 70)
-    assert this.resume()[0] == 0
-    lines = [json.loads(line) for line in this.out.read_text().splitlines()]
+    monkeypatch.setattr(sampling, "MAX_BLOCK", 32)
+    saved_run = checkpointed(["sample", "-n", "300", "--json"], EMPTY)
+    stop(saved_run, full, 300 * 70)
+    assert saved_run.resume()[0] == 0
+    lines = [json.loads(line) for line in saved_run.out.read_text().splitlines()]
     [seed] = {line["seed"] for line in lines}
-    again = run("sample", this.boards, "-n", "300", "--seed", seed, "--json")[1]
-    assert this.out.read_text() == again
+    repeated = run("sample", saved_run.boards, "-n", "300", "--seed", seed, "--json")[1]
+    assert saved_run.out.read_text() == repeated
 
 
 @pytest.mark.parametrize(
     "command", ["count --format csv", "enumerate --sorted", "sample -n 20 --seed 5 --format csv"]
 )
 def test_a_part_of_a_batch(checkpointed, full, tmp_path, command):
-    """The file, and the record beside it, which is written when all is done."""
-    this = checkpointed([*command.split(), "--part", "2/2"])
+    """It has a file, and a record in a second file, which is written at the end."""
+    saved_run = checkpointed([*command.split(), "--part", "2/2"])
     plain = tmp_path / "plain.txt"
     record = tmp_path / "out.txt.part.json"
-    assert this._run(*this.command, "-o", plain, "-q")[0] == 0
-    wanted = plain.read_text()
-    stop(this, full, len(wanted) * 2 // 3)
+    assert saved_run._run(*saved_run.command, "-o", plain, "-q")[0] == 0
+    expected = plain.read_text()
+    stop(saved_run, full, len(expected) * 2 // 3)
     assert not record.exists()
-    for again in (this.resume, this.resume, this):
-        assert again() == (0, "", "")
-        assert this.out.read_text() == wanted
+    for rerun in (saved_run.resume, saved_run.resume, saved_run):
+        assert rerun() == (0, "", "")
+        assert saved_run.out.read_text() == expected
         assert untimed(record) == untimed(tmp_path / "plain.txt.part.json")
 
 
@@ -316,8 +316,8 @@ def test_a_part_of_a_batch(checkpointed, full, tmp_path, command):
 def test_a_part_overwrites_an_old_record_although_it_was_killed(
     checkpointed, tmp_path, monkeypatch, moment
 ):
-    """All boards are done then, and only the record beside the file has yet to be written."""
-    this = checkpointed(["count", "--part", "2/2", "--force"])
+    """The process is killed when all boards are finished, and only the record is missing."""
+    saved_run = checkpointed(["count", "--part", "2/2", "--force"])
     record = tmp_path / "out.txt.part.json"
     keep = RunStore.keep
     record.write_text("of an older run")
@@ -329,12 +329,12 @@ def test_a_part_overwrites_an_old_record_although_it_was_killed(
 
     with monkeypatch.context() as patch:
         patch.setattr(RunStore, "keep", interrupted)
-        assert this()[0] == 130
+        assert saved_run()[0] == 130
     for _ in range(2):
-        assert this.resume() == (0, "", "")
+        assert saved_run.resume() == (0, "", "")
         assert json.loads(record.read_text())["stats"]["status"] == 0
     record.write_text("of another program")
-    status, _, error = this.resume()
+    status, _, error = saved_run.resume()
     assert (status, error.count("exists already"), record.read_text()) == (
         2,
         1,
@@ -348,15 +348,15 @@ def test_a_part_overwrites_an_old_record_although_it_was_killed(
      ("solve --format grid", 0.5, False), ("count --format csv", 0.5, True)],
 )  # fmt: skip
 def test_an_interrupt_within_a_block(checkpointed, monkeypatch, tmp_path, command, share, is_pipe):
-    """It leaves whole lines, a log of the boards written whole, and no loss when it goes on."""
+    """It leaves whole lines and a log of the same boards; a resumed run loses nothing."""
     boards = f"{UNIQUE}\n" * 60 + "bad\n" * 3 + f"{UNIQUE}\n" * 60
-    this = checkpointed([*command.split(), "--keep-going"], boards)
+    saved_run = checkpointed([*command.split(), "--keep-going"], boards)
     plain = tmp_path / "plain"
     log = tmp_path / "log"
     write = os.write
     signals = []
-    this._run(*this.command, "-o", plain, "-q")
-    wanted = plain.read_text()
+    saved_run._run(*saved_run.command, "-o", plain, "-q")
+    expected = plain.read_text()
     logged = []
     if is_pipe:
         os.mkfifo(log)
@@ -364,7 +364,8 @@ def test_an_interrupt_within_a_block(checkpointed, monkeypatch, tmp_path, comman
         reader.start()
 
     def interrupted(descriptor, data):
-        is_output = this.out.exists() and os.path.samestat(os.fstat(descriptor), this.out.stat())
+        out = saved_run.out
+        is_output = out.exists() and os.path.samestat(os.fstat(descriptor), out.stat())
         if not is_output or signals or len(data) < 500:
             return write(descriptor, data)
         signals.append(signal.SIGINT)
@@ -372,18 +373,18 @@ def test_an_interrupt_within_a_block(checkpointed, monkeypatch, tmp_path, comman
         return write(descriptor, bytes(data)[: int(len(data) * share)])
 
     monkeypatch.setattr(os, "write", interrupted)
-    assert this._run(*this.command, "-o", this.out, "--log", log, "-q")[0] == 130
-    found = this.out.read_text() if this.out.exists() else ""
+    assert saved_run._run(*saved_run.command, "-o", saved_run.out, "--log", log, "-q")[0] == 130
+    text = saved_run.out.read_text() if saved_run.out.exists() else ""
     if is_pipe:
         reader.join()
     else:
         logged = log.read_text().splitlines()
-    assert wanted.startswith(found)
-    grids = len([grid for grid in found.split("\n\n") if len(grid.split()) == 4])
-    assert len(logged) == (grids if "grid" in command else max(0, len(found.splitlines()) - 1))
-    this.out.unlink(missing_ok=True)
+    assert expected.startswith(text)
+    grids = len([grid for grid in text.split("\n\n") if len(grid.split()) == 4])
+    assert len(logged) == (grids if "grid" in command else max(0, len(text.splitlines()) - 1))
+    saved_run.out.unlink(missing_ok=True)
     signals.clear()
-    assert this()[0] == 130
+    assert saved_run()[0] == 130
     assert len(signals) == 1
-    assert this.resume()[0] == 2  # because of the bad boards
-    assert this.out.read_text() == wanted
+    assert saved_run.resume()[0] == 2  # because of the bad boards
+    assert saved_run.out.read_text() == expected

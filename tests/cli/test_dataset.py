@@ -27,7 +27,7 @@ CLASSES_4X4 = 36
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled():
-    """Compile what most tests need, which would be said."""
+    """Compile what most tests need, so that no message announces it."""
     for box, number in (("3x3", 40), ("2x2", 8)):
         [*PuzzleDataset(PuzzleOptions(box, difficulty="easy,expert")).blocks(number, 5)]
 
@@ -37,31 +37,31 @@ def rows_of(text):
 
 
 def split_of(solution, bounds=(0.8, 0.9)):
-    """The split of a class as the page says it, computed in another way."""
+    """Compute the split of a class in another way, as documented."""
     line = str(canonical(solution).board).encode()
     number = int.from_bytes(blake2b(line, digest_size=8).digest(), "big") / 2**64
     return SPLITS[sum(number >= bound for bound in bounds)]
 
 
 def test_columns(run):
-    asked = ["dataset", "-n", "40", "--seed", "5", "--difficulty", "easy,expert"]
-    status, out, err = run(*asked)
+    arguments = ["dataset", "-n", "40", "--seed", "5", "--difficulty", "easy,expert"]
+    status, out, err = run(*arguments)
     assert (status, err, out.splitlines()[0]) == (0, "", ",".join(COLUMNS))
     rows = rows_of(out)
     expected = [*generate(40, seed=5, difficulty="easy,expert")]
-    for row, each in zip(rows, expected, strict=True):
+    for row, puzzle in zip(rows, expected, strict=True):
         assert row == {
-            "puzzle": str(each.board), "solution": str(gpusudoku.solve(each.board).board),
-            "clues": str(each.board.clues), "difficulty": gpusudoku.rate(each.board).level,
-            "guesses": str(gpusudoku.rate(each.board).guesses), "weight": "1.0",
-            "canonical": str(canonical(each.board).board), "split": split_of(row["solution"]),
-            "seed": "5", "number": str(each.number),
+            "puzzle": str(puzzle.board), "solution": str(gpusudoku.solve(puzzle.board).board),
+            "clues": str(puzzle.board.clues), "difficulty": gpusudoku.rate(puzzle.board).level,
+            "guesses": str(gpusudoku.rate(puzzle.board).guesses), "weight": "1.0",
+            "canonical": str(canonical(puzzle.board).board), "split": split_of(row["solution"]),
+            "seed": "5", "number": str(puzzle.number),
         }  # fmt: skip
-    assert run(*asked, "--format", "tsv", "-j", "1")[1] == out.replace(",", "\t")
-    objects = [json.loads(line) for line in run(*asked, "--json", "-j", "3")[1].splitlines()]
-    assert [{name: str(value) for name, value in each.items()} for each in objects] == rows
+    assert run(*arguments, "--format", "tsv", "-j", "1")[1] == out.replace(",", "\t")
+    objects = [json.loads(line) for line in run(*arguments, "--json", "-j", "3")[1].splitlines()]
+    assert [{name: str(value) for name, value in record.items()} for record in objects] == rows
     assert {type(objects[0][name]) for name in ("clues", "guesses", "number")} == {int}
-    assert run(*asked[:2], "7", *asked[3:])[1] == "".join(out.splitlines(keepends=True)[:8])
+    assert run(*arguments[:2], "7", *arguments[3:])[1] == "".join(out.splitlines(keepends=True)[:8])
 
 
 @pytest.mark.parametrize("box", ["1x5", "2x4", "4x4", pytest.param("6x6", marks=pytest.mark.slow)])
@@ -85,13 +85,13 @@ def test_shapes_without_forms(run, tmp_path):
 
 
 def test_one_row_a_class(run):
-    """All classes of 4x4 puzzles come, each once, and then there are no more."""
+    """All classes of 4x4 puzzles are found, each once; then the command gives up."""
     for seed, jobs in ((1, 1), (2, 2)):
-        asked = ["dataset", "--box", "2x2", "--seed", seed, "-j", jobs]
-        whole = run(*asked, "-n", CLASSES_4X4)
-        assert (whole[0], whole[2]) == (0, "")
-        status, out, err = run(*asked, "-n", "50", "--seconds", "0.3")
-        assert (status, out) == (5, whole[1])
+        arguments = ["dataset", "--box", "2x2", "--seed", seed, "-j", jobs]
+        result = run(*arguments, "-n", CLASSES_4X4)
+        assert (result[0], result[2]) == (0, "")
+        status, out, err = run(*arguments, "-n", "50", "--seconds", "0.3")
+        assert (status, out) == (5, result[1])
         assert err == (
             "gpusudoku: gave up after 0.3 s without another class of puzzles: 36 of 50 found\n"
         )
@@ -99,12 +99,14 @@ def test_one_row_a_class(run):
         assert len({row["canonical"] for row in rows}) == len(rows) == CLASSES_4X4
         # They are the first of their classes among the puzzles of generate.
         numbers = [int(row["number"]) for row in rows]
-        made = [*generate(numbers[-1] + 1, box="2x2", seed=seed)]
-        first = {}
-        for each in made:
-            first.setdefault(str(canonical(each.board).board), each)
-        assert [str(each.board) for each in first.values()] == [row["puzzle"] for row in rows]
-        assert [each.number for each in first.values()] == numbers
+        generated = [*generate(numbers[-1] + 1, box="2x2", seed=seed)]
+        first_of_class = {}
+        for puzzle in generated:
+            first_of_class.setdefault(str(canonical(puzzle.board).board), puzzle)
+        assert [str(puzzle.board) for puzzle in first_of_class.values()] == [
+            row["puzzle"] for row in rows
+        ]
+        assert [puzzle.number for puzzle in first_of_class.values()] == numbers
         assert numbers != [*range(CLASSES_4X4)]
 
 
@@ -121,12 +123,12 @@ def test_splits_are_those_of_the_classes_of_solutions():
         lines = [(rng.permutation(3)[:, None] * 3 + rng.permuted([[0, 1, 2]] * 3, axis=1)).ravel()
                  for _ in range(2)]  # fmt: skip
 
-        def moved(board, digits=digits, lines=lines):
+        def rearrange(board, digits=digits, lines=lines):
             return digits[board.grid[np.ix_(*lines)]].reshape(1, 81)
 
         puzzle = gpusudoku.minimise(solution, seed=seed).board
-        other = replace(block, puzzles=moved(puzzle), solutions=moved(solution))
-        columns = dataset.columns(other)
+        rearranged = replace(block, puzzles=rearrange(puzzle), solutions=rearrange(solution))
+        columns = dataset.columns(rearranged)
         splits |= {*columns["split"].tolist()}
         forms |= {*columns["canonical"].tolist()}
     assert splits == {split_of(solution).encode()}
@@ -134,24 +136,24 @@ def test_splits_are_those_of_the_classes_of_solutions():
 
 
 def test_shares(run):
-    asked = ["dataset", "-n", "2000", "--seed", "5"]
-    found = {}
+    arguments = ["dataset", "-n", "2000", "--seed", "5"]
+    splits = {}
     for shares in ("80,10,10", "0.8, 0.1,0.1", "1,0,0", "0,2,1", "50,20,30"):
-        found[shares] = [row["split"] for row in rows_of(run(*asked, "--split", shares)[1])]
-    for shares, column in found.items():
+        splits[shares] = [row["split"] for row in rows_of(run(*arguments, "--split", shares)[1])]
+    for shares, column in splits.items():
         words = [float(word) for word in shares.split(",")]
         for split, share in zip(SPLITS, np.array(words) / sum(words), strict=True):
-            number = sum(each == split for each in column)
+            number = sum(split_of_row == split for split_of_row in column)
             assert abs(number - 2000 * share) <= 4 * (2000 * share * (1 - share)) ** 0.5
-    first, second = [*found.values()][:2]
-    assert first == second
+    percent_column, fraction_column = [*splits.values()][:2]
+    assert percent_column == fraction_column
 
 
 def test_equal_grids_are_in_equal_splits_of_other_sets(run):
     splits = {}
     for seed, options in ((1, []), (2, ["--clues", "14-20"]), (3, ["--symmetry", "rotational"])):
-        asked = ["dataset", "--box", "2x3", "-n", "200", "--seed", seed, "--split", "1,1,1"]
-        for row in rows_of(run(*asked, *options)[1]):
+        arguments = ["dataset", "--box", "2x3", "-n", "200", "--seed", seed, "--split", "1,1,1"]
+        for row in rows_of(run(*arguments, *options)[1]):
             grid = str(canonical(row["solution"], box="2x3").board)
             assert splits.setdefault(grid, row["split"]) == row["split"]
     assert {*splits.values()} == {*SPLITS}
@@ -177,27 +179,27 @@ def test_wrong_shares(run, shares):
     ],
 )
 def test_a_run_that_goes_on(checkpointed, full, monkeypatch, options):
-    """It is as if nothing had been; classes that are in the file do not come again."""
+    """A resumed run has the same output; classes that are in the file are not repeated."""
     monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     monkeypatch.setattr("gpusudoku.puzzles.weighted.GRIDS", 100)  # some twenty puzzles in a batch
-    this = checkpointed(["dataset"])
-    this.command = ["dataset", *options.split()]
-    status, wanted, _ = this.wanted()
+    saved_run = checkpointed(["dataset"])
+    saved_run.command = ["dataset", *options.split()]
+    status, expected, _ = saved_run.run_plain()
     assert status == 0
-    for room in (len(wanted) // 2, len(wanted) // 4):
-        stop(this, full, room)
-        assert wanted.startswith(this.out.read_text())
-    assert 0 < len(this.out.read_text()) < len(wanted)
-    assert this.resume("-j", "2") == this() == this.resume() == (0, "", "")
-    assert this.out.read_text() == wanted
-    status, _, err = this("-n", "70")
+    for room in (len(expected) // 2, len(expected) // 4):
+        stop(saved_run, full, room)
+        assert expected.startswith(saved_run.out.read_text())
+    assert 0 < len(saved_run.out.read_text()) < len(expected)
+    assert saved_run.resume("-j", "2") == saved_run() == saved_run.resume() == (0, "", "")
+    assert saved_run.out.read_text() == expected
+    status, _, err = saved_run("-n", "70")
     assert (status, err.count("\n"), "holds another run" in err) == (2, 1, True)
 
 
-def stop(this, full, room):
-    """Let the disk be full after so many bytes."""
+def stop(saved_run, full, room):
+    """Run until the disk is full after ``room`` bytes."""
     full(room)
-    status, out, err = this()
+    status, out, err = saved_run()
     assert (status, out) == (1, "")
     assert err.endswith(": No space left on device\n")
     full(None)
@@ -206,15 +208,15 @@ def stop(this, full, room):
 def test_parquet_is_csv(run, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "set.parquet"
-    asked = ["dataset", "-n", "300", "--seed", "5", "--split", "60,20,20"]
-    assert run(*asked, "-o", path) == (0, "", "")
-    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    arguments = ["dataset", "-n", "300", "--seed", "5", "--split", "60,20,20"]
+    assert run(*arguments, "-o", path) == (0, "", "")
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
     table = parquet.read_table(path)
     kinds = ["string"] * 2 + ["int16", "string", "int32", "double"] + ["string"] * 3 + ["int64"]
-    assert [(each.name, str(each.type)) for each in table.schema] == [
+    assert [(entry.name, str(entry.type)) for entry in table.schema] == [
         *zip(COLUMNS, kinds, strict=True)
     ]
-    rows = rows_of(run(*asked)[1])
+    rows = rows_of(run(*arguments)[1])
     assert [{name: str(v) for name, v in row.items()} for row in table.to_pylist()] == rows
     # Empty ones, too; and the file is not overwritten unasked.
     path.write_text("mine")
@@ -223,42 +225,42 @@ def test_parquet_is_csv(run, tmp_path):
     assert err == f"gpusudoku: {path}: exists already; --force overwrites it\n"
     assert path.read_text() == "mine"
     assert run("dataset", "-n", "0", "-o", path, "--force") == (0, "", "")
-    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
     assert parquet.read_table(path).schema == table.schema
     assert parquet.read_table(path).num_rows == 0
 
 
 def test_parquet_goes_on(checkpointed, full, monkeypatch):
-    """After a full disk, after Ctrl-C while the file was made, and when nothing is left to do."""
+    """After a full disk, after Ctrl-C during the conversion, and after the end."""
     parquet = pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
-    this = checkpointed(["dataset"])
-    this.command = ["dataset", "-n", "60", "--seed", "5"]
-    wanted = rows_of(this.wanted()[1])
-    this.out = this.out.with_name("set.parquet")
-    beside = this.out.with_name("set.parquet.csv")
-    stop(this, full, 8000)
-    assert not this.out.exists()
-    assert 0 < len(rows_of(beside.read_text())) < 60
+    saved_run = checkpointed(["dataset"])
+    saved_run.command = ["dataset", "-n", "60", "--seed", "5"]
+    expected = rows_of(saved_run.run_plain()[1])
+    saved_run.out = saved_run.out.with_name("set.parquet")
+    rows_file = saved_run.out.with_name("set.parquet.csv")
+    stop(saved_run, full, 8000)
+    assert not saved_run.out.exists()
+    assert 0 < len(rows_of(rows_file.read_text())) < 60
 
     def interrupt(*_):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(parquet.ParquetWriter, "write_batch", interrupt)
-        assert this.resume()[0] == 130
-    assert [each.name for each in this.out.parent.glob("set*")] == [beside.name]
-    for again in (this.resume, this, this.resume):
-        assert again() == (0, "", "")
-        assert [each.name for each in this.out.parent.glob("set*")] == [this.out.name]
-        rows = parquet.read_table(this.out).to_pylist()
-        assert [{name: str(value) for name, value in row.items()} for row in rows] == wanted
-    assert this("-n", "70")[0] == 2
+        assert saved_run.resume()[0] == 130
+    assert [path.name for path in saved_run.out.parent.glob("set*")] == [rows_file.name]
+    for rerun in (saved_run.resume, saved_run, saved_run.resume):
+        assert rerun() == (0, "", "")
+        assert [path.name for path in saved_run.out.parent.glob("set*")] == [saved_run.out.name]
+        rows = parquet.read_table(saved_run.out).to_pylist()
+        assert [{name: str(value) for name, value in row.items()} for row in rows] == expected
+    assert saved_run("-n", "70")[0] == 2
 
 
 @pytest.mark.parametrize("options", [(), ("--force",)])
 def test_rows_never_replace_another_file(run, tmp_path, options):
-    """``--force`` is for the file that ``-o`` names, not for the one of the rows beside it."""
+    """``--force`` is for the file that ``-o`` names, not for the file of the rows in csv."""
     pytest.importorskip("pyarrow")
     path = tmp_path / "set.parquet"
     rows = tmp_path / "set.parquet.csv"
@@ -269,36 +271,36 @@ def test_rows_never_replace_another_file(run, tmp_path, options):
         assert err == (
             f"gpusudoku: {rows}: exists already, and is for the rows of {path}: move it\n"
         )
-        assert [each.name for each in tmp_path.iterdir()] == [rows.name]
+        assert [entry.name for entry in tmp_path.iterdir()] == [rows.name]
         assert rows.is_symlink() or rows.read_text() == "mine"
         rows.unlink()
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_a_file_that_appears_while_a_run_is_stopped(checkpointed, full, monkeypatch, form):
-    """No resumed run overwrites it: it is the user's."""
+    """No resumed run overwrites it: it belongs to the user."""
     parquet = pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
-    this = checkpointed(["dataset"])
-    this.command = ["dataset", "-n", "60", "--seed", "5"]
-    this.out = this.out.with_name(f"set.{form}")
-    stop(this, full, 8000)
+    saved_run = checkpointed(["dataset"])
+    saved_run.command = ["dataset", "-n", "60", "--seed", "5"]
+    saved_run.out = saved_run.out.with_name(f"set.{form}")
+    stop(saved_run, full, 8000)
     if form == "csv":  # which has the rows so far
-        this.out.rename(this.out.with_name("rows"))
-    this.out.write_text("mine\n" * 10_000)
-    for again in (this.resume, this):
-        status, out, err = again()
+        saved_run.out.rename(saved_run.out.with_name("rows"))
+    saved_run.out.write_text("mine\n" * 10_000)
+    for rerun in (saved_run.resume, saved_run):
+        status, out, err = rerun()
         assert (status, out, err.count("\n")) == (2, "", 1)
-        assert err.startswith(f"gpusudoku: {this.out}: ")
-        assert this.out.read_text() == "mine\n" * 10_000
+        assert err.startswith(f"gpusudoku: {saved_run.out}: ")
+        assert saved_run.out.read_text() == "mine\n" * 10_000
     if form == "parquet":
-        this.out.unlink()
-        assert this.resume() == (0, "", "")
-        assert parquet.read_table(this.out).num_rows == 60
-        this.out.write_text("mine")  # once it is finished, too
-        for again in (this.resume, this):
-            assert again()[0] == 2
-            assert this.out.read_text() == "mine"
+        saved_run.out.unlink()
+        assert saved_run.resume() == (0, "", "")
+        assert parquet.read_table(saved_run.out).num_rows == 60
+        saved_run.out.write_text("mine")  # once it is finished, too
+        for rerun in (saved_run.resume, saved_run):
+            assert rerun()[0] == 2
+            assert saved_run.out.read_text() == "mine"
 
 
 def test_a_file_that_appears_before_the_end(run, tmp_path, monkeypatch):
@@ -328,12 +330,12 @@ def test_a_symbolic_link_is_written_through(run, tmp_path, form, saved, dangling
     path.symlink_to(target)
     if not dangling:
         target.write_text("old")
-    asked = ["dataset", "-n", "4", "--box", "2x2", "--seed", "1", "-q"]
+    arguments = ["dataset", "-n", "4", "--box", "2x2", "--seed", "1", "-q"]
     checkpoint = ["--checkpoint", tmp_path / "a.run"] * saved
-    assert run(*asked, "-o", path, "--force", *checkpoint) == (0, "", "")
+    assert run(*arguments, "-o", path, "--force", *checkpoint) == (0, "", "")
     assert path.is_symlink()
     plain = tmp_path / f"plain.{form}"
-    assert run(*asked, "-o", plain) == (0, "", "")
+    assert run(*arguments, "-o", plain) == (0, "", "")
     assert target.read_bytes() == path.read_bytes() == plain.read_bytes()
     if saved:
         assert run("resume", tmp_path / "a.run", "-q") == (0, "", "")
@@ -342,13 +344,13 @@ def test_a_symbolic_link_is_written_through(run, tmp_path, form, saved, dangling
 
 @pytest.mark.parametrize("saved", [False, True])
 def test_parquet_of_all_that_there_are(run, tmp_path, saved):
-    """Once no more are found; a saved run goes on searching, with the rows beside it."""
+    """When no more are found; a run with a checkpoint keeps its rows, and searches on."""
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "set.parquet"
     checkpoint = ["--checkpoint", tmp_path / "a.run"] * saved
-    asked = ["dataset", "-n", "50", "--box", "2x2", "--seed", "1", "--seconds", "0.3"]
+    arguments = ["dataset", "-n", "50", "--box", "2x2", "--seed", "1", "--seconds", "0.3"]
     for _ in range(1 + saved):
-        status, out, err = run(*asked, "-o", path, *checkpoint, "-q")
+        status, out, err = run(*arguments, "-o", path, *checkpoint, "-q")
         assert (status, out) == (5, "")
         assert err.endswith(": 36 of 50 found\n")
         assert parquet.read_table(path).num_rows == CLASSES_4X4
@@ -365,25 +367,25 @@ def test_without_pyarrow(run, tmp_path, monkeypatch):
 
 
 def test_forms_by_names_and_files_that_are_there(run, tmp_path):
-    asked = ["dataset", "-n", "2", "--seed", "5", "--box", "2x2"]
+    arguments = ["dataset", "-n", "2", "--seed", "5", "--box", "2x2"]
     for form in ("csv", "tsv", "jsonl"):
         path = tmp_path / f"set.{form}"
-        assert run(*asked, "-o", path) == (0, "", "")
-        assert path.read_text() == run(*asked, "--format", form)[1]
-        status, _, err = run(*asked, "-o", path)
+        assert run(*arguments, "-o", path) == (0, "", "")
+        assert path.read_text() == run(*arguments, "--format", form)[1]
+        status, _, err = run(*arguments, "-o", path)
         assert (status, err) == (
             2, f"gpusudoku: {path}: exists already; --force overwrites it\n"
         )  # fmt: skip
-    assert run("dataset", "-n", "0")[1] == run(*asked)[1].partition("\n")[0] + "\n"
+    assert run("dataset", "-n", "0")[1] == run(*arguments)[1].partition("\n")[0] + "\n"
     assert run("dataset", "-n", "0", "--json") == (0, "", "")
-    status, _, err = run(*asked, "-o", tmp_path / "set.csv.gz")
+    status, _, err = run(*arguments, "-o", tmp_path / "set.csv.gz")
     assert (status, err.count("\n")) == (2, 1)
     assert err.endswith(": files are written uncompressed: leave out .gz\n")
-    status, _, err = run(*asked, "-o", tmp_path / "set.txt")
+    status, _, err = run(*arguments, "-o", tmp_path / "set.txt")
     assert (status, err.count("\n")) == (2, 1)
     endings = ".csv, .tsv, .jsonl, .parquet, .ndjson, or --format"
     assert err.endswith(f": expected a name that ends in {endings}\n")
-    status, _, err = run(*asked, "--format", "parquet")
+    status, _, err = run(*arguments, "--format", "parquet")
     assert (status, err) == (2, "gpusudoku: parquet needs -o FILE: it is not written to stdout\n")
 
 

@@ -1,4 +1,4 @@
-"""Output that is closed, full or the input: no half line in a file, no wrong count, none lost."""
+"""Output that is closed, full or the input: files have whole lines, and no count is wrong."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def empty(file):
 
 
 def limited(size):
-    """Let no file of a process grow beyond a number of bytes, which is what a full disk looks like.
+    """Limit the size of the files that a process writes, as a full disk does.
 
-    Python would keep the beginnings of what it compiles, which nobody can import any more.
+    Without the environment variable, Python would keep incomplete compiled modules.
     """
     import resource
 
@@ -37,7 +37,7 @@ def limited(size):
 def shell(command, *arguments):
     """Run the program in a shell, for its redirections; return status, stdout and stderr."""
     line = command.replace("gpusudoku", f'exec "{sys.executable}" -m gpusudoku', 1)
-    done = subprocess.run(
+    process = subprocess.run(
         ["/bin/sh", "-c", line, "sh", *map(str, arguments)],
         cwd=ROOT,
         env={**os.environ, "GPUSUDOKU_DEVICE": "cpu"},
@@ -46,21 +46,21 @@ def shell(command, *arguments):
         check=False,
         timeout=300,
     )
-    return done.returncode, done.stdout, done.stderr
+    return process.returncode, process.stdout, process.stderr
 
 
 def test_a_file_that_cannot_grow_ends_with_a_whole_line(start, empty, tmp_path):
     path = tmp_path / "out"
-    before = "earlier\n" * 3
-    path.write_text(before)
+    old_text = "earlier\n" * 3
+    path.write_text(old_text)
     with path.open("a") as stdout:
         process = start("enumerate", empty, stdout=stdout, **limited(1000))
-    said = process.communicate(timeout=300)[1]
+    err = process.communicate(timeout=300)[1]
     assert process.returncode == 1
-    assert "gpusudoku: stdout: cannot be written: File too large\n" in said
+    assert "gpusudoku: stdout: cannot be written: File too large\n" in err
     text = path.read_text()
-    assert text.startswith(before)
-    assert {len(line) for line in text.removeprefix(before).splitlines(keepends=True)} == {17}
+    assert text.startswith(old_text)
+    assert {len(line) for line in text.removeprefix(old_text).splitlines(keepends=True)} == {17}
     assert len(text) > 1000 - 17
 
 
@@ -84,9 +84,9 @@ def test_a_file_without_a_line_is_removed(run, full, empty, tmp_path):
 def test_stdout_is_not_appended_to_what_is_read(start, empty):
     with empty.open("ab") as stdout, empty.open("rb") as stdin:
         process = start("enumerate", "-", stdin=stdin, stdout=stdout, **limited(100_000))
-    said = process.communicate(timeout=300)[1]
+    err = process.communicate(timeout=300)[1]
     reason = "is the input, so results cannot be appended to it: write to another file"
-    assert (process.returncode, said) == (2, f"gpusudoku: <stdin>: {reason}\n")
+    assert (process.returncode, err) == (2, f"gpusudoku: <stdin>: {reason}\n")
     assert empty.read_text() == EMPTY
 
 

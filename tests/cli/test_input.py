@@ -83,8 +83,8 @@ def test_places_to_write(run, things, words):
 
 def test_values_of_options(run, things, monkeypatch):
     for option, values in VALUES.items():
-        own = "COUNT_" if option in ("--limit", "--format") else ""
-        variable = f"GPUSUDOKU_{own}{option[2:].upper()}"
+        prefix = "COUNT_" if option in ("--limit", "--format") else ""
+        variable = f"GPUSUDOKU_{prefix}{option[2:].upper()}"
         for value in values:
             check(run("count", "good", option, value))
             with monkeypatch.context() as patch:
@@ -94,8 +94,8 @@ def test_values_of_options(run, things, monkeypatch):
 
 def test_no_control_characters_of_boards_are_shown(run, file):
     for bad in (b"\x1b[31m", b"\x9b31m", "\u202e".encode(), b"\xff", b"\x85", b"\x0c", b"\r\x07"):
-        for before in (b"", b"puzzle,\x1b[31m\n", LINE_4X4.encode() + b"\n", b"[", b'{"puzzle": "'):
-            status, out, err = run("count", file(before + bad * 4), "--keep-going")
+        for start in (b"", b"puzzle,\x1b[31m\n", LINE_4X4.encode() + b"\n", b"[", b'{"puzzle": "'):
+            status, out, err = run("count", file(start + bad * 4), "--keep-going")
             assert status in (0, 2)
             assert is_printable(out, err)
 

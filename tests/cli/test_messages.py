@@ -33,7 +33,7 @@ def long(run, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (
             "count @2d --method search",
@@ -54,9 +54,9 @@ def long(run, monkeypatch):
         ("sample @2b -n 9 --seed 1", "9 solutions: to draw them should take T s"),
     ],
 )
-def test_what_a_long_command_says(long, arguments, said):
-    found = long(*arguments.split())
-    assert found == ([] if said is None else [said])
+def test_what_a_long_command_says(long, arguments, message):
+    messages = long(*arguments.split())
+    assert messages == ([] if message is None else [message])
 
 
 @pytest.mark.parametrize(

@@ -30,27 +30,27 @@ def lines_of(board, *change, **wishes):
 def test_lines_are_those_of_python_for_any_number_of_threads(run, puzzles, monkeypatch):
     expected = [lines_of(board) for board in puzzles.read_text().split()]
     run("neighbours", puzzles)  # compiles, and says so
-    for most in (4096, 40):
-        monkeypatch.setattr("gpusudoku.puzzles.neighbours.MAX_BOARDS", most)
+    for max_boards in (4096, 40):
+        monkeypatch.setattr("gpusudoku.puzzles.neighbours.MAX_BOARDS", max_boards)
         for jobs in (1, 3):
             status, out, err = run("neighbours", puzzles, "-j", jobs)
             assert (status, err) == (0, "")
-            assert out.split() == [line for found in expected for line in found]
+            assert out.split() == [line for lines in expected for line in lines]
             for limit in (1, 50):
                 out = run("neighbours", puzzles, "--limit", limit, "-j", jobs)[1]
-                assert out.split() == [line for found in expected for line in found[:limit]]
+                assert out.split() == [line for lines in expected for line in lines[:limit]]
 
 
 def test_other_changes(run, file):
-    alone = file(f"{SMALL}\n")
+    path = file(f"{SMALL}\n")
     for remove, add in ((0, 1), (1, 0), (2, 1), (2, 2)):
-        asked = ["neighbours", alone, "--remove", remove, "--add", add]
-        expected = "".join(f"{each}\n" for each in lines_of(SMALL, remove, add))
-        assert run(*asked) == (0, expected, "" if expected else "gpusudoku: no neighbours\n")
+        arguments = ["neighbours", path, "--remove", remove, "--add", add]
+        expected = "".join(f"{line}\n" for line in lines_of(SMALL, remove, add))
+        assert run(*arguments) == (0, expected, "" if expected else "gpusudoku: no neighbours\n")
         expected = lines_of(SMALL, remove, add, minimal=True)
-        assert run(*asked, "--minimal")[1].split() == expected
+        assert run(*arguments, "--minimal")[1].split() == expected
         for limit in (1, 7):
-            out = run(*asked, "--minimal", "--limit", limit)[1]
+            out = run(*arguments, "--minimal", "--limit", limit)[1]
             assert out.split() == expected[:limit]
 
 
@@ -66,17 +66,17 @@ def test_an_estimate_comes_first(run, file, way):
 
 def test_the_estimate_is_of_the_boards_that_there_are(monkeypatch):
     board = gpusudoku.parse(SMALL)
-    searched = []
-    whole = neighbours._complete
+    batch_sizes = []
+    complete = neighbours._complete
     monkeypatch.setattr(
         "gpusudoku.puzzles.neighbours._complete",
-        lambda piece, change: searched.append(len(piece)) or whole(piece, change),
+        lambda boards, change: batch_sizes.append(len(boards)) or complete(boards, change),
     )
     for way in ((3, 1), (1, 3), (2, 2)):
         estimated, seconds = neighbours.estimate_seconds(board, neighbours.Change(*way))
-        searched.clear()
+        batch_sizes.clear()
         lines_of(board, *way)
-        assert 0.5 < estimated / sum(searched) < 2
+        assert 0.5 < estimated / sum(batch_sizes) < 2
         assert seconds > 0
 
 
@@ -106,38 +106,38 @@ def test_boards_that_are_no_puzzles(run, file):
     path = file("\n".join([SMALL, NONE, LINE_4X4, "12", SMALL]), "boards.txt")
     status, out, err = run("neighbours", path, "--keep-going", "-q")
     assert (status, out.split()) == (2, 2 * lines_of(SMALL))
-    none, several = (f"the board has {n}, expected exactly one" for n in
+    unsolvable, ambiguous = (f"the board has {n}, expected exactly one" for n in
                      ("no solution", "several solutions"))  # fmt: skip
     assert {*err.splitlines()} == {
-        f"gpusudoku: {path}:2: {none}: r1c1 and r1c2 both hold 1",
-        f"gpusudoku: {path}:3: {several}",
+        f"gpusudoku: {path}:2: {unsolvable}: r1c1 and r1c2 both hold 1",
+        f"gpusudoku: {path}:3: {ambiguous}",
         f"gpusudoku: {path}:4: 2 cells make no board, the nearest is 4x4 with 16",
     }
     status, out, err = run("neighbours", path)
     assert status == 2
     assert "(--keep-going skips it)" in err
-    assert run("neighbours", LINE_4X4) == (1, "", f"gpusudoku: <argument>:1: {several}\n")
+    assert run("neighbours", LINE_4X4) == (1, "", f"gpusudoku: <argument>:1: {ambiguous}\n")
 
 
 @pytest.mark.parametrize("options", ["", "--limit 40 --format csv", "--remove 2 --json"])
 def test_a_run_that_goes_on(checkpointed, full, monkeypatch, puzzles, options):
     monkeypatch.setattr("gpusudoku.puzzles.neighbours.MAX_BOARDS", 60)
     boards = puzzles.read_text() if "2" not in options else f"{UNIQUE}\n" * 3 + f"{SMALL}\n" * 9
-    this = checkpointed(["neighbours", *options.split()], boards)
-    status, wanted, _ = this.wanted()
+    saved_run = checkpointed(["neighbours", *options.split()], boards)
+    status, expected, _ = saved_run.run_plain()
     assert status == 0
-    for room in (len(wanted) * 2 // 3, 1):
+    for room in (len(expected) * 2 // 3, 1):
         full(room)
-        assert this()[0] == 1
+        assert saved_run()[0] == 1
         full(None)
-        assert wanted.startswith(this.out.read_text())
-    assert this.out.read_text()
+        assert expected.startswith(saved_run.out.read_text())
+    assert saved_run.out.read_text()
     monkeypatch.setattr("gpusudoku.puzzles.neighbours.MAX_BOARDS", 25)
     full(300)
-    assert this.resume()[0] == 1
+    assert saved_run.resume()[0] == 1
     full(None)
-    assert this.resume("-j", "2") == this() == this.resume() == (0, "", "")
-    assert this.out.read_text() == wanted
+    assert saved_run.resume("-j", "2") == saved_run() == saved_run.resume() == (0, "", "")
+    assert saved_run.out.read_text() == expected
 
 
 def test_ctrl_c(run, monkeypatch, puzzles):
@@ -158,8 +158,8 @@ def test_the_limit_ends_a_puzzle_that_has_many_ways(run):
 
 
 def test_the_limit_ends_each_puzzle_of_a_batch():
-    some = Batch.of([each.board for each in gpusudoku.generate(2, seed=9)])
-    blocks = neighbours.neighbour_blocks([some], neighbours.Change(1, 4), 1, 1)
+    batch = Batch.of([puzzle.board for puzzle in gpusudoku.generate(2, seed=9)])
+    blocks = neighbours.neighbour_blocks([batch], neighbours.Change(1, 4), 1, 1)
     assert [len(block) for block in blocks if len(block)] == [1, 1]
 
 
@@ -173,10 +173,10 @@ def test_as_many_clues_as_there_is_room_for(run):
 
 
 def test_one_of_each_class(run):
-    forms = [str(found.board) for found in gpusudoku.canonical_many(lines_of(SMALL, 1, 1))]
+    forms = [str(form.board) for form in gpusudoku.canonical_many(lines_of(SMALL, 1, 1))]
     status, out, _ = run("neighbours", SMALL, "--dedupe")
-    found = [str(found.board) for found in gpusudoku.canonical_many(out.split())]
-    assert (status, found) == (0, [*dict.fromkeys(forms)])
+    listed_forms = [str(form.board) for form in gpusudoku.canonical_many(out.split())]
+    assert (status, listed_forms) == (0, [*dict.fromkeys(forms)])
     assert run("neighbours", SMALL, "--dedupe", "--checkpoint", "a", "-o", "b")[0] == 2
 
 

@@ -1,4 +1,4 @@
-"""Where answers go: files that are kept until there is something to write, logs, and terminals."""
+"""The output: files that are kept until there is something to write, logs, and terminals."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def steady(err):
 def test_a_file_has_what_stdout_would_have(run, file, tmp_path, command):
     path = file(BATCH)
     out = tmp_path / "out.txt"
-    status, shown, err = run(*command, path)
-    status_to_file, rest, err_to_file = run(*command, path, "-o", out)
-    assert (status_to_file, rest) == (status, "")
-    assert out.read_text() == shown
+    status, stdout, err = run(*command, path)
+    status_to_file, stdout_with_file, err_to_file = run(*command, path, "-o", out)
+    assert (status_to_file, stdout_with_file) == (status, "")
+    assert out.read_text() == stdout
     assert steady(err_to_file) == steady(err)
     out.write_text("precious\n")
     assert run(*command, path, "-o", out)[:2] == (2, "")
     assert out.read_text() == "precious\n"
     assert run(*command, path, "-o", out, "--force")[0] == status
-    assert out.read_text() == shown
+    assert out.read_text() == stdout
 
 
 COMMANDS = {
@@ -81,9 +81,9 @@ def without_times(text):
 def test_the_name_of_a_file_chooses_the_form(run, tmp_path, name, ending):
     form = {"ndjson": "jsonl", "txt": None, "dat": None}.get(ending, ending)
     out = tmp_path / f"out.{ending}"
-    asked = COMMANDS[name]
-    expected = run(*asked, *(["--format", form] if form else []))[1]
-    assert run(*asked, "-o", out)[:2] == (0, "")
+    command = COMMANDS[name]
+    expected = run(*command, *(["--format", form] if form else []))[1]
+    assert run(*command, "-o", out)[:2] == (0, "")
     assert without_times(out.read_text()) == without_times(expected)
 
 
@@ -94,13 +94,16 @@ def test_a_form_that_is_not_written_is_refused(run, tmp_path, name, ending):
     part = tmp_path / "part.json"
     out = tmp_path / f"out.{ending}"
     run("count", "1....2....3.....", "--part", "1/1", "-o", part)
-    others = {"rank": ["rank", "1....2....3.....", "1342421324313124"], "merge": ["merge", part]}
+    more_commands = {
+        "rank": ["rank", "1....2....3.....", "1342421324313124"],
+        "merge": ["merge", part],
+    }
     out.write_text("mine")
-    status, shown, err = run(*{**COMMANDS, **others}[name], "-o", out, "--force")
-    assert (status, shown, out.read_text()) == (2, "", "mine")
-    known = "leave out .gz" if ending == "csv.gz" else "expected a name that ends in ."
+    status, stdout, err = run(*{**COMMANDS, **more_commands}[name], "-o", out, "--force")
+    assert (status, stdout, out.read_text()) == (2, "", "mine")
+    expected = "leave out .gz" if ending == "csv.gz" else "expected a name that ends in ."
     assert err.startswith(f"gpusudoku: {out}: ")
-    assert known in err
+    assert expected in err
     assert err.count("\n") == 1
 
 
@@ -121,29 +124,29 @@ def test_a_symbolic_link_is_written_through(run, tmp_path, name, ending, danglin
 @pytest.mark.parametrize("dangling", [False, True])
 @pytest.mark.parametrize("name", ["count", "solve", "enumerate", "sample", "minimise", "generate"])
 def test_a_symbolic_link_is_written_through_with_a_checkpoint(run, tmp_path, name, dangling):
-    link, target, saved = (tmp_path / each for each in ("link.csv", "target", "a.run"))
+    link, target, saved = (tmp_path / name for name in ("link.csv", "target", "a.run"))
     link.symlink_to(target)
     if not dangling:
         target.write_text("old")
-    whole = [*COMMANDS[name], "-o", link, "--checkpoint", saved, "--force", "-q"]
-    assert run(*whole)[:2] == (0, "")
+    arguments = [*COMMANDS[name], "-o", link, "--checkpoint", saved, "--force", "-q"]
+    assert run(*arguments)[:2] == (0, "")
     assert target.read_text().count(",") > 3
-    before = target.read_text()
+    text = target.read_text()
     assert run("resume", saved, "-q")[:2] == (0, "")
-    assert (link.is_symlink(), target.read_text()) == (True, before)
+    assert (link.is_symlink(), target.read_text()) == (True, text)
 
 
 def test_an_interrupted_run_continues_through_a_link(checkpointed, full, tmp_path):
-    this = checkpointed(["solve"])
+    saved_run = checkpointed(["solve"])
     target = tmp_path / "target"
-    expected = this.wanted()[1]
-    this.out.symlink_to(target)
+    expected = saved_run.run_plain()[1]
+    saved_run.out.symlink_to(target)
     full(len(expected) // 2)
-    assert this()[0] == 1
+    assert saved_run()[0] == 1
     full(None)
     assert 0 < len(target.read_text()) < len(expected)
-    assert this.resume()[1:] == ("", "")
-    assert (this.out.is_symlink(), target.read_text()) == (True, expected)
+    assert saved_run.resume()[1:] == ("", "")
+    assert (saved_run.out.is_symlink(), target.read_text()) == (True, expected)
 
 
 def test_a_part_does_not_overwrite_a_record_of_the_user(run, file, tmp_path):
@@ -152,8 +155,8 @@ def test_a_part_does_not_overwrite_a_record_of_the_user(run, file, tmp_path):
     out = tmp_path / "part.txt"
     saved = tmp_path / "a.run"
     record = tmp_path / "part.txt.part.json"
-    whole = ["count", path, "--part", "1/2", "-o", out, "--checkpoint", saved, "-q"]
-    assert run(*whole) == (0, "", "")
+    arguments = ["count", path, "--part", "1/2", "-o", out, "--checkpoint", saved, "-q"]
+    assert run(*arguments) == (0, "", "")
     for _ in range(2):
         assert run("resume", saved, "-q") == (0, "", "")
         assert json.loads(record.read_text())
@@ -182,13 +185,13 @@ def test_the_log_has_what_json_prints(run, file, tmp_path, command, stats):
     for _ in range(2):
         assert run(command, path, "-j", 1, "--log", log, *stats)[1] == plain
     printed = run(command, path, "-j", 1, "--json", *stats)[1].splitlines() * 2
-    of_time = {"seconds", "expansion_seconds", "utilisation"}
-    for line, other in zip(log.read_text().splitlines(), printed, strict=True):
+    time_fields = {"seconds", "expansion_seconds", "utilisation"}
+    for line, printed_line in zip(log.read_text().splitlines(), printed, strict=True):
         logged = json.loads(line)
-        shown = json.loads(other)
-        assert logged.keys() == shown.keys()
-        assert [logged[k] for k in logged.keys() - of_time] == [
-            shown[k] for k in logged.keys() - of_time
+        printed_record = json.loads(printed_line)
+        assert logged.keys() == printed_record.keys()
+        assert [logged[k] for k in logged.keys() - time_fields] == [
+            printed_record[k] for k in logged.keys() - time_fields
         ]
 
 
@@ -218,9 +221,9 @@ def test_standard_input_is_not_overwritten(file):
     path = file(UNIQUE)
     command = [sys.executable, "-m", "gpusudoku", "convert", "-", "-o", str(path), "--force"]
     with path.open() as stdin:
-        done = subprocess.run(command, stdin=stdin, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert "is read, and cannot be written at the same time" in done.stderr
+        process = subprocess.run(command, stdin=stdin, cwd=ROOT, capture_output=True, text=True)
+    assert process.returncode == 2
+    assert "is read, and cannot be written at the same time" in process.stderr
     assert path.read_text() == UNIQUE
 
 
@@ -238,12 +241,12 @@ class TestTerminal:
         plain = run("solve", file(board))[1]
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
         status, out, err = run("solve", file(board))
-        shown = f"{formats.write(formats.parse(board), 'pretty')}\n\n"
+        grids = f"{formats.write(formats.parse(board), 'pretty')}\n\n"
         if board == UNIQUE:
-            shown += f"{plain}\n"
-        found = "the only" if board == UNIQUE else "no"
+            grids += f"{plain}\n"
+        subject = "the only" if board == UNIQUE else "no"
         assert status == 0
-        assert re.fullmatch(re.escape(shown) + rf"{found} solution, \d+\.\d{{6}} s\n", out)
+        assert re.fullmatch(re.escape(grids) + rf"{subject} solution, \d+\.\d{{6}} s\n", out)
         assert ("both hold 1" in err) == (board == NONE)
 
     def test_what_is_asked_for_comes_as_ever(self, run, file, monkeypatch):

@@ -1,4 +1,4 @@
-"""``--part`` and ``merge``: parts joined are what the whole command prints, and no others are."""
+"""``--part`` and ``merge``: merged parts equal the output of the whole command."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ BATCH = "\n".join([SOME, EMPTY, WRONG, FULL, LINE_4X4, "12" + "." * 14, SOME])
 
 @pytest.fixture
 def parts_of(run, tmp_path):
-    """Run the parts of a command, each with another number of threads; returns their files."""
+    """Run the parts of a command with different numbers of threads; return their files."""
 
     def make(*command, parts, name="part"):
         paths = [tmp_path / f"{name}{number}" for number in range(1, parts + 1)]
         for number, path in reversed([*enumerate(paths, 1)]):
-            asked = ["--part", f"{number}/{parts}", "-o", path, "-j", number % 2 + 1]
-            status, out, err = run(*command, *asked, "--force")
+            arguments = ["--part", f"{number}/{parts}", "-o", path, "-j", number % 2 + 1]
+            status, out, err = run(*command, *arguments, "--force")
             assert out == ""
             assert status == 0 or "--keep-going" in command, err
         return paths
@@ -37,7 +37,7 @@ def parts_of(run, tmp_path):
 
 @pytest.fixture
 def refused(run):
-    """Merge what cannot be; returns what is said, in one line."""
+    """Merge files that cannot be merged; return the message, which is one line."""
 
     def merge(*arguments):
         status, out, err = run("merge", *arguments)
@@ -54,7 +54,7 @@ def shares(parts_of):
 
 
 def change(path, **facts):
-    """Change a record, and let its digest and its seal still fit."""
+    """Change a record, and compute its digest and its seal again."""
     record = json.loads(path.read_text()) | facts
     if isinstance(record["identity"], dict) and "digest" not in facts:
         record["digest"] = Identity.parse(json.dumps(record["identity"])).digest
@@ -72,20 +72,20 @@ def change(path, **facts):
     ],
 )
 def test_parts_of_one_board_are_the_whole(run, parts_of, command, parts):
-    found = parts_of(*command.split(), parts=parts)
-    assert run("merge", *found)[1] == run(*command.split(), "-q")[1]
+    paths = parts_of(*command.split(), parts=parts)
+    assert run("merge", *paths)[1] == run(*command.split(), "-q")[1]
 
 
 def test_lists_have_every_solution_once(run, parts_of):
-    """As numbers part them, always in the same order, or as a search does."""
+    """Parts by numbers always have the same order; parts by search may have any."""
     whole = run("merge", *parts_of("enumerate", EMPTY, parts=1, name="whole"))[1]
     assert run("merge", *parts_of("enumerate", EMPTY, parts=7))[1] == whole
     lists = [whole.splitlines()]
     for board in (EMPTY, WRONG):
         parts = parts_of("enumerate", board, "--method", "search", parts=3)
         lists.append(run("merge", *parts)[1].splitlines())
-    for found, board in zip(lists, (EMPTY, EMPTY, WRONG), strict=True):
-        assert sorted(found) == run("enumerate", board, "--sorted")[1].splitlines()
+    for solutions, board in zip(lists, (EMPTY, EMPTY, WRONG), strict=True):
+        assert sorted(solutions) == run("enumerate", board, "--sorted")[1].splitlines()
 
 
 @pytest.mark.parametrize(
@@ -102,18 +102,18 @@ def test_lists_have_every_solution_once(run, parts_of):
     ],
 )
 def test_parts_of_a_batch_are_the_whole(run, parts_of, file, command, parts):
-    """So is the status; columns beside the boards are in all of them."""
+    """The status is the same, too; all parts have the extra columns."""
     boards = BATCH.replace(f"{WRONG}\n", "") if "sample" in command else BATCH
     rows = "".join(f"{number},{board}\n" for number, board in enumerate(boards.split("\n")))
-    name, *more = command.split()
-    asked = [name, file(f"name,puzzle\n{rows}", "boards.csv"), *more, "-j", "1"]
-    status, out, _ = run(*asked)
-    found = parts_of(*asked[:-2], *(["--keep-going"] if status else []), parts=parts)
-    assert run("merge", *found)[:2] == (status, out)
+    name, *options = command.split()
+    arguments = [name, file(f"name,puzzle\n{rows}", "boards.csv"), *options, "-j", "1"]
+    status, out, _ = run(*arguments)
+    paths = parts_of(*arguments[:-2], *(["--keep-going"] if status else []), parts=parts)
+    assert run("merge", *paths)[:2] == (status, out)
 
 
 def test_the_same_boards_in_any_form(run, file, tmp_path):
-    """Neither the name of a file matters, nor how it is packed, nor where it is cut."""
+    """Names, compression and the division into files do not matter."""
     lines = [SOME, EMPTY, WRONG, LINE_4X4]
     forms = [
         [file("\n".join(lines))],
@@ -122,15 +122,15 @@ def test_the_same_boards_in_any_form(run, file, tmp_path):
         [file("puzzle,name\n" + "".join(f"{line},x\n" for line in lines), "boards.csv")],
     ]
     for number, boards in enumerate(forms, 1):
-        asked = ["--part", f"{number}/4", "-o", tmp_path / f"part{number}"]
-        assert run("enumerate", *boards, *asked)[0] == 0
-    found = [tmp_path / f"part{number}" for number in (1, 2, 3, 4)]
-    assert run("merge", *found)[1] == run("enumerate", *forms[0])[1]
+        arguments = ["--part", f"{number}/4", "-o", tmp_path / f"part{number}"]
+        assert run("enumerate", *boards, *arguments)[0] == 0
+    paths = [tmp_path / f"part{number}" for number in (1, 2, 3, 4)]
+    assert run("merge", *paths)[1] == run("enumerate", *forms[0])[1]
 
 
 @pytest.mark.parametrize("boards", [[SOME, EMPTY], [EMPTY, SOME, SOME]])
 def test_other_boards_are_refused(file, parts_of, refused, boards):
-    """In another order, and more."""
+    """Boards in another order, and further boards."""
     mine = parts_of("enumerate", file(f"{EMPTY}\n{SOME}\n"), parts=2)
     theirs = parts_of("enumerate", file("\n".join(boards), "other"), parts=2, name="other")
     assert "of another run" in refused(mine[0], theirs[1])
@@ -139,10 +139,10 @@ def test_other_boards_are_refused(file, parts_of, refused, boards):
 @pytest.mark.parametrize("command", ["count", "enumerate", "sample --seed 1"])
 def test_nothing_is_written_where_nothing_can_be_read(run, file, tmp_path, command):
     path = file(gzip.compress(b"%PDF\nbad line\x1b[31m here\n"), "in.gz")
-    name, *more = command.split()
-    asked = [name, path, *more, "--keep-going", "-o", tmp_path / "out"]
-    for each in (["--part", "2/3"], ["--checkpoint", tmp_path / "a.run"]):
-        status, out, err = run(*asked, *each)
+    name, *options = command.split()
+    arguments = [name, path, *options, "--keep-going", "-o", tmp_path / "out"]
+    for saving in (["--part", "2/3"], ["--checkpoint", tmp_path / "a.run"]):
+        status, out, err = run(*arguments, *saving)
         assert (status, out) == (2, "")
         assert err.endswith("in.gz:2: binary data (byte 0x1b), expected text\n")
     assert list(tmp_path.iterdir()) == [path]
@@ -168,49 +168,49 @@ def test_no_record_is_refused(refused, file):
 
 
 def test_a_record_of_somebody_who_knows_the_seal(shares, run):
-    """It is refused, or says the same."""
-    before = shares[0].read_text()
-    right = run("merge", *shares)[1]
-    whole = json.loads(before)
-    part = whole["part"]
-    place = whole["place"]
+    """It is refused, or the result is the same."""
+    text = shares[0].read_text()
+    expected = run("merge", *shares)[1]
+    record = json.loads(text)
+    part = record["part"]
+    place = record["place"]
     for facts in (
-        *({"partial": odd} for odd in ("x", 6, "1" * (1 << 18), None, [], "6", [["1"]])),
+        *({"partial": value} for value in ("x", 6, "1" * (1 << 18), None, [], "6", [["1"]])),
         {"partial": [["1"], ["1", "2"]]},
-        *({"part": part | {"tasks": odd}} for odd in ([[0, 10**9]], [["0", "1"]], 5)),
-        *({"identity": odd, "digest": ""} for odd in (None, {"command": "\x1b[31m"})),
+        *({"part": part | {"tasks": value}} for value in ([[0, 10**9]], [["0", "1"]], 5)),
+        *({"identity": value, "digest": ""} for value in (None, {"command": "\x1b[31m"})),
         *({name: None} for name in ("part", "stats", "place")),
-        *({"place": place | odd} for odd in ({"source": 1}, {"line": -1}, {"columns": ["a"]})),
+        *({"place": place | value} for value in ({"source": 1}, {"line": -1}, {"columns": ["a"]})),
         {"lines": 5},
         *(
-            {"identity": {**whole["identity"], name: odd}, "digest": ""}
+            {"identity": {**record["identity"], name: value}, "digest": ""}
             for name in ("boards", "options")
-            for odd in ({}, None, [], "x", {"parts": 2, "tasks": 6}, {"box": 17})
+            for value in ({}, None, [], "x", {"parts": 2, "tasks": 6}, {"box": 17})
         ),
     ):
-        shares[0].write_text(before)
+        shares[0].write_text(text)
         change(shares[0], **facts)
         status, out, err = run("merge", *shares)
         if status:
             assert (status, out, err.count("\n")) == (2, "", 1)
             assert str(shares[0]) in err
         else:
-            assert out == right, facts
+            assert out == expected, facts
 
 
 def test_damaged_statistics_are_refused(parts_of, file, refused, tmp_path):
-    found = parts_of("count", file(BATCH), parts=2)
-    whole = {"status": 0, "unreadable": 0}
+    paths = parts_of("count", file(BATCH), parts=2)
+    valid = {"status": 0, "unreadable": 0}
     for stats in (
         {"status": 2},
-        *(whole | {"status": odd} for odd in ("2", None)),
-        *(whole | {"unreadable": odd} for odd in (-1, 10**4000)),
-        *(whole | {"tally": odd} for odd in ({"boards": 1.5}, [1])),
-        *(whole | {"seconds": odd} for odd in (float("nan"), -1e300, 10**400)),
-        whole | {"more": 1},
+        *(valid | {"status": value} for value in ("2", None)),
+        *(valid | {"unreadable": value} for value in (-1, 10**4000)),
+        *(valid | {"tally": value} for value in ({"boards": 1.5}, [1])),
+        *(valid | {"seconds": value} for value in (float("nan"), -1e300, 10**400)),
+        valid | {"more": 1},
     ):
-        change(record_path(found[1]), stats=stats)
-        assert "a damaged record of a part" in refused(*found, "-o", tmp_path / "out")
+        change(record_path(paths[1]), stats=stats)
+        assert "a damaged record of a part" in refused(*paths, "-o", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

@@ -34,28 +34,28 @@ threading.Thread.start = refuse
 
 
 def ended_by(process, name):
-    """Send a signal; return what the process said on stderr, once it has ended as it should."""
+    """Send a signal; check that it ends the process, and return what is on stderr."""
     number = getattr(signal, name)
     process.send_signal(number)
     assert process.wait(timeout=300) == 128 + number
-    said = process.stderr.read() if process.stderr else ""
-    assert "Traceback" not in said
-    return said
+    err = process.stderr.read() if process.stderr else ""
+    assert "Traceback" not in err
+    return err
 
 
 def read(screen, until=None):
-    """What a terminal shows, until a pattern is there, or till nobody writes any more."""
-    shown = ""
-    while until is None or not re.search(until, shown):
+    """Return what a terminal shows until a pattern matches, or until it is closed."""
+    screen_text = ""
+    while until is None or not re.search(until, screen_text):
         try:
-            piece = os.read(screen, 1 << 12)
+            chunk = os.read(screen, 1 << 12)
         except OSError:  # as Linux tells the end
-            piece = b""
-        if not piece:
-            assert until is None, shown
+            chunk = b""
+        if not chunk:
+            assert until is None, screen_text
             break
-        shown += piece.decode()
-    return shown
+        screen_text += chunk.decode()
+    return screen_text
 
 
 def has_lines(output):
@@ -64,7 +64,7 @@ def has_lines(output):
 
 @pytest.fixture
 def screen():
-    """Open a terminal; returns the end that shows what is written, and the end to write to."""
+    """Open a terminal; return its end to read from, and its end to write to."""
     shows, terminal = os.openpty()
     yield shows, terminal
     os.close(shows)
@@ -85,7 +85,7 @@ def run(*arguments):
 
 
 def test_what_needs_no_numba_does_not_import_it():
-    """It takes much longer to load than all else."""
+    """Numba takes much longer to load than everything else."""
     code = """
 for line in "--help;--version;count --help;info @2f;convert @2f;boards;devices".split(";"):
     run(*line.split())
@@ -97,7 +97,7 @@ run()
 
 
 def test_numba_is_imported_to_compile_and_for_nothing_else():
-    """A process that finds all kernels on disk does without."""
+    """A process that finds all kernels on the disk does not import it."""
     code = """
 COMPILING = bool(sys.argv.pop())
 for line in (
@@ -116,7 +116,7 @@ for line in (
     ("name", "method"), [("SIGINT", "search"), pytest.param("SIGHUP", "contraction", marks=slow)]
 )
 def test_a_count_stops_soon(start, file, hard, screen, name, method):
-    """Once the line of progress, which only a terminal sees, tells of solutions."""
+    """The signal comes when the progress line, which only a terminal has, shows solutions."""
     board = hard
     if method == "contraction":
         rows = puzzle("3x4", 40, 7).grid.tolist()
@@ -124,28 +124,28 @@ def test_a_count_stops_soon(start, file, hard, screen, name, method):
     shows, terminal = screen
     process = start("count", board, "--method", method, stderr=terminal)
     os.close(terminal)
-    shown = read(shows, until=r"[1-9][0-9,]* solutions  \d+ s")
+    screen_text = read(shows, until=r"[1-9][0-9,]* solutions  \d+ s")
     process.send_signal(getattr(signal, name))
-    shown += read(shows)
+    screen_text += read(shows)
     out, _ = process.communicate(timeout=300)  # the count itself takes minutes
     assert (process.returncode, out) == (128 + getattr(signal, name), "")
-    last = shown.splitlines()[-1].rpartition("\x1b[K")[2]
-    assert last.startswith("gpusudoku: interrupted: at least ")
-    assert int(last.split()[4]) > 0
-    assert "Traceback" not in shown
+    last_line = screen_text.splitlines()[-1].rpartition("\x1b[K")[2]
+    assert last_line.startswith("gpusudoku: interrupted: at least ")
+    assert int(last_line.split()[4]) > 0
+    assert "Traceback" not in screen_text
 
 
 def test_a_terminal_is_not_flooded(start, file, screen, tmp_path):
-    """The line of progress is not written anew for every board."""
+    """The progress line is not rewritten for every board."""
     shows, terminal = screen
-    once = "from gpusudoku.pipeline import progress\n"
-    once += "progress.DELAY_SECONDS, progress.EVERY_SECONDS = 0, 1e9\n"
+    preamble = "from gpusudoku.pipeline import progress\n"
+    preamble += "progress.DELAY_SECONDS, progress.EVERY_SECONDS = 0, 1e9\n"
     options = ["--method", "contraction", "-o", tmp_path / "out"]
-    start("count", file(f"{'.' * 16}\n" * 100), *options, before=once, stderr=terminal)
+    start("count", file(f"{'.' * 16}\n" * 100), *options, preamble=preamble, stderr=terminal)
     os.close(terminal)
-    shown = read(shows)
-    assert "100 boards: " in shown
-    assert len(re.findall(r"solutions  \d+ s| boards, \d+ s", shown)) == 1
+    screen_text = read(shows)
+    assert "100 boards: " in screen_text
+    assert len(re.findall(r"solutions  \d+ s| boards, \d+ s", screen_text)) == 1
 
 
 def test_a_batch_says_how_many_boards_are_done(start):
@@ -166,27 +166,27 @@ def test_a_batch_says_how_many_boards_are_done(start):
 def test_what_nobody_reads_is_neither_logged_nor_told_of(start, file, tmp_path):
     boards = file(f"{SOLVED}\n" * 20000)
     log = tmp_path / "log"
-    ours, theirs = os.pipe()
-    process = start("count", boards, "-j", 1, "--log", log, stdout=theirs)
-    until(lambda: not select.select([], [theirs], [], 0)[1])  # the pipe is full
-    said = ended_by(process, "SIGINT")
-    os.close(theirs)
-    with os.fdopen(ours) as pipe:
-        written = len(pipe.readlines())
-    assert 0 < written < 20000
-    assert said.splitlines()[-1] == f"gpusudoku: interrupted: {written:,} boards counted"
-    assert len(log.read_text().splitlines()) == written
+    read_end, write_end = os.pipe()
+    process = start("count", boards, "-j", 1, "--log", log, stdout=write_end)
+    until(lambda: not select.select([], [write_end], [], 0)[1])  # the pipe is full
+    err = ended_by(process, "SIGINT")
+    os.close(write_end)
+    with os.fdopen(read_end) as pipe:
+        line_count = len(pipe.readlines())
+    assert 0 < line_count < 20000
+    assert err.splitlines()[-1] == f"gpusudoku: interrupted: {line_count:,} boards counted"
+    assert len(log.read_text().splitlines()) == line_count
 
 
-# What is listed in ascending order comes so slowly that no disk is full before a signal comes.
+# Listing in ascending order is slow: the signal comes before the disk is full.
 def test_a_file_has_whole_lines_only(start, hard, tmp_path):
     output = tmp_path / "out"
     process = start("enumerate", hard, "--sorted", "-o", output)
     until(has_lines(output))
-    said = ended_by(process, "SIGTERM")
+    err = ended_by(process, "SIGTERM")
     lines = output.read_text().splitlines(keepends=True)
     assert {len(line) for line in lines} == {82}
-    assert said.splitlines()[-1] == f"gpusudoku: interrupted: {len(lines)} lines written"
+    assert err.splitlines()[-1] == f"gpusudoku: interrupted: {len(lines)} lines written"
 
 
 @slow
@@ -214,10 +214,10 @@ def test_a_solution_is_drawn_on_a_terminal(start, screen):
     shows, terminal = screen
     process = start("solve", "@a1", stdout=terminal)
     os.close(terminal)
-    shown = read(shows)
+    screen_text = read(shows)
     assert process.wait(timeout=300) == 0
-    assert "the only solution, " in shown
-    assert shown.count("=======") == 24  # the board, and its solution
+    assert "the only solution, " in screen_text
+    assert screen_text.count("=======") == 24  # the board, and its solution
 
 
 @slow
@@ -248,7 +248,7 @@ def test_a_closed_pipe_ends_quietly(start, hard):
 
 
 def test_where_no_thread_can_be_started_is_one_line(start):
-    process = start("count", "@2d", "-q", before=NO_THREADS)
+    process = start("count", "@2d", "-q", preamble=NO_THREADS)
     _, err = process.communicate(timeout=300)
     assert (process.returncode, err.count("\n")) == (1, 1)
     assert err.startswith("gpusudoku: no thread can be started")
@@ -272,7 +272,7 @@ def test_no_process_of_a_cluster_outlives_an_interrupt(start, hard, name):
     else:
         os.killpg(process.pid, signal.SIGINT)
         assert process.wait(timeout=300) == 130
-        said = process.stderr.read()
-        assert said.startswith("gpusudoku: interrupted")
-        assert said.count("\n") == 1
+        err = process.stderr.read()
+        assert err.startswith("gpusudoku: interrupted")
+        assert err.count("\n") == 1
     assert psutil.wait_procs(children, timeout=300)[1] == []

@@ -1,4 +1,4 @@
-"""Records of boards keep whatever stands beside a board."""
+"""Records of boards keep the extra columns of the input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpusudoku.pipeline.records import FORMS, Choices, TableWriter, as_list, spread
+from gpusudoku.pipeline.records import FORMS, Choices, TableWriter, as_list, with_gaps
 from gpusudoku.pipeline.text_forms import distinct_numbers
 from tests.boards import NONE, SEVERAL, UNIQUE
 from tests.cli.conftest import ROOT
@@ -40,8 +40,8 @@ def records(text):
 @given(st.data(), st.sampled_from(["count", "solve"]))
 def test_columns_of_the_input_are_kept(data, command):
     names = data.draw(NAMES)
-    beside = data.draw(st.lists(st.tuples(*[TEXTS] * len(names)), min_size=1, max_size=4))
-    check(command, names, beside)
+    texts = data.draw(st.lists(st.tuples(*[TEXTS] * len(names)), min_size=1, max_size=4))
+    check(command, names, texts)
 
 
 @pytest.mark.parametrize("command", ["count", "solve"])
@@ -51,47 +51,49 @@ def test_columns_of_many_boards_are_kept(command):
     check(command, ["a", "b"], [(f"note {k}", odd[k % 61 % 10 - 1]) for k in range(700)])
 
 
-def check(command, names, beside):
-    """Compare records in all forms with the texts that stand beside their boards."""
+def check(command, names, texts_of_rows):
+    """Compare records in all forms with the extra columns of their boards."""
     rows = [
         {"board": list(BOARDS)[index % 3], **dict(zip(names, texts, strict=True))}
-        for index, texts in enumerate(beside)
+        for index, texts in enumerate(texts_of_rows)
     ]
     stdin = "".join(json.dumps(row) + "\n" for row in rows)
     arguments = [command, "-", "-q", "--device", "cpu"]
     status, out, _ = captured([*arguments, "--json"], stdin)
-    found = records(out)
-    assert (status, out) == (0, "".join(json.dumps(record) + "\n" for record in found))
-    assert [record["board"] for record in found] == [row["board"] for row in rows]
-    assert [{"board": each["board"], **each.get("columns", {})} for each in found] == rows
+    json_records = records(out)
+    assert (status, out) == (0, "".join(json.dumps(record) + "\n" for record in json_records))
+    assert [record["board"] for record in json_records] == [row["board"] for row in rows]
+    assert [{"board": each["board"], **each.get("columns", {})} for each in json_records] == rows
     for form, delimiter in (("csv", ","), ("tsv", "\t")):
         _, out, _ = captured([*arguments, "--format", form], stdin)
-        written = table(out, delimiter)
-        ours = [*COLUMNS, *["solution"] * (command == "solve")]
-        assert list(written[0]) == [*ours, *names]
-        assert len(written) == len(rows)
-        for line, (row, record) in enumerate(zip(rows, written, strict=True), 1):
+        table_rows = table(out, delimiter)
+        command_columns = [*COLUMNS, *["solution"] * (command == "solve")]
+        assert list(table_rows[0]) == [*command_columns, *names]
+        assert len(table_rows) == len(rows)
+        for line, (row, record) in enumerate(zip(rows, table_rows, strict=True), 1):
             text = BOARDS[row["board"]]
             count = text if command == "count" or text != "288" else "2+"
             unique = "true" if count == "1" else "false"
             assert [record[name] for name in COLUMNS] == [
                 "<stdin>", str(line), row["board"], count, unique
             ]  # fmt: skip
-            wanted = [row[name].replace("\ud800", "\ufffd") for name in names]
-            assert [record[name] for name in names] == wanted
-        if re.search("[\r\n\x1f\x7f]", "".join(map("".join, beside))):  # such a table is not read
+            expected = [row[name].replace("\ud800", "\ufffd") for name in names]
+            assert [record[name] for name in names] == expected
+        if re.search(
+            "[\r\n\x1f\x7f]", "".join(map("".join, texts_of_rows))
+        ):  # such a table is not read
             continue
-        again = captured(["count", "-", "-q", "--device", "cpu", "--format", form], out)[1]
-        wanted = [[row[name] for name in names] for row in written]
-        assert [[row[name] for name in names] for row in table(again, delimiter)] == wanted
+        reread = captured(["count", "-", "-q", "--device", "cpu", "--format", form], out)[1]
+        expected = [[row[name] for name in names] for row in table_rows]
+        assert [[row[name] for name in names] for row in table(reread, delimiter)] == expected
 
 
 @given(st.lists(st.one_of(st.integers(0, 5), st.integers(0, 10**30)), max_size=20))
 def test_counts_that_many_boards_have(numbers):
     fits = max(numbers, default=0) < 1 << 63
-    found, which = distinct_numbers(np.array(numbers, np.int64 if fits else object))
-    assert found == sorted(set(numbers))
-    assert [found[index] for index in which] == numbers
+    distinct, indices = distinct_numbers(np.array(numbers, np.int64 if fits else object))
+    assert distinct == sorted(set(numbers))
+    assert [distinct[index] for index in indices] == numbers
 
 
 @given(st.data(), st.sampled_from(FORMS), st.integers(1, 9))
@@ -114,17 +116,17 @@ def test_columns_in_arrays_are_written_as_those_in_lists(data, form, size):
         "%": "%",
     }
     given = values_of(st.booleans(), bool)
-    columns["some"] = spread(columns["bytes"][given], given)
+    columns["some"] = with_gaps(columns["bytes"][given], given)
     lists = {
         name: [column] * size if name in ("all", "%") else as_list(column)
         for name, column in columns.items()
     }
     writer = TableWriter(form, columns)
-    written = writer.rows(columns)
-    assert written == writer.rows(lists)
+    table_text = writer.rows(columns)
+    assert table_text == writer.rows(lists)
     if form == "jsonl":
         rows = zip(*lists.values(), strict=True)
-        assert records(written) == [dict(zip(lists, row, strict=True)) for row in rows]
+        assert records(table_text) == [dict(zip(lists, row, strict=True)) for row in rows]
 
 
 def test_bad_boards_have_their_place_among_many(run, file):
@@ -141,18 +143,18 @@ def test_a_full_disk_leaves_the_same_boards_in_output_and_log(
     run, file, tmp_path, monkeypatch, note, room
 ):
     write = os.write
-    left = [room]
+    remaining = [room]
 
     def limited(descriptor, data):
         is_output = out.exists() and os.path.samestat(os.fstat(descriptor), out.stat())
-        if not left or not is_output:
+        if not remaining or not is_output:
             return write(descriptor, data)
-        sent = write(descriptor, bytes(data)[: left[0]])
-        left[0] -= sent
-        if not sent:
-            left.clear()
+        sent_bytes = write(descriptor, bytes(data)[: remaining[0]])
+        remaining[0] -= sent_bytes
+        if not sent_bytes:
+            remaining.clear()
             raise OSError(errno.ENOSPC, "full")
-        return sent
+        return sent_bytes
 
     boards = [json.dumps({"board": UNIQUE[number % 2 :], "note": note}) for number in range(9)]
     path = file("\n".join(boards))
@@ -163,13 +165,13 @@ def test_a_full_disk_leaves_the_same_boards_in_output_and_log(
     status = run("count", path, *arguments)[0]
     rows = table(out.read_text())
     objects = records(log.read_text())
-    assert [row["line"] for row in rows] == [str(each["line"]) for each in objects]
-    assert [row["error"] for row in rows] == [each.get("error", "") for each in objects]
+    assert [row["line"] for row in rows] == [str(record["line"]) for record in objects]
+    assert [row["error"] for row in rows] == [record.get("error", "") for record in objects]
     assert (status, len(rows)) == (2, 9) if room > 1000 else (status == 1 and len(rows) < 9)
 
 
 def test_the_options_alone_choose_the_columns(run, file, tmp_path):
-    """Of the whole, of a run that can be gone on with, and of parts."""
+    """In a whole run, in a run with a checkpoint, and in parts."""
     path = file(f"{UNIQUE}\n{UNIQUE}\n")
     out = tmp_path / "out.csv"
     run_file = tmp_path / "a.run"
@@ -197,10 +199,10 @@ def test_names_that_are_no_text_are_written_as_they_are(run, tmp_path):
     except OSError:
         pytest.skip("files have names of text here")
     assert records(run("count", path, "--json")[1])[0]["source"] == path
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "gpusudoku", "count", path, "--format", "csv", "--device", "cpu"],
         cwd=ROOT,
         capture_output=True,
         check=True,
     )
-    assert name + f",1,{UNIQUE},1,true\n".encode() in done.stdout
+    assert name + f",1,{UNIQUE},1,true\n".encode() in process.stdout

@@ -96,22 +96,22 @@ class TestUnique:
     """With placements, with pairs alone, and with neither."""
 
     def ways(self, text):
-        found = solutions(text)
-        singles = found.unique_placements().tolist()
+        solution_set = solutions(text)
+        singles = solution_set.unique_placements().tolist()
         assert all(count(text, cell, digit) == 1 for cell, digit in singles)
-        return singles or found.unique_pairs().tolist()
+        return singles or solution_set.unique_pairs().tolist()
 
     def test_the_text_has_placements_or_else_pairs(self, run):
         for text, size in zip(self.BOARDS, (2, 4, 0), strict=True):
             status, out, err = run("shares", text, "--unique", "--pairs", "-q")
-            named = [re.findall(r"r(\d)c(\d) = (\d)", line) for line in out.splitlines()]
-            found = [
+            matches = [re.findall(r"r(\d)c(\d) = (\d)", line) for line in out.splitlines()]
+            placements = [
                 [x for row, column, digit in line
                  for x in (4 * int(row) + int(column) - 5, int(digit))]
-                for line in named
+                for line in matches
             ]  # fmt: skip
-            assert (status, err, found) == (0, "", self.ways(text))
-            assert {*map(len, found)} == ({size} if size else set())
+            assert (status, err, placements) == (0, "", self.ways(text))
+            assert {*map(len, placements)} == ({size} if size else set())
 
     def test_without_pairs_there_are_none(self, run):
         status, out, err = run("shares", self.BOARDS[1], "--unique")
@@ -131,8 +131,8 @@ class TestUnique:
         lines = output.read_text().splitlines()
         rows = list(csv.DictReader(lines)) if form == "csv" else [*map(json.loads, lines)]
         names = ["row", "column", "digit", "row2", "column2", "digit2"]
-        found = [[int(row[name]) for name in ["line", *names] if row[name]] for row in rows]
-        assert found == [
+        placements = [[int(row[name]) for name in ["line", *names] if row[name]] for row in rows]
+        assert placements == [
             [line, *(x for c, d in zip(way[::2], way[1::2], strict=True)
                      for x in (c // 4 + 1, c % 4 + 1, d))]
             for line, text in enumerate(self.BOARDS, 1) for way in self.ways(text)
@@ -186,27 +186,27 @@ class TestFigure:
         title = f"{count} solutions" if count else "no solution"
         assert (status, err.splitlines()[-1]) == (0, f"gpusudoku: {figure} written")
         assert out.startswith(title)
-        small = board.candidate_counts[is_open].sum()
-        assert sum(text in "1234" for text in drawn) == small + (~is_open).sum()
+        small_digits = board.candidate_counts[is_open].sum()
+        assert sum(text in "1234" for text in drawn) == small_digits + (~is_open).sum()
         assert drawn.count(title) == 1
 
     def test_the_same_figure_is_the_same_file(self, run, tmp_path):
         figure = tmp_path / "shares.png"
         assert run("shares", LINE_4X4, "--plot", figure)[0] == 0
-        before = figure.read_bytes()
-        assert before.startswith(b"\x89PNG")
+        image = figure.read_bytes()
+        assert image.startswith(b"\x89PNG")
         status, out, err = run("shares", LINE_4X4, "--plot", figure)
         assert (status, out) == (2, "")
         assert err == f"gpusudoku: {figure}: exists already; --force overwrites it\n"
         assert run("shares", LINE_4X4, "--plot", figure, "--force")[0] == 0
-        assert figure.read_bytes() == before
+        assert figure.read_bytes() == image
 
     def test_that_of_the_page_has_the_texts_of_today(self, run, tmp_path):
         """Their places depend on the version of matplotlib."""
         figure = tmp_path / "shares.svg"
         assert run("shares", "@b3", "--plot", figure)[0] == 0
-        drawn, shown = (path.read_text() for path in (figure, ROOT / "docs/shares.svg"))
-        assert re.findall(r"<!-- (.*?) -->", shown) == re.findall(r"<!-- (.*?) -->", drawn)
+        drawn, page_text = (path.read_text() for path in (figure, ROOT / "docs/shares.svg"))
+        assert re.findall(r"<!-- (.*?) -->", page_text) == re.findall(r"<!-- (.*?) -->", drawn)
 
 
 def test_a_figure_needs_matplotlib(run, tmp_path, monkeypatch):

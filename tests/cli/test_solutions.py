@@ -60,11 +60,11 @@ class TestEnumerate:
 
     @pytest.mark.parametrize("parts", [1, 7, 300])
     def test_parts_differ_by_one_at_most(self, run, parts):
-        found = [
+        parts_found = [
             run("enumerate", EMPTY, "--part", f"{number}/{parts}")[1].splitlines()
             for number in {1, parts // 2 + 1, parts}
         ]
-        assert {len(part) for part in found} <= {288 // parts, 288 // parts + 1}
+        assert {len(part) for part in parts_found} <= {288 // parts, 288 // parts + 1}
 
     def test_parts_make_up_the_whole(self, run):
         whole = run("enumerate", "@1b", "-j", 2)[1]
@@ -79,24 +79,24 @@ class TestEnumerate:
 
     def test_the_same_are_listed_in_any_way(self, run):
         """In the same order every time, but by a search."""
-        quick = run("enumerate", "@2c", "-j", 1)[1]
-        assert run("enumerate", "@2c", "-j", 2)[1] == quick
+        output = run("enumerate", "@2c", "-j", 1)[1]
+        assert run("enumerate", "@2c", "-j", 2)[1] == output
         ascending = run("enumerate", "@2c", "--sorted")[1].splitlines()
-        assert ascending == sorted(quick.splitlines())
-        searched = run("enumerate", "@2c", "--method", "search", "-j", 2)[1]
-        assert sorted(searched.splitlines()) == ascending
+        assert ascending == sorted(output.splitlines())
+        search_output = run("enumerate", "@2c", "--method", "search", "-j", 2)[1]
+        assert sorted(search_output.splitlines()) == ascending
 
     @pytest.mark.parametrize(
         ("boards", "jobs"), [(["@1b"], 2), (["@a4", "@1b", "@a3"], 2), ([EMPTY], 1)]
     )
     def test_a_limit_lists_the_head(self, run, boards, jobs):
         """Of 9x9 boards of clues for any number of threads, of others on one."""
-        listed = ["enumerate", *boards, "--json", "-j", jobs]
+        arguments = ["enumerate", *boards, "--json", "-j", jobs]
         of_boards = {}
-        for line in run(*listed)[1].splitlines():
+        for line in run(*arguments)[1].splitlines():
             of_boards.setdefault(json.loads(line)["board"], []).append(line)
         heads = [line for lines in of_boards.values() for line in lines[:100]]
-        assert run(*listed, "--limit", 100)[1].splitlines() == heads
+        assert run(*arguments, "--limit", 100)[1].splitlines() == heads
 
     @pytest.mark.parametrize("form", [form for form in formats.FORMATS if form != "hex"])
     def test_every_form_reads_back(self, run, form):
@@ -120,19 +120,19 @@ class TestSample:
         assert len(set(out)) > 200
 
     def test_the_seed_decides(self, run):
-        ten, again, longer, other = (
+        ten_draws, repeated, twenty_draws, other_seed = (
             run("sample", EMPTY, "-n", n, "--seed", seed)[1].splitlines()
             for n, seed in [(10, 1), (10, 1), (20, 1), (10, 2)]
         )
-        assert ten == again == longer[:10]
-        assert ten != other
+        assert ten_draws == repeated == twenty_draws[:10]
+        assert ten_draws != other_seed
 
     def test_a_new_seed_is_told(self, run):
         _, out, err = run("sample", EMPTY, "-n", 20)
         [seed] = [line.split()[-1] for line in err.splitlines() if "seed" in line]
         assert run("sample", EMPTY, "-n", 20, "--seed", seed)[1] == out
-        first, second = (run("sample", EMPTY, "-n", 20, "-q")[1] for _ in range(2))
-        assert first != second
+        first_output, second_output = (run("sample", EMPTY, "-n", 20, "-q")[1] for _ in range(2))
+        assert first_output != second_output
 
     def test_distinct_ones_are_all_at_last(self, run):
         out = run("sample", EMPTY, "-n", 288, "--distinct", "--seed", 3)[1].splitlines()
@@ -141,12 +141,12 @@ class TestSample:
     def test_draws_of_a_batch_are_numbered(self, run, file):
         path = file(f"{EMPTY}\n{LINE_4X4}\n")
         lines = run("sample", path, "-n", 1500, "--json", "-q")[1].splitlines()
-        found = [json.loads(line) for line in lines]
-        assert [record["draw"] for record in found] == 2 * list(range(1500))
-        assert [record["board"] for record in found] == 1500 * [EMPTY] + 1500 * [LINE_4X4]
-        [seed] = {record["seed"] for record in found}
-        again = run("sample", path, "-n", 1500, "--seed", seed)[1].splitlines()
-        assert [record["solution"] for record in found] == again
+        records = [json.loads(line) for line in lines]
+        assert [record["draw"] for record in records] == 2 * list(range(1500))
+        assert [record["board"] for record in records] == 1500 * [EMPTY] + 1500 * [LINE_4X4]
+        [seed] = {record["seed"] for record in records}
+        repeated = run("sample", path, "-n", 1500, "--seed", seed)[1].splitlines()
+        assert [record["solution"] for record in records] == repeated
 
     def test_the_number_of_threads_does_not_matter(self, run):
         one, two = (run("sample", MANY, "-n", 50, "--seed", 9, "-j", j)[1] for j in (1, 2))

@@ -64,8 +64,8 @@ def test_the_same_on_any_number(run, path, tmp_path, monkeypatch, command):
         )
         # What cannot be read is said at once, what contradicts itself in its turn.
         err = re.sub(r"gpusudoku: compiling .*\n", "", err)  # the first time
-        said = sorted(re.sub(r"; [\d.,]+ s, .*", "", err).splitlines(), key=is_conflict)
-        results.append((status, out, said, log.read_text()))
+        messages = sorted(re.sub(r"; [\d.,]+ s, .*", "", err).splitlines(), key=is_conflict)
+        results.append((status, out, messages, log.read_text()))
     assert any("boards.txt:1003: " in line for line in results[0][2])
     assert results[0][1].count("\n") > 100
     for result in results:
@@ -127,7 +127,7 @@ def test_an_interrupt_leaves_whole_lines(start, tmp_path, command):
     assert {line.rstrip("\n").partition(":")[0] for line in lines} == {str(FULL)}
     assert lines[-1].endswith("\n")
     assert log.read_text().count("\n") == len(lines)
-    done = "counted" if command == "count" else "solved"
-    said = process.stderr.read().splitlines()
-    assert said[-1] == f"gpusudoku: interrupted: {len(lines):,} boards {done}"
-    assert not any("Traceback" in line for line in said)
+    participle = "counted" if command == "count" else "solved"
+    messages = process.stderr.read().splitlines()
+    assert messages[-1] == f"gpusudoku: interrupted: {len(lines):,} boards {participle}"
+    assert not any("Traceback" in line for line in messages)

@@ -1,4 +1,4 @@
-"""``count --checkpoint -o`` of one board: what was written stays, and so does a user's own file."""
+"""``count --checkpoint -o`` of one board: neither its result nor a file of the user is replaced."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ MOVE = "move it, or give the whole command again with --force"
 FORMS = [[], ["--format", "csv"], ["--json"], ["--part", "1/2"]]
 
 
-@pytest.mark.parametrize("more", FORMS, ids=" ".join)
+@pytest.mark.parametrize("options", FORMS, ids=" ".join)
 class TestFinished:
     @pytest.fixture
-    def again(self, run, path, output, more):
-        """Finish a count; returns what gives its answer once more."""
-        asked = ["count", BOARD, *more, "-o", output, "--checkpoint", path]
-        assert run(*asked)[:2] == (0, "")
-        return lambda: [run(*asked), run("resume", path), run("resume", path, "-j", "1")]
+    def rerun(self, run, path, output, options):
+        """Finish a count; return a function that runs and resumes it again."""
+        arguments = ["count", BOARD, *options, "-o", output, "--checkpoint", path]
+        assert run(*arguments)[:2] == (0, "")
+        return lambda: [run(*arguments), run("resume", path), run("resume", path, "-j", "1")]
 
-    def test_the_answer_stays(self, again, path, output):
-        before = output.read_bytes()
-        written = output.stat().st_mtime_ns
-        for answer in again():
+    def test_the_answer_stays(self, rerun, path, output):
+        old_content = output.read_bytes()
+        old_time = output.stat().st_mtime_ns
+        for answer in rerun():
             assert answer == (0, "", f"gpusudoku: {path}: finished before\n")
-        assert (output.read_bytes(), output.stat().st_mtime_ns) == (before, written)
+        assert (output.read_bytes(), output.stat().st_mtime_ns) == (old_content, old_time)
 
     @pytest.mark.parametrize("text", ["my data\n", "6\nmy data\n"])
-    def test_another_text_stays(self, again, output, text):
+    def test_another_text_stays(self, rerun, output, text):
         output.write_text(text)
-        for status, out, err in again():
+        for status, out, err in rerun():
             assert (status, out) == (2, "")
             assert err.endswith(f"{output}: exists already; {MOVE}\n")
         assert output.read_text() == text
 
-    def test_a_file_that_is_gone_is_written_again(self, again, output, more):
-        before = output.read_text()
+    def test_a_file_that_is_gone_is_written_again(self, rerun, output, options):
+        old_content = output.read_text()
         output.unlink()
-        assert [status for status, _, _ in again()] == [0, 0, 0]
-        if "--json" in more:
-            assert json.loads(output.read_text())["count"] == json.loads(before)["count"]
-        elif "--part" in more:
-            assert json.loads(output.read_text())["partial"] == json.loads(before)["partial"]
+        assert [status for status, _, _ in rerun()] == [0, 0, 0]
+        if "--json" in options:
+            assert json.loads(output.read_text())["count"] == json.loads(old_content)["count"]
+        elif "--part" in options:
+            assert json.loads(output.read_text())["partial"] == json.loads(old_content)["partial"]
         else:
-            assert output.read_text() == before
+            assert output.read_text() == old_content
 
 
 def test_another_count_is_not_what_was_written(run, path, output):
@@ -73,16 +73,16 @@ def test_a_file_in_the_way_is_refused_before_the_work(run, path, output, monkeyp
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    asked = ["count", BOARD, "--method", "search", "-o", output, "--checkpoint", path]
+    arguments = ["count", BOARD, "--method", "search", "-o", output, "--checkpoint", path]
     with monkeypatch.context() as patch:
         patch.setattr("gpusudoku.runs.tasks.steps", interrupt)
-        assert run(*asked)[0] == 130
+        assert run(*arguments)[0] == 130
     output.write_text("my data\n")
-    before = path.read_bytes()
+    old_content = path.read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr("gpusudoku.runs.tasks.steps", lambda *_, **__: pytest.fail("work"))
-        for again in (["resume", path], asked):
-            assert run(*again) == (2, "", f"gpusudoku: {output}: exists already; {MOVE}\n")
-    assert (path.read_bytes(), output.read_text()) == (before, "my data\n")
-    assert run(*asked, "--force")[0] == 0
+        for rerun in (["resume", path], arguments):
+            assert run(*rerun) == (2, "", f"gpusudoku: {output}: exists already; {MOVE}\n")
+    assert (path.read_bytes(), output.read_text()) == (old_content, "my data\n")
+    assert run(*arguments, "--force")[0] == 0
     assert output.read_text() == "6\n"

@@ -28,7 +28,7 @@ def test_the_device_asked_for() -> None:
 
 
 def test_an_engine_of_another_device_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^an engine for cpu: give device='cuda' to make_engine"):
+    with pytest.raises(InputError, match=r"^an engine for cpu: pass device='cuda' to make_engine"):
         count(BOARD, engine=make_engine(device="cpu"), device="cuda")
 
 

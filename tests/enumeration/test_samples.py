@@ -104,7 +104,7 @@ def test_numbers_may_be_drawn_in_any_order_and_have_attempts(
         drawn = uniform.at(order, attempts)
         assert (drawn.tolist(), drawn.dtype) == (expected, uniform.numbers(0, 1).dtype)
         with monkeypatch.context() as patched:
-            patched.setattr(sampling, "PIECE", 7)
+            patched.setattr(sampling, "CHUNK", 7)
             assert uniform.at(order, attempts).tolist() == expected
         zeros = np.zeros(40, np.int64)
         assert (uniform.at(order, zeros) == uniform.numbers(0, 40)[order]).all()
@@ -126,7 +126,7 @@ def test_other_uses_have_words_that_no_number_has() -> None:
 
 
 def test_blocks_follow_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampling, "BLOCK", 7)
+    monkeypatch.setattr(sampling, "MAX_BLOCK", 7)
     uniform = Uniform(1, 1000)
     blocks = list(uniform.first(33))
     assert [len(block) for block in blocks] == [7, 7, 7, 7, 5]
@@ -154,7 +154,7 @@ def test_all_numbers_have_the_same_chance(count: int) -> None:
 def test_distinct_numbers_come_once_in_their_order(
     count: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sampling, "BLOCK", block)
+    monkeypatch.setattr(sampling, "MAX_BLOCK", block)
     drawn = Uniform(3, count).numbers(0, 60 * count).tolist()
     wanted = list(dict.fromkeys(drawn))
     assert sorted(wanted) == list(range(count))

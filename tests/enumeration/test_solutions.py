@@ -98,7 +98,7 @@ class TestAsAList:
     def test_arrays_and_texts(self, whole: Solutions) -> None:
         assert np.asarray(whole).dtype == np.uint8
         assert np.array(whole[:3], np.int64).tolist() == [list(cells) for cells in SOLUTIONS[:3]]
-        with pytest.raises(ValueError, match="one has to be made"):
+        with pytest.raises(ValueError, match="converting them makes a copy"):
             np.array(whole, copy=False)
         blocks = list(whole[10:90].blocks())
         assert np.concatenate(blocks).tolist() == [list(cells) for cells in SOLUTIONS[10:90]]
@@ -133,7 +133,7 @@ class TestLength:
         monkeypatch.setattr("gpusudoku.enumeration.solutions.LENGTH_SECONDS", 0.0)
         monkeypatch.setattr("gpusudoku.planning.count.quick_search", lambda *_, **__: None)
         short_lists(monkeypatch)
-        with pytest.raises(TypeError, match=r"should take long: use \.count$"):
+        with pytest.raises(TypeError, match=r"may take long: use \.count$"):
             len(whole[:11])
         assert grids(list(whole[:11])) == SOLUTIONS[:11]
         assert whole.count == len(whole[:]) == NUMBER
@@ -161,7 +161,7 @@ def test_what_is_no_solution() -> None:
         (some, one[:35], "35 cells"),
         (some, [7, *one[1:]], "digits run from 1 to 6"),
         (every, [1] * 16, "not a solution: r1c1 and r1c2 both hold 1"),
-        (limited, [3 - d if d < 3 else d for d in grid], "solution: 2 is no candidate of r1c1"),
+        (limited, [3 - d if d < 3 else d for d in grid], "solution: 2 is not a candidate of r1c1"),
     ):
         assert cells not in found
         with pytest.raises(ValueError, match=message):
@@ -230,7 +230,7 @@ def test_what_is_refused() -> None:
         solutions(BOARD, device="cuda")
     found = solutions(LINE_4X4, device="cpu")
     for wrong in (found, found[:3]):
-        with pytest.raises(InputError, match="found its solutions: use them as they are"):
+        with pytest.raises(InputError, match="found its solutions: use them directly"):
             solutions(wrong)
 
 

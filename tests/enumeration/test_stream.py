@@ -19,7 +19,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines import cpu
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.make import engine_for
-from gpusudoku.enumeration.stream import FEW, WAITING_BLOCKS, Stream, list_batches
+from gpusudoku.enumeration.stream import LISTED_TOGETHER, WAITING_BLOCKS, Stream, list_batches
 from gpusudoku.options import Options
 from gpusudoku.solving import solve_batches
 from tests import naive
@@ -124,7 +124,14 @@ class TestManyBoards:
     LISTS = tuple(list(naive.solutions(board)) for board in BOARDS)
 
     @pytest.mark.parametrize(
-        ("limit", "jobs"), [(None, 1), (1, 2), (FEW - 1, 2), (FEW, 1), (FEW + 1, 2)]
+        ("limit", "jobs"),
+        [
+            (None, 1),
+            (1, 2),
+            (LISTED_TOGETHER - 1, 2),
+            (LISTED_TOGETHER, 1),
+            (LISTED_TOGETHER + 1, 2),
+        ],
     )
     def test_are_listed_board_by_board(self, limit: int | None, jobs: int) -> None:
         options = Options(device="cpu", limit=limit, jobs=jobs)
@@ -135,7 +142,9 @@ class TestManyBoards:
         assert [board for each in found for board in each.boards] == list(self.BOARDS)
         lists = dict(zip(self.BOARDS, self.LISTS, strict=True))
         many = [board for each in found if each.solutions is None for board in each.boards]
-        assert many == [board for board in self.BOARDS if len(lists[board]) >= FEW] != []
+        assert (
+            many == [board for board in self.BOARDS if len(lists[board]) >= LISTED_TOGETHER] != []
+        )
         for each in found:
             if each.solutions is not None:
                 expected = chain.from_iterable(lists[board][:limit] for board in each.boards)

@@ -49,7 +49,7 @@ def test_the_counts_of_parts_add_up(name: str, parts: int) -> None:
     assert max(sizes) - min(sizes) <= 1
     if parts < 50:
         steps = [make().step(engine, portion) for portion in portions]
-        assert not any(step.left for step in steps)
+        assert not any(step.remaining for step in steps)
         whole = total(BOARDS[name.split()[1]])
         assert sum(step.count for step in steps) == whole == make().run(engine).counts[0]
 
@@ -61,7 +61,7 @@ def test_the_guesses_of_parts_add_up() -> None:
         plan = search(NINE, strategy="first")
         tally = WorkCounters()
         for number in range(1, parts + 1):
-            tally.add(plan.step(CpuEngine(2), plan.part(number, parts)).tally)
+            tally.add(plan.step(CpuEngine(2), plan.part(number, parts)).counters)
         assert plan.stats(tally, 1.0).boards_explored == whole.boards_explored
 
 
@@ -86,7 +86,7 @@ def by_task(steps: Iterable[StepResult]) -> dict[int, int]:
     """Add up the counts of tasks over steps; of runs of tasks, by their first."""
     counts = defaultdict[int, int](int)
     for step in steps:
-        for tasks, number in step.found:
+        for tasks, number in step.counts:
             counts[tasks.start] += number
     return dict(counts)
 
@@ -98,7 +98,7 @@ def steps_of(make: Callable[[], Plan], seconds: float) -> Iterator[StepResult]:
     while portion:
         step = make().step(CpuEngine(threads), portion, seconds=seconds)
         yield step
-        portion = step.left
+        portion = step.remaining
         threads = threads % 3 + 1
 
 
@@ -132,7 +132,7 @@ def test_a_cancelled_step_says_what_was_found_and_is_left(
         with cancel:
             step = plan.step(CpuEngine(2), portion)
         timer.cancel()
-        portion = step.left
+        portion = step.remaining
         found = found + step.count
         cancelled += step.interrupted is not None
     assert found == total(board)
@@ -153,7 +153,7 @@ def test_a_step_lists_what_it_counts(monkeypatch: pytest.MonkeyPatch) -> None:
         step = plan.step(CpuEngine(2), portion, seconds=0.002, on_solutions=take)
         listed += step.count
         assert listed == len(rows)
-        portion = step.left
+        portion = step.remaining
     assert sorted(rows) == sorted(naive.solutions(GENERAL))
 
 
@@ -162,7 +162,7 @@ def test_portions_of_another_plan_are_refused(make: Callable[[], Plan]) -> None:
     """They may come from a file that is damaged. An empty one is no work."""
     plan = make()
     step = plan.step(CpuEngine(2), Portion.of([]))
-    assert (step.count, step.found, bool(step.left)) == (0, (), False)
+    assert (step.count, step.counts, bool(step.remaining)) == (0, (), False)
     number = plan.tasks()
     boards = np.zeros((1, 7), np.uint64)
     task_of = np.zeros(1, np.int64)

@@ -75,7 +75,7 @@ SMALL_BLOCKS = """
 from gpusudoku.board import blocks
 from gpusudoku.engines.cuda.engine import CudaEngine
 
-CudaEngine.most_boards = 4
+CudaEngine.max_boards = 4
 blocks.QUICK_BLOCK_SECONDS, blocks.SMALL_SECONDS = 1000.0, 0.0
 """
 """Lets a list have many blocks, which are counted side by side."""
@@ -140,7 +140,7 @@ def test_commands(computer: Computer) -> None:
     assert all(len(board) == 81 for board in boards)
     assert unknown == (2, "", "gpusudoku: no GPU 2: GPUs are numbered from 0 to 1\n")
     assert lost[:2] == (0, COUNT)
-    assert lost.err.endswith((" 0 goes on\n", " 1 goes on\n"))
+    assert lost.err.endswith((" 0 continues\n", " 1 continues\n"))
 
 
 @pytest.mark.usefixtures("compiled")
@@ -158,7 +158,7 @@ def test_blocks_side_by_side(computer: Computer, tmp_path: Path) -> None:
     assert len(cpu.out.splitlines()) == len(boards)
     assert both.err.splitlines()[-1].startswith("gpusudoku: 40 boards: ")
     told = [line for line in lost.err.splitlines() if "cannot be used" in line]
-    assert [line.endswith("goes on") for line in told] == [True]
+    assert [line.endswith("continues") for line in told] == [True]
     assert (none.status, "cannot be used" in none.err) == (1, True)
     assert cpu.out.startswith(none.out)
 
@@ -181,7 +181,7 @@ def test_a_card_is_lost(answers: Answers) -> None:
         assert (status, out, len(err.splitlines())) == (0, COUNT, 1), err
         card = int(err.removeprefix("gpusudoku: GPU ")[0])
         assert err.startswith(f"gpusudoku: GPU {card} cannot be used: ")
-        assert err.endswith(f"; GPU {1 - card} goes on\n")
+        assert err.endswith(f"; GPU {1 - card} continues\n")
         assert said in err
 
 
@@ -190,7 +190,7 @@ def test_both_cards_are_lost(answers: Answers) -> None:
     status, out, err = answers.both
     first, second = err.splitlines()
     assert (status, out) == (1, "")
-    assert first.endswith(("; GPU 0 goes on", "; GPU 1 goes on"))
+    assert first.endswith(("; GPU 0 continues", "; GPU 1 continues"))
     assert " cannot be used: " in second
 
 

@@ -87,12 +87,12 @@ def test_expansion_on_the_card(
         assert search.launch()
         sizes.append(search.boards)
     assert len(sizes) < 25, sizes
-    haul = search.haul()
-    assert len(haul.left) >= 128
-    mine = {row.tobytes() for row in haul.left.simplified(settings).boards}
+    transfer = search.transfer()
+    assert len(transfer.remaining) >= 128
+    mine = {row.tobytes() for row in transfer.remaining.simplified(settings).boards}
     assert mine <= in_tree(board, 25)
-    CpuEngine(1).explore(haul.left, settings, job)
-    assert int(haul.counts[0]) + job.total == collection.entry("2c").count
+    CpuEngine(1).explore(transfer.remaining, settings, job)
+    assert int(transfer.counts[0]) + job.total == collection.entry("2c").count
 
 
 @EACH_DIALECT

@@ -121,7 +121,7 @@ def test_a_batch_is_answered_as_without_a_cluster(run, address, file, options):
 def test_a_batch_goes_on_with_or_without_a_cluster(run, address, tmp_path, full, began):
     cluster = ["--cluster", address]
     this = Checkpointed(run, tmp_path, ["count"], "".join(f"{board}\n" for board in BOARDS))
-    wanted = this.wanted()[1]
+    wanted = this.run_plain()[1]
     full(len(wanted) * 2 // 3)
     assert this(*(cluster if began == "there" else []))[0] == 1
     assert 0 < this.out.read_text().count("\n") < len(BOARDS)

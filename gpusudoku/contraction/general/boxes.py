@@ -1,8 +1,8 @@
 """Boxes, where stacks and bands cross: the maps that fit there, laid out for the kernels.
 
 A box can be filled exactly if its column partition (from a map of its stack) and its row partition
-(from a map of its band) are *orthogonal*: every set of one meets every set of the other in one
-digit.
+(from a map of its band) are *orthogonal*: each set of one shares exactly one digit with each set of
+the other.
 
 ``kernels/contraction/general/arrays.py`` describes the layout.
 """
@@ -15,174 +15,193 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general.graph import Graph
-from gpusudoku.contraction.general.maps import Bools, Ints, Maps, Words, allowed_columns
+from gpusudoku.contraction.general.graph import MapGraph
+from gpusudoku.contraction.general.maps import Bools, EntryList, Ints, Words, allowed_columns
 from gpusudoku.contraction.protocol import Effort
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.kernels.contraction.general.arrays import Index, Levels, Walk
 from gpusudoku.kernels.contraction.general.lists import orthogonal, scatter
 
-Pairs = NDArray[np.uint8]
+Flags = NDArray[np.uint8]
+"""0 or 1."""
 
 PAIR_SECONDS = 2e-9
-"""The time of a set of a pair of partitions, to see whether they are orthogonal."""
+"""The time to compare one set of one of two partitions, to see whether these are orthogonal."""
 CALL_SETS = 1 << 22
-"""Sets of pairs of partitions that are compared in one call, which nothing interrupts."""
-PRUNED_SECONDS = 2e-9
-"""The time of a pair of partitions, or a partition of an entry, whenever lines are pruned."""
+"""The number of sets that one call compares: nothing interrupts it."""
+PRUNE_SECONDS = 2e-9
+"""The time of a pair of partitions, or of a partition of an entry, in one round of pruning."""
 CALL_BITS = 1 << 24
-"""Bits that are set or left in one call, which nothing interrupts."""
+"""The number of bits that one call sets or leaves: nothing interrupts it."""
 
 
-class Sides(NamedTuple):
-    """The lists of all lines: those to sum over, and those that cross them."""
+class CrossingLists(NamedTuple):
+    """The lists of all lines: of the summed lines, and of the lines that cross them."""
 
-    summed: list[Maps]
+    summed: list[EntryList]
     """The lists of the stacks, or of the bands."""
-    crossing: list[Maps]
-    """The lists of the others."""
-    pairs: list[list[Pairs]]
-    """pairs[k][j], for crossing line k and summed line j, is 1 where their partitions are
+    crossing: list[EntryList]
+    """The lists of the bands, or of the stacks."""
+    orthogonal: list[list[Flags]]
+    """orthogonal[k][j] is 1 where a partition of summed line j and one of crossing line k are
     orthogonal: uint8 (partitions of the summed line, partitions of the crossing line)."""
-    bands: bool = False
-    """True if the bands are summed."""
+    bands_are_summed: bool = False
 
     @property
-    def exchanged(self) -> Sides:
-        """The same lists the other way round: the crossing lines are summed."""
-        pairs = [[box.T for box in boxes] for boxes in zip(*self.pairs, strict=True)]
-        return Sides(self.crossing, self.summed, pairs, not self.bands)
+    def exchanged(self) -> CrossingLists:
+        """The same lists with the crossing lines as summed lines."""
+        orthogonal = [[box.T for box in boxes] for boxes in zip(*self.orthogonal, strict=True)]
+        return CrossingLists(self.crossing, self.summed, orthogonal, not self.bands_are_summed)
 
 
-def without_seen(candidates: Words, geometry: Geometry) -> Words | None:
-    """Take every fixed digit from the cells that see it; None if that shows a contradiction."""
+def remove_seen_candidates(candidates: Words, geometry: Geometry) -> Words | None:
+    """Remove every fixed digit from the peers of its cell; None if that shows a contradiction."""
     units = geometry.units
-    single = np.where(np.bitwise_count(candidates) == 1, candidates, np.uint64(0))
-    in_unit = np.bitwise_or.reduce(single[units], axis=1)
-    twice = np.bitwise_count(in_unit) != np.count_nonzero(single[units], axis=1)
-    seen = np.bitwise_or.reduce(in_unit[geometry.unit_of], axis=1)
-    left: Words = np.where(single != 0, single, candidates & ~seen)
-    return None if twice.any() or not left.all() else left
+    fixed = np.where(np.bitwise_count(candidates) == 1, candidates, np.uint64(0))
+    fixed_in_unit = np.bitwise_or.reduce(fixed[units], axis=1)
+    fixed_cells = np.count_nonzero(fixed[units], axis=1)
+    has_duplicate = np.bitwise_count(fixed_in_unit) != fixed_cells
+    # A cell sees the fixed digits of its row, its column and its box.
+    seen = np.bitwise_or.reduce(fixed_in_unit[geometry.unit_of], axis=1)
+    remaining: Words = np.where(fixed != 0, fixed, candidates & ~seen)
+    if has_duplicate.any() or not remaining.all():
+        return None
+    return remaining
 
 
-def allowed_lines(candidates: Words, geometry: Geometry) -> tuple[Bools, Bools]:
-    """Find the ``allowed_columns`` of all stacks, and of all bands: those of the mirrored board."""
-    mirrored = np.ascontiguousarray(candidates.reshape(geometry.n, geometry.n).T).ravel()
-    return allowed_columns(candidates, geometry), allowed_columns(mirrored, geometry.transposed)
+def allowed_in_lines(candidates: Words, geometry: Geometry) -> tuple[Bools, Bools]:
+    """Find ``allowed_columns`` of stacks, and of bands as stacks of the transposed board."""
+    transposed = np.ascontiguousarray(candidates.reshape(geometry.n, geometry.n).T).ravel()
+    stacks = allowed_columns(candidates, geometry)
+    bands = allowed_columns(transposed, geometry.transposed)
+    return stacks, bands
 
 
-def list_sides(
-    stacks: Bools, bands: Bools, most_maps: int, memory: int, effort: Effort
-) -> Sides | None:
+def make_lists(
+    stacks: Bools, bands: Bools, max_maps: int, memory: int, effort: Effort
+) -> CrossingLists | None:
     """List the maps of all lines, and drop those that fit no map of a line that they cross.
 
-    Returns the lists with the stacks summed; None if one is empty, so that there is no solution.
-    TooExpensive is raised if a line has more than ``most_maps`` maps, or if it would take more
-    than ``memory`` bytes or more than the effort.
+    The arguments are from ``allowed_in_lines``. Returns the lists with the stacks summed; None if
+    one is empty, so that there is no solution. TooExpensive is raised if a line has more than
+    ``max_maps`` maps, or if the lists would exceed ``memory`` bytes or the effort.
     """
-    # All are counted before the first is listed, which is quick. Equal lines are listed once.
-    graphs: dict[bytes, Graph] = {}
-    for name, side in ("stack", stacks), ("band", bands):
-        for k, line in enumerate(side):
-            key = line.tobytes()
+    # All maps are counted, which is quick, before any are listed. Equal lines share a graph.
+    graphs: dict[bytes, MapGraph] = {}
+    for kind, lines in ("stack", stacks), ("band", bands):
+        for number, allowed in enumerate(lines, start=1):
+            key = allowed.tobytes()
             if key not in graphs:
-                graph = graphs[key] = Graph(line, f"{name} {k + 1}", most_maps, effort)
+                graph = MapGraph(allowed, f"{kind} {number}", max_maps, effort)
                 if graph.maps == 0:
                     return None
-                memory = graph.within(memory)
+                memory = graph.charge_graph(memory)
+                graphs[key] = graph
     for graph in graphs.values():
-        memory = graph.check(most_maps, memory)
-    maps = {key: graph.list_maps() for key, graph in graphs.items()}
-    first, second = ([maps[line.tobytes()] for line in side] for side in (stacks, bands))
-    sides = _prune(first, second, memory, effort)
-    return sides if all(len(line) for line in [*sides.summed, *sides.crossing]) else None
+        memory = graph.charge_list(max_maps, memory)
+    entry_lists = {key: graph.list_entries() for key, graph in graphs.items()}
+    stack_lists = [entry_lists[allowed.tobytes()] for allowed in stacks]
+    band_lists = [entry_lists[allowed.tobytes()] for allowed in bands]
+    lists = _prune(stack_lists, band_lists, memory, effort)
+    if any(len(line) == 0 for line in [*lists.summed, *lists.crossing]):
+        return None
+    return lists
 
 
-def _prune(stacks: list[Maps], bands: list[Maps], memory: int, effort: Effort) -> Sides:
-    """Drop every map that fits no map of a line that it crosses, again until all do."""
-    size = sum(
+def _prune(
+    stacks: list[EntryList], bands: list[EntryList], memory: int, effort: Effort
+) -> CrossingLists:
+    """Drop entries that fit no entry of a line that they cross, until all entries fit some."""
+    pair_count = sum(
         len(stack.partitions[i]) * len(band.partitions[j])
         for i, band in enumerate(bands)
         for j, stack in enumerate(stacks)
     )
-    if size > memory // 4:
+    if pair_count > memory // 4:
         raise TooExpensive(
-            f"too expensive to contract: {size:,} pairs of partitions meet in the boxes"
+            f"too expensive to contract: {pair_count:,} pairs of partitions meet in the boxes"
         )
-    effort.spend(size * (stacks[0].partitions[0].shape[1] + 2), PAIR_SECONDS)
-    pairs = [
-        [_orthogonal(stack.partitions[i], band.partitions[j]) for j, stack in enumerate(stacks)]
+    sets_per_partition = stacks[0].partitions[0].shape[1]
+    effort.spend(pair_count * (sets_per_partition + 2), PAIR_SECONDS)
+    orthogonal = [
+        [
+            _mark_orthogonal(stack.partitions[i], band.partitions[j])
+            for j, stack in enumerate(stacks)
+        ]
         for i, band in enumerate(bands)
     ]
-    sides = Sides(list(stacks), list(bands), pairs)
+    lists = CrossingLists(list(stacks), list(bands), orthogonal)
     changed = True
     while changed:
-        entries = sum(line.entries.size for line in [*sides.summed, *sides.crossing])
-        pairs_left = sum(box.size for boxes in sides.pairs for box in boxes)
-        effort.spend(2 * pairs_left + entries, PRUNED_SECONDS)
-        changed = _prune_summed(sides)
-        sides = sides.exchanged
-        changed |= _prune_summed(sides)
-        sides = sides.exchanged
-    return sides
+        entry_fields = sum(line.entries.size for line in [*lists.summed, *lists.crossing])
+        remaining_pairs = sum(box.size for boxes in lists.orthogonal for box in boxes)
+        effort.spend(2 * remaining_pairs + entry_fields, PRUNE_SECONDS)
+        changed = _prune_summed(lists)
+        lists = lists.exchanged
+        changed |= _prune_summed(lists)
+        lists = lists.exchanged
+    return lists
 
 
-def _orthogonal(columns: Words, rows: Words) -> Pairs:
+def _mark_orthogonal(columns: Words, rows: Words) -> Flags:
     """Compare column and row partitions: uint8 (columns, rows), 1 if they are orthogonal."""
-    out = np.empty((len(columns), len(rows)), np.uint8)
-    size = max(1, CALL_SETS // (1 + rows.size))
-    for start in range(0, len(columns), size):
+    flags = np.empty((len(columns), len(rows)), np.uint8)
+    chunk_size = max(1, CALL_SETS // (1 + rows.size))
+    for start in range(0, len(columns), chunk_size):
         check_cancelled()
-        orthogonal(columns[start : start + size], rows, out[start : start + size])
-    return out
+        chunk = slice(start, start + chunk_size)
+        orthogonal(columns[chunk], rows, flags[chunk])
+    return flags
 
 
-def _prune_summed(sides: Sides) -> bool:
-    """Drop maps of the summed lines once, in place; tell if there were any."""
+def _prune_summed(lists: CrossingLists) -> bool:
+    """Drop unfitting entries of the summed lines once, in place; tell whether any was dropped."""
     changed = False
-    for j, line in enumerate(sides.summed):
+    for j, line in enumerate(lists.summed):
         check_cancelled()
-        fits: list[Bools] = [
-            np.any(boxes[j], axis=1)[partitions]
-            for boxes, partitions in zip(sides.pairs, line.entries.T, strict=True)
+        # An entry fits a line if the line has a partition that is orthogonal to its own.
+        fits_crossing_line: list[Bools] = [
+            np.any(boxes[j], axis=1)[partition]
+            for boxes, partition in zip(lists.orthogonal, line.entries.T, strict=True)
         ]
-        keep: Bools = np.all(fits, axis=0)
-        if not keep.all():
-            sides.summed[j] = line.restrict(keep)
+        fits: Bools = np.all(fits_crossing_line, axis=0)
+        if not fits.all():
+            lists.summed[j] = line.restrict(fits)
             changed = True
-            for k, boxes in enumerate(sides.pairs):
+            # The partitions were renumbered, so the rows of the flags are, too.
+            for k, boxes in enumerate(lists.orthogonal):
                 check_cancelled()
-                boxes[j] = boxes[j][line.occurring(k, keep)]
+                boxes[j] = boxes[j][line.occurring_partitions(k, fits)]
     return changed
 
 
-def bytes_needed(sides: Sides) -> int:
-    """Estimate the bytes that an index and one thread take."""
-    words = [len(line) // 64 + 1 for line in sides.crossing]
-    sets = sum(
-        len(table) * size
-        for line in sides.summed
-        for table, size in zip(line.partitions, words, strict=True)
+def estimate_bytes(lists: CrossingLists) -> int:
+    """Estimate the bytes of an index and of one thread."""
+    set_words = [len(line) // 64 + 1 for line in lists.crossing]
+    bit_sets = sum(
+        len(partitions) * words
+        for line in lists.summed
+        for partitions, words in zip(line.partitions, set_words, strict=True)
     )
-    entries = 6 * sum(line.entries.size for line in [*sides.summed, *sides.crossing])
-    return 8 * (2 * sets + entries) + scratch_bytes(sides)
+    entries = 6 * sum(line.entries.size for line in [*lists.summed, *lists.crossing])
+    return 8 * (2 * bit_sets + entries) + estimate_scratch_bytes(lists)
 
 
-def index_steps(sides: Sides) -> int:
+def count_index_steps(lists: CrossingLists) -> int:
     """Count the bits that ``make_index`` sets or leaves, one by one."""
     return sum(
-        len(table) * len(line)
-        for summed in sides.summed
-        for table, line in zip(summed.partitions, sides.crossing, strict=True)
+        len(partitions) * len(crossing_line)
+        for summed_line in lists.summed
+        for partitions, crossing_line in zip(summed_line.partitions, lists.crossing, strict=True)
     )
 
 
-def scratch_bytes(sides: Sides) -> int:
-    """Estimate the bytes that each thread takes."""
-    words = max(len(line) // 64 + 1 for line in sides.crossing)
-    places = sum(len(table) for line in sides.summed for table in line.partitions)
-    return 8 * (2 * len(sides.summed) * len(sides.crossing) * words + places)
+def estimate_scratch_bytes(lists: CrossingLists) -> int:
+    """Estimate the bytes of each thread."""
+    words = max(len(line) // 64 + 1 for line in lists.crossing)
+    memo = sum(len(partitions) for line in lists.summed for partitions in line.partitions)
+    return 8 * (2 * len(lists.summed) * len(lists.crossing) * words + memo)
 
 
 class JoinScratch(NamedTuple):
@@ -193,88 +212,121 @@ class JoinScratch(NamedTuple):
 
     @classmethod
     def of(cls, index: Index) -> JoinScratch:
-        """Make it; level 0 has all entries of the crossing lines."""
-        levels = len(index.begin) - 1
-        lines = len(index.words)
-        shape = levels, lines, int(index.words.max())
-        state = Levels(
+        """Make the memory; level 0 has all entries of the crossing lines."""
+        level_count = len(index.begin) - 1
+        line_count = len(index.words)
+        max_words = int(index.words.max())
+        shape = level_count, line_count, max_words
+        levels = Levels(
             words=np.empty(shape, np.uint64),
             positions=np.empty(shape, np.int64),
-            counts=np.zeros((levels, lines), np.int64),
+            counts=np.zeros((level_count, line_count), np.int64),
         )
-        state.words[0] = ~np.uint64(0)
-        state.positions[0] = np.arange(shape[2])
-        state.counts[0] = index.words
+        levels.words[0] = ~np.uint64(0)
+        levels.positions[0] = np.arange(max_words)
+        levels.counts[0] = index.words
         walk = Walk(
-            entry=np.empty(levels, np.int64),
-            end=np.empty(levels, np.int64),
-            fresh=np.empty(levels, np.int64),
-            product=np.empty(levels, np.uint64),
+            entry=np.empty(level_count, np.int64),
+            end=np.empty(level_count, np.int64),
+            fresh=np.empty(level_count, np.int64),
+            product=np.empty(level_count, np.uint64),
             memo=np.empty(int(index.places.sum()), np.int64),
         )
-        return cls(state, walk)
+        return cls(levels, walk)
 
 
-def make_index(sides: Sides) -> Index:
-    """Lay out the lists. Those of the summed lines are sorted, and a level each, in this order."""
-    words = np.array([-(-len(line) // 64) for line in sides.crossing])
-    sets = []
+def make_index(lists: CrossingLists) -> Index:
+    """Lay out the lists for the kernels.
+
+    The lists of the summed lines must be sorted. Each of these lines becomes a level, in order. The
+    bit sets, over the entries of the crossing lines, are laid out in this order::
+
+        level 0, line 0              level 0, line 1           ..  level 1, line 0       ..
+        | partition 0 | 1 | 2 | .. | partition 0 | 1 | 2 | ..  ..  | partition 0 | 1 | ..
+    """
+    words = np.array([-(-len(line) // 64) for line in lists.crossing])
+    bit_sets = []
     set_of = []
     size = 0
-    for level, line in enumerate(sides.summed):
+    for level, summed_line in enumerate(lists.summed):
         starts = []
-        for boxes, other, width in zip(sides.pairs, sides.crossing, words, strict=True):
-            rows = np.zeros((len(boxes[level]), width), np.uint64)
-            partition_of = np.ascontiguousarray(other.entries[:, level])
-            pairs = np.ascontiguousarray(boxes[level])
-            size_of_call = max(1, CALL_BITS // (1 + len(partition_of)))
-            for start in range(0, len(rows), size_of_call):
-                check_cancelled()
-                some = slice(start, start + size_of_call)
-                scatter(pairs[some], partition_of, rows[some])
-            sets.append(rows.ravel())
+        for boxes, crossing_line, width in zip(
+            lists.orthogonal, lists.crossing, words, strict=True
+        ):
+            partition_of = np.ascontiguousarray(crossing_line.entries[:, level])
+            sets = _spread_over_entries(boxes[level], partition_of, width)
+            bit_sets.append(sets.ravel())
             starts.append(size)
-            size += rows.size
-        set_of.append(line.entries * words + starts)
-    begin = np.cumsum([0, *(len(line) for line in sides.summed)])
-    skips = [skips_of(line.entries) for line in sides.summed]
-    last = sides.summed[-1]
-    places = [len(table) for table in last.partitions]
-    planes = [planes_of(line.multiplicity) for line in sides.crossing]
+            size += sets.size
+        # The bit set of partition p begins p * width words after that of partition 0.
+        set_of.append(summed_line.entries * words + starts)
+    begin = np.cumsum([0, *(len(line) for line in lists.summed)])
+    skips = [find_skips(line.entries) for line in lists.summed]
+    last_line = lists.summed[-1]
+    memo_sizes = [len(partitions) for partitions in last_line.partitions]
+    planes = [multiplicity_planes(line.multiplicity) for line in lists.crossing]
+    multiplicity = np.concatenate([line.multiplicity for line in lists.summed])
     return Index(
-        sets=np.concatenate(sets),
+        sets=np.concatenate(bit_sets),
         words=words,
         begin=begin,
         set_of=np.concatenate(set_of),
-        multiplicity=np.concatenate([line.multiplicity for line in sides.summed]).astype(np.uint64),
-        skip=np.concatenate([skip + b for (skip, _), b in zip(skips, begin[:-1], strict=True)]),
+        multiplicity=multiplicity.astype(np.uint64),
+        skip=np.concatenate(
+            [skip + start for (skip, _), start in zip(skips, begin[:-1], strict=True)]
+        ),
         differs=np.concatenate([*(differs for _, differs in skips), [0]]),
-        place=last.entries + np.cumsum([0, *places[:-1]]),
-        places=np.array(places),
-        planes=np.concatenate([p.ravel() for p in planes]),
-        plane_begin=np.cumsum([0, *(p.size for p in planes[:-1])]),
-        plane_count=np.array([len(p) for p in planes]),
+        place=last_line.entries + np.cumsum([0, *memo_sizes[:-1]]),
+        places=np.array(memo_sizes),
+        planes=np.concatenate([plane.ravel() for plane in planes]),
+        plane_begin=np.cumsum([0, *(plane.size for plane in planes[:-1])]),
+        plane_count=np.array([len(plane) for plane in planes]),
     )
 
 
-def planes_of(multiplicity: Ints) -> Words:
-    """Write bit k of the multiplicities of all entries as bit sets: uint64 (bits, words)."""
-    size = -(-len(multiplicity) // 64) * 64
-    bits = np.zeros((int(multiplicity.max()).bit_length(), size), np.uint8)
-    for bit, row in enumerate(bits):
+def _spread_over_entries(flags: Flags, partition_of: Ints, words: int) -> Words:
+    """Make bit sets over the entries of a crossing line: uint64 (summed partitions, words).
+
+    A bit is set if the entry's partition is orthogonal to the partition of the summed line.
+    """
+    sets = np.zeros((len(flags), words), np.uint64)
+    flags = np.ascontiguousarray(flags)
+    chunk_size = max(1, CALL_BITS // (1 + len(partition_of)))
+    for start in range(0, len(sets), chunk_size):
         check_cancelled()
-        row[: len(multiplicity)] = multiplicity >> bit & 1
-    return np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+        chunk = slice(start, start + chunk_size)
+        scatter(flags[chunk], partition_of, sets[chunk])
+    return sets
 
 
-def skips_of(entries: Ints) -> tuple[Ints, Ints]:
+def multiplicity_planes(multiplicity: Ints) -> Words:
+    """Write bit k of the multiplicities of all entries as a bit set: uint64 (bits, words).
+
+    With multiplicities 1, 2, 3, 1 of entries 0 to 3::
+
+        plane 0 (bit 0)   1101      lowest bit, of entry 0, on the right
+        plane 1 (bit 1)   0110
+    """
+    size = -(-len(multiplicity) // 64) * 64
+    planes = np.zeros((int(multiplicity.max()).bit_length(), size), np.uint8)
+    for bit, plane in enumerate(planes):
+        check_cancelled()
+        plane[: len(multiplicity)] = multiplicity >> bit & 1
+    # "<u8": the first byte is the lowest one on any machine.
+    return np.packbits(planes, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
+def find_skips(entries: Ints) -> tuple[Ints, Ints]:
     """Find ``skip`` and ``differs`` of an ``Index`` for the sorted entries of one level."""
     check_cancelled()
     size = len(entries)
+    # differ[e, k]: entries e and e + 1 differ in crossing line k or in one before it.
     differ = np.logical_or.accumulate(entries[1:] != entries[:-1], axis=1)
     skip = np.full_like(entries, size)
     check_cancelled()
     skip[:-1] = np.where(differ, np.arange(1, size)[:, None], size)
     check_cancelled()
+    # For each entry, the least of the entries that differ, now or later in the list.
     skip = np.ascontiguousarray(np.minimum.accumulate(skip[::-1])[::-1])
-    return skip, np.concatenate([[0], differ.argmax(axis=1)])
+    first_differing_line = differ.argmax(axis=1)
+    return skip, np.concatenate([[0], first_differing_line])

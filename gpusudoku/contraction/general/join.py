@@ -1,12 +1,12 @@
-"""Counting the solutions of a board of any shape as a join over the maps of its stacks.
+"""Counting the solutions of a board of any shape as a join over the lists of its stacks.
 
-With s a map of every stack, m its multiplicity and W the number of maps of a band that fit what
-all of them have in the band:
+Let x_j be an entry of the list of stack j, m its multiplicity, and W_i the number of maps of band i
+whose partitions are orthogonal to those of all x_j. Then
 
-    solutions = sum over (s_1 .. s_R) of  m_1(s_1) .. m_R(s_R)  W_1 .. W_C
+    solutions = sum over x_1 .. x_R of  m(x_1) .. m(x_R)  W_1 .. W_C
 
-or the same with bands and stacks exchanged, whichever is cheaper: an ``Orientation``. Where terms
-or sums do not fit into machine words, they are taken modulo primes, and their remainders combined.
+or the same with bands and stacks exchanged, whichever is cheaper: an ``Orientation``. If terms or
+sums do not fit into machine words, they are computed modulo primes, and combined from these.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.boxes import (
+    CrossingLists,
     JoinScratch,
-    Sides,
-    allowed_lines,
-    bytes_needed,
-    index_steps,
-    list_sides,
+    allowed_in_lines,
+    count_index_steps,
+    estimate_bytes,
+    estimate_scratch_bytes,
     make_index,
-    scratch_bytes,
-    without_seen,
+    make_lists,
+    remove_seen_candidates,
 )
 from gpusudoku.contraction.general.graph import MAX_MAPS
-from gpusudoku.contraction.general.maps import Ints, Words
+from gpusudoku.contraction.general.maps import Bools, Ints, Words
 from gpusudoku.contraction.general.symmetries import (
-    free_swaps,
-    images_of,
-    least_of_orbits,
-    moves_of_pairs,
+    find_entry_images,
+    find_free_swaps,
+    find_least_members,
+    find_pair_images,
 )
 from gpusudoku.contraction.protocol import UNBOUNDED, Effort
 from gpusudoku.errors import TooExpensive
@@ -46,30 +46,30 @@ from gpusudoku.kernels.contraction.general.join import join, probe
 from gpusudoku.kernels.contraction.general.lists import group, list_paths, orthogonal, scatter
 
 MEMORY = 1 << 31
-"""Bytes that a contraction may take, by default."""
+"""By default, the largest number of bytes of a contraction."""
 STEP_SECONDS = 1e-9
-"""One step of the sum takes about this long."""
+"""The time of one step of the sum: of a word that the sum looks at."""
 INDEX_SECONDS = 2e-9
-"""The time of a step of indexing the lists, see ``index_steps``."""
-TASK_STEPS = 1 << 26
-"""A task is not longer than about this, for progress."""
+"""The time of a step of indexing the lists: see ``count_index_steps``."""
+MAX_TASK_STEPS = 1 << 26
+"""The approximate largest size of a task, for the sake of the progress bar."""
 MIN_STEPS = 1 << 20
-"""Nothing shorter is cut into tasks."""
+"""The smallest size of a task."""
 MAX_TASKS = 1 << 16
-"""A sum has about this many tasks at most, however long they get."""
-TASKS = 128
-"""A sum has at least this many tasks if they are not too short."""
+"""The approximate largest number of tasks of a sum, however large they become."""
+MIN_TASKS = 128
+"""The smallest number of tasks of a sum, unless they would be too small."""
 KERNELS = group, list_paths, orthogonal, scatter, probe, join
 
 MAX_PAIRS = 1 << 20
-"""Pairs of entries among which orbits are sought, at most."""
+"""The largest number of pairs of entries among which orbits are searched."""
 MIN_SAVING = 4
-"""Branches of one pair each do not share the work for their first entries. So there have to be
-fewer orbits than pairs by this factor."""
+"""Branches of one pair each do not share the work for their first entries. So they must reduce the
+number of pairs by at least this factor."""
 WALKS = 32
-"""Walks of the probe."""
+"""The number of walks of the probe."""
 WORDS_PER_LEVEL = 1 << 18
-"""Words that a walk of the probe looks at on one level, about."""
+"""The approximate number of words that a walk of the probe looks at on one level."""
 
 
 def primes_above(bound: int) -> Words:
@@ -83,99 +83,130 @@ def primes_above(bound: int) -> Words:
     return np.array(primes, np.uint64)
 
 
-def combine(remainders: list[int], primes: list[int]) -> int:
-    """Return the least number with remainders modulo primes; without these, with two words."""
-    if not primes:
+def combine_remainders(remainders: list[int], moduli: list[int]) -> int:
+    """Return the least number with some remainders, by the Chinese remainder theorem.
+
+    Without moduli the remainders are the low word and the high word of the number.
+    """
+    if not moduli:
         return remainders[0] + (remainders[1] << 64)
-    number, modulus = 0, 1
-    for remainder, prime in zip(remainders, primes, strict=True):
-        number += modulus * ((remainder - number) * pow(modulus, -1, prime) % prime)
-        modulus *= prime
+    # Invariant: ``number`` has the right remainders modulo all factors of ``product``.
+    number = 0
+    product = 1
+    for remainder, modulus in zip(remainders, moduli, strict=True):
+        number += product * ((remainder - number) * pow(product, -1, modulus) % modulus)
+        product *= modulus
     return number
 
 
 class Orientation:
     """One of the two ways to sum a board: over the lists of stacks, or of bands; none is empty.
 
-    ``swaps`` are of digits, and leave all lists as they are: one branch of every orbit is summed.
-    ``summed``, ``crossing``, ``pairs`` and ``bands`` are as in ``Sides``, the lines in the order in
-    which they are summed; ``order`` has their numbers.
+    ``swaps`` are pairs of digits whose swap leaves all lists unchanged, so that one branch of every
+    orbit is summed. ``summed``, ``crossing``, ``orthogonal`` and ``bands_are_summed`` are as in
+    ``CrossingLists``, with the summed lines in the order of the levels.
     """
 
-    def __init__(self, sides: Sides, swaps: list[tuple[int, int]]) -> None:
-        # Short lists come first: there are few branches near the root.
-        order = sorted(range(len(sides.summed)), key=lambda j: len(sides.summed[j]))
-        self.order = order
-        self.bands = sides.bands
+    def __init__(self, lists: CrossingLists, swaps: list[tuple[int, int]]) -> None:
+        # Short lists come first, so that there are few branches near the root.
+        self.order = sorted(range(len(lists.summed)), key=lambda j: len(lists.summed[j]))
+        """The number of the summed line of every level."""
+        self.bands_are_summed = lists.bands_are_summed
         self.swaps = swaps
-        self.summed = [sides.summed[j].arrange(range(len(sides.crossing))) for j in order]
-        # Sorted like this, the maps that fit an entry of the first list lie in few words.
-        self.crossing = [line.arrange(order) for line in sides.crossing]
-        self.pairs = [[boxes[j] for j in order] for boxes in sides.pairs]
-        self.index = make_index(Sides(self.summed, self.crossing, self.pairs))
-        """The lists as kernels read them."""
-        self._by_pairs = False
+        self.summed = [lists.summed[j].arrange(range(len(lists.crossing))) for j in self.order]
+        # Sorted like this, the entries that fit an entry of the first level are in few words.
+        self.crossing = [line.arrange(self.order) for line in lists.crossing]
+        self.orthogonal = [[boxes[j] for j in self.order] for boxes in lists.orthogonal]
+        self.index = make_index(CrossingLists(self.summed, self.crossing, self.orthogonal))
+        """The lists as the kernels read them."""
+        self._branches_have_pairs = False
         self.branches = self._choose_branches()
+        # The probe estimates the steps of a branch, as a mean over all branches.
         tries = max(1, int(WORDS_PER_LEVEL // self.index.words.sum()))
         levels = self.scratch().levels
         self._branch_steps = probe(self.index, levels, self.branches, WALKS, tries)
         self.steps = max(1, int(self._branch_steps * len(self.branches.first)))
-        """Words that the whole sum looks at, estimated."""
-        self.scratch_bytes = scratch_bytes(sides)
+        """The estimated number of words that the whole sum looks at."""
+        self.scratch_bytes = estimate_scratch_bytes(lists)
 
     def _choose_branches(self) -> Branches:
         """Make a branch for each first entry, or for each pair of entries; one of every orbit."""
-        sizes = [len(line) for line in self.summed]
-        begin, end = (sizes[0], sizes[0] + sizes[1]) if len(sizes) > 1 else (0, 1)
-        firsts = np.arange(sizes[0])
-        weights = np.ones_like(firsts)
-        if self.swaps:
-            first = self._images(0)
-            firsts, weights = np.unique(least_of_orbits(first), return_counts=True)
-            if len(sizes) > 1 and sizes[0] * sizes[1] <= MAX_PAIRS:
-                labels = least_of_orbits(moves_of_pairs(first, self._images(1)))
-                pairs, pair_weights = np.unique(labels, return_counts=True)
-                if MIN_SAVING * len(pairs) <= len(firsts) * sizes[1]:
-                    self._by_pairs = True
-                    one, other = np.divmod(pairs, sizes[1])
-                    return Branches(one, begin + other, begin + other + 1, pair_weights)
-        return Branches(firsts, np.full_like(firsts, begin), np.full_like(firsts, end), weights)
+        first_size = len(self.summed[0])
+        if not self.swaps:
+            first = np.arange(first_size)
+            return self._branches_of_first_entries(first, np.ones_like(first))
+        first_images = self._entry_images(0)
+        first, weights = np.unique(find_least_members(first_images), return_counts=True)
+        # A swap that fixes a first entry may exchange second entries, so pairs may save more.
+        if len(self.summed) > 1 and first_size * len(self.summed[1]) <= MAX_PAIRS:
+            second_size = len(self.summed[1])
+            pair_images = find_pair_images(first_images, self._entry_images(1))
+            least_pairs = find_least_members(pair_images)
+            pairs, pair_weights = np.unique(least_pairs, return_counts=True)
+            if MIN_SAVING * len(pairs) <= len(first) * second_size:
+                self._branches_have_pairs = True
+                pair_first, pair_second = np.divmod(pairs, second_size)
+                begin = self.index.begin[1] + pair_second
+                return Branches(pair_first, begin, begin + 1, pair_weights)
+        return self._branches_of_first_entries(first, weights)
 
-    def _images(self, level: int) -> list[Ints]:
-        """Find the images of the entries of a summed line under every swap."""
-        return [images_of(self.summed[level], swap) for swap in self.swaps]
+    def _branches_of_first_entries(self, first: Ints, weights: Ints) -> Branches:
+        """Make branches with all second entries; with one level, their range is of length 1."""
+        begin = 0
+        end = 1
+        if len(self.summed) > 1:
+            begin, end = self.index.begin[1:3]
+        return Branches(first, np.full_like(first, begin), np.full_like(first, end), weights)
+
+    def _entry_images(self, level: int) -> list[Ints]:
+        """Find the images of the entries of a level under every swap."""
+        return [find_entry_images(self.summed[level], swap) for swap in self.swaps]
 
     def moves(self) -> list[Ints]:
-        """Find the images of first entries, or of pairs with second ones, under every swap."""
-        first = self._images(0)
-        return moves_of_pairs(first, self._images(1)) if self._by_pairs else first
+        """Find the images of first entries, or of pairs of entries, under every swap.
 
-    def leaders(self) -> Ints:
-        """Return the number of every branch among those of ``moves``: int64 (branches)."""
-        if not self._by_pairs:
+        They are the items of the orbits: a branch is the representative of an orbit.
+        """
+        first_images = self._entry_images(0)
+        if not self._branches_have_pairs:
+            return first_images
+        return find_pair_images(first_images, self._entry_images(1))
+
+    def representatives(self) -> Ints:
+        """Return the item of every branch, an index of the arrays of ``moves``."""
+        if not self._branches_have_pairs:
             return self.branches.first
-        seconds = self.branches.begin - self.index.begin[1]
-        leaders: Ints = self.branches.first * len(self.summed[1]) + seconds
-        return leaders
+        # The entries of all levels are numbered in a row; those of level 1 from begin[1] on.
+        second = self.branches.begin - self.index.begin[1]
+        pairs: Ints = self.branches.first * len(self.summed[1]) + second
+        return pairs
 
     def cut(self, steps: int) -> tuple[Branches, int]:
-        """Cut every branch into as many pieces, of about ``steps`` steps; return their number."""
+        """Cut every branch into the same number of pieces; return the pieces, and that number.
+
+        The pieces have ranges of second entries, and take about ``steps`` steps each.
+        """
         first, begin, end, weight = self.branches
-        ranges = end - begin
-        cuts = min(int(self._branch_steps // steps) + 1, int(ranges.max()))
-        ends = begin[:, None] + ranges[:, None] * np.arange(cuts + 1) // cuts
-        firsts = np.repeat(first, cuts)
-        weights = np.repeat(weight, cuts)
-        return Branches(firsts, ends[:, :-1].ravel(), ends[:, 1:].ravel(), weights), cuts
+        lengths = end - begin
+        pieces = min(int(self._branch_steps // steps) + 1, int(lengths.max()))
+        bounds = begin[:, None] + lengths[:, None] * np.arange(pieces + 1) // pieces
+        branches = Branches(
+            first=np.repeat(first, pieces),
+            begin=bounds[:, :-1].ravel(),
+            end=bounds[:, 1:].ravel(),
+            weight=np.repeat(weight, pieces),
+        )
+        return branches, pieces
 
     def tasks(self, steps: int) -> list[Branches]:
-        """Cut the sum into tasks of about the given number of steps."""
-        # The range of second entries is cut where a branch is expected to take too long.
+        """Cut the sum into tasks of about ``steps`` steps."""
+        # Branches that are expected to take longer are cut; short ones are put together.
         pieces, _ = self.cut(steps)
-        branches = len(pieces.first)
-        size = max(1, int(steps * branches // self.steps))
-        at = range(size, branches, size)
-        return [Branches(*task) for task in zip(*(np.split(f, at) for f in pieces), strict=True)]
+        piece_count = len(pieces.first)
+        task_pieces = max(1, int(steps * piece_count // self.steps))
+        bounds = range(task_pieces, piece_count, task_pieces)
+        split_fields = (np.split(field, bounds) for field in pieces)
+        return [Branches(*fields) for fields in zip(*split_fields, strict=True)]
 
     def scratch(self) -> JoinScratch:
         """Make the memory in which a thread sums."""
@@ -183,33 +214,35 @@ class Orientation:
 
     @property
     def term_bound(self) -> int:
-        """A number that no term of the sum exceeds."""
-        most = prod(int(line.multiplicity.max()) for line in self.summed)
-        return most * prod(line.total for line in self.crossing)
+        """An upper bound of the terms of the sum."""
+        max_multiplicities = (int(line.multiplicity.max()) for line in self.summed)
+        totals = (line.total for line in self.crossing)
+        return prod(max_multiplicities) * prod(totals)
 
     def sum(
         self, branches: Branches, primes: Words, scratch: JoinScratch, stop: Ints
     ) -> tuple[Words, int]:
-        """Sum some branches, each by itself.
+        """Sum branches, each by itself.
 
-        Primes are below 2^31; if there are none, ``term_bound`` must be below 2^63. Returns uint64
-        (branches, 2), low word and high word, or (branches, primes), modulo each; and the number of
-        terms, -1 if it was stopped.
+        Primes must be below 2^31. Without primes, ``term_bound`` must be below 2^63. Returns the
+        sums, as uint64 (branches, 2), low word and high word, or uint64 (branches, primes), modulo
+        each prime; and the number of terms, -1 if ``stop[0]`` was not 0.
         """
-        out = np.zeros((len(branches.first), len(primes) or 2), np.uint64)
-        return out, join(self.index, *scratch, branches, primes, stop, out)
+        sums = np.zeros((len(branches.first), len(primes) or 2), np.uint64)
+        return sums, join(self.index, *scratch, branches, primes, stop, sums)
 
 
 class Join:
-    """The sum for one board: listed when made, then summed by the task; see ``Contraction``.
+    """The contraction of one board: listed when made, then summed task by task.
 
-    ``candidates`` is uint64 (n * n), bit d - 1 for digit d; one bit in a fixed cell. They must
-    follow from the fixed cells: a candidate that was removed for any other reason, such as a guess,
-    may come back. TooExpensive is raised, with figures, if there are more than ``most_maps`` maps
-    of a line, or if it takes more than ``memory`` bytes, about, or more than the effort.
+    See ``Contraction``. ``candidates`` is uint64 (n * n), bit d - 1 for digit d; a fixed cell has
+    one bit. The candidates must follow from the fixed cells: a candidate that was removed for
+    another reason, such as a guess, may be counted nevertheless. TooExpensive is raised, with the
+    figures, if a line has more than ``max_maps`` maps, or if the contraction exceeds about
+    ``memory`` bytes or the effort.
 
-    As checks, it sums all maps that differ by a swap of digits if it is not ``symmetric``, and sums
-    modulo primes even where two words would do if it is ``wide``.
+    Two arguments serve as checks: without ``symmetric`` every branch is summed, and with ``wide``
+    sums are taken modulo primes even where two words suffice.
     """
 
     device_sum = None
@@ -227,25 +260,30 @@ class Join:
     ) -> None:
         ready(KERNELS)
         start = time.perf_counter()
-        self.steps, self.factor = 0, 1
+        self.geometry = geometry
+        self.steps = 0
+        self.factor = 1
         self.orientation: Orientation | None = None
         """None if it is known that there is no solution; then ``steps`` is 0."""
-        self.geometry, self.allowed = geometry, (np.zeros(0, bool),) * 2
-        """``allowed`` is from ``allowed_lines``, if there are lists."""
+        self.allowed: tuple[Bools, Bools] = (np.zeros(0, bool),) * 2
+        """The result of ``allowed_in_lines``, if there are lists."""
         self.primes: Words = np.zeros(0, np.uint64)
         """See ``Orientation.sum``."""
-        left = without_seen(candidates, geometry)
-        allowed = None if left is None else allowed_lines(left, geometry)
-        sides = None if allowed is None else list_sides(*allowed, most_maps, memory, effort)
-        if allowed is not None and sides is not None:
-            self.allowed = allowed
-            swaps = free_swaps(allowed) if symmetric else []
-            orientation = self.orientation = _cheaper(sides, swaps, memory, effort)
-            self.steps = orientation.steps
-            lines = [*sides.summed, *sides.crossing]
-            self.factor = prod(line.factor for line in lines)
-            if wide or orientation.term_bound >= 1 << 63:
-                self.primes = primes_above(prod(line.total for line in lines))
+        remaining = remove_seen_candidates(candidates, geometry)
+        if remaining is not None:
+            allowed = allowed_in_lines(remaining, geometry)
+            lists = make_lists(*allowed, most_maps, memory, effort)
+            if lists is not None:
+                self.allowed = allowed
+                swaps = find_free_swaps(allowed) if symmetric else []
+                self.orientation = _choose_orientation(lists, swaps, memory, effort)
+                self.steps = self.orientation.steps
+                lines = [*lists.summed, *lists.crossing]
+                self.factor = prod(line.factor for line in lines)
+                if wide or self.orientation.term_bound >= 1 << 63:
+                    # The sum is at most the number of combinations of maps of all lines.
+                    self.primes = primes_above(prod(line.total for line in lines))
+        # ``steps`` is deterministic, and so is the estimate; only listing is timed.
         self.seconds = self.steps * STEP_SECONDS
         self.listing_seconds = time.perf_counter() - start
 
@@ -254,19 +292,22 @@ class Join:
         return max(1, memory // thread_bytes)
 
     def prepare(self, threads: int) -> None:
-        """Nothing is left to prepare."""
+        """Do nothing: the constructor has prepared the sum."""
 
     @cached_property
-    def _tasks(self) -> list[Branches]:
+    def _task_branches(self) -> list[Branches]:
         """The branches of each task."""
         if self.orientation is None:
             return []
-        steps = max(MIN_STEPS, min(TASK_STEPS, self.steps // TASKS), self.steps // MAX_TASKS)
-        return self.orientation.tasks(steps)
+        # MAX_TASKS counts most: a long sum has larger tasks than MAX_TASK_STEPS.
+        task_steps = max(
+            MIN_STEPS, min(MAX_TASK_STEPS, self.steps // MIN_TASKS), self.steps // MAX_TASKS
+        )
+        return self.orientation.tasks(task_steps)
 
     @property
     def tasks(self) -> int:
-        return len(self._tasks)
+        return len(self._task_branches)
 
     def scratch(self) -> JoinScratch:
         assert self.orientation is not None
@@ -275,40 +316,46 @@ class Join:
     def sum(self, tasks: range, scratch: JoinScratch, stop: Ints) -> tuple[int, int]:
         """See ``Contraction``; the products are the terms of the sum."""
         assert self.orientation is not None
-        total, terms = 0, 0
+        total = 0
+        term_count = 0
         primes = self.primes.tolist()
         for task in tasks:
-            branches = self._tasks[task]
-            sums, found = self.orientation.sum(branches, self.primes, scratch, stop)
-            if found < 0:
+            branches = self._task_branches[task]
+            sums, branch_terms = self.orientation.sum(branches, self.primes, scratch, stop)
+            if branch_terms < 0:
                 return 0, 0
-            terms += found
-            for row, weight in zip(sums.tolist(), branches.weight.tolist(), strict=True):
-                total += weight * combine(row, primes)
-        return total, terms
+            term_count += branch_terms
+            for remainders, weight in zip(sums.tolist(), branches.weight.tolist(), strict=True):
+                total += weight * combine_remainders(remainders, primes)
+        return total, term_count
 
 
-def _cheaper(
-    sides: Sides, swaps: list[tuple[int, int]], memory: int, effort: Effort
+def _choose_orientation(
+    lists: CrossingLists, swaps: list[tuple[int, int]], memory: int, effort: Effort
 ) -> Orientation:
     """Choose whether to sum over stacks or bands, by steps; or raise TooExpensive."""
-    best: Orientation | None = None
-    # First that with fewer ways to choose an entry of every summed line.
-    choices = sorted([sides, sides.exchanged], key=lambda choice: prod(map(len, choice.summed)))
-    needs = [bytes_needed(choice) for choice in choices]
-    for choice, need in zip(choices, needs, strict=True):
-        if need > memory:
+    cheapest: Orientation | None = None
+    # The one with fewer combinations of entries of the summed lines is likely the cheaper one.
+    choices = sorted(
+        [lists, lists.exchanged], key=lambda choice: prod(len(line) for line in choice.summed)
+    )
+    needed_bytes = [estimate_bytes(choice) for choice in choices]
+    for choice, choice_bytes in zip(choices, needed_bytes, strict=True):
+        if choice_bytes > memory:
             continue
-        steps = index_steps(choice)
-        # To index this orientation may take longer than to sum in the other.
-        if best is not None and (best.steps < need or not effort.covers(steps, INDEX_SECONDS)):
+        index_steps = count_index_steps(choice)
+        # To index the second one may take longer than to sum the first one.
+        if cheapest is not None and (
+            cheapest.steps < choice_bytes or not effort.covers(index_steps, INDEX_SECONDS)
+        ):
             continue
-        effort.spend(steps, INDEX_SECONDS)
+        effort.spend(index_steps, INDEX_SECONDS)
         orientation = Orientation(choice, swaps)
-        if best is None or orientation.steps < best.steps:
-            best = orientation
-    if best is None:
+        if cheapest is None or orientation.steps < cheapest.steps:
+            cheapest = orientation
+    if cheapest is None:
         raise TooExpensive(
-            f"too expensive to contract: {min(needs):,} bytes of memory, more than {memory:,}"
+            f"too expensive to contract: {min(needed_bytes):,} bytes of memory, more than"
+            f" {memory:,}"
         )
-    return best
+    return cheapest

@@ -1,14 +1,22 @@
-"""The solutions of a board in the order of its join, by number.
+"""The solutions of a board in the order of its join, by rank.
 
-The order depends on the board alone: branches as ``Orientation`` has them, the members of each
-one's orbit, the terms as the walk meets them, and in a term the words of the summed lines and of
-the crossing lines, in the order of the lists; the last changes fastest. Solutions of other members
-of an orbit are those of its leader, in the same order, under the symmetry that leads there.
+The order depends on the board alone. It goes through the branches of the ``Orientation``, the
+members of each branch's orbit, the terms in the order of the walk, and in a term the maps of the
+summed lines and of the crossing lines, in the order of the lists; the last map changes fastest. The
+solutions of other members of an orbit are those of its representative, in the same order, under the
+symmetry that leads there.
+
+A rank is split in this way, where ``factor`` is the product of the factors of all lists::
+
+    rank = (solutions of the orbits before)
+         + member * (solutions of the branch)
+         + (sum of the branch's pieces before + rank_in_piece) * factor
+         + rank_in_factor
 """
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import prod
 from typing import Any, NamedTuple
 
@@ -16,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.general.boxes import JoinScratch
-from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combine
+from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combine_remainders
 from gpusudoku.contraction.general.maps import Ints, Words
 from gpusudoku.contraction.general.symmetries import (
     OrbitForest,
@@ -25,7 +33,7 @@ from gpusudoku.contraction.general.symmetries import (
     move_grids,
     symmetry_of,
 )
-from gpusudoku.contraction.general.words import LineWords, line_words
+from gpusudoku.contraction.general.words import LineMaps, Slots, maps_of_lines
 from gpusudoku.errors import MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancellableLock, check_cancelled
 from gpusudoku.jobs.forks import cached_property
@@ -42,202 +50,252 @@ from gpusudoku.kernels.contraction.general.numbers import (
 
 KERNELS = find_terms, find_crossing
 PIECE_STEPS = 1 << 20
-"""Steps of a piece of a branch, about; a number costs one piece."""
+"""The approximate number of steps of a piece of a branch; a rank costs one piece."""
 CALLS_PER_THREAD = 8
-"""Calls into which work is cut for each thread, so that all threads end together."""
-CALL_NUMBERS = 1024
-"""Numbers that are worth a call on another thread; no more, so that an interrupt waits little."""
-PLACES = 1 << 14
-"""Numbers that are located at a time, as an interrupt waits for them."""
+"""The number of calls for each thread, so that all threads finish at about the same time."""
+CALL_RANKS = 1024
+"""The number of ranks that is worth a call on another thread, and that an interrupt waits for."""
+LOCATED_RANKS = 1 << 14
+"""The number of ranks that are located at a time, as an interrupt waits for them."""
 LOW = (1 << 64) - 1
+"""The mask of the low word of a number of two words."""
 
 
 class _GridTables(NamedTuple):
-    """The way from the terms of a join to grids."""
+    """What leads from the terms of a join to grids."""
 
-    summed: list[LineWords]
-    """The words of the summed lines, as they are summed."""
-    crossing: list[LineWords]
+    summed: list[LineMaps]
+    """The maps of the summed lines, by level."""
+    crossing: list[LineMaps]
+    """The maps of the crossing lines."""
     orbits: OrbitForest | None
     """The orbits of the branches; None if there are no swaps of digits."""
     symmetries: list[Symmetry]
     """The symmetry of every swap."""
 
 
-class _TermPlaces(NamedTuple):
-    """The places of k solutions in the sum."""
+class _TermLocations(NamedTuple):
+    """Where k solutions are in the sum."""
 
     branch: Ints
-    """int64 (k): the branch that leads the orbit."""
+    """int64 (k): the branch that represents the orbit."""
     member: Ints
     """int64 (k): the member of the orbit."""
     piece: Ints
     """int64 (k): the piece of the sum."""
-    words: Words
-    """uint64 (k, 2): the number in the piece, low word and high word."""
-    rest: NDArray[Any]
-    """Integers (k): the number among those that the factors of the lists make of it."""
+    rank_in_piece: Words
+    """uint64 (k, 2): the rank in the piece, up to the factor of the join, low word and high word.
+    """
+    rank_in_factor: NDArray[Any]
+    """Integers (k): the rank among the solutions that have the same rank in the piece."""
+
+    def select(self, rows: Ints) -> _TermLocations:
+        """Return the locations of some of the solutions."""
+        fields: list[Any] = [field[rows] for field in self]
+        return _TermLocations(*fields)
 
 
 class JoinOrder:
-    """All solutions of a board, by number, whatever the number of threads.
+    """All solutions of a board by rank, independent of the number of threads.
 
-    TooExpensive is raised, also by ``at``, if a term of the sum would pass one word.
+    TooExpensive is raised, also by ``at``, if a term of the sum exceeds one word.
     """
 
     def __init__(self, join: Join, threads: int = 1) -> None:
         ready(KERNELS)
         self.count = 0
-        self._join, self._threads = join, min(threads, join.most_threads(MEMORY))
+        """The number of solutions."""
+        self._join = join
+        self._threads = min(threads, join.most_threads(MEMORY))
         self._lock = CancellableLock()
         if join.orientation is not None:
-            self._way: Orientation = join.orientation
-            if prod(int(line.multiplicity.max()) for line in self._way.summed) >= 1 << 63:
+            self._orientation: Orientation = join.orientation
+            max_multiplicities = (int(line.multiplicity.max()) for line in join.orientation.summed)
+            if prod(max_multiplicities) >= 1 << 63:
                 raise too_large()
-            self._sum_pieces()
+            self._locate_branches()
 
-    def _sum_pieces(self) -> None:
-        way = self._way
-        factor = self._join.factor
-        self._pieces, self._cuts = way.cut(PIECE_STEPS)
-        sums = self._sums()
-        ends = [*accumulate(sums, initial=0)]
-        branches = [
-            (ends[k + self._cuts] - ends[k]) * factor for k in range(0, len(sums), self._cuts)
-        ]
-        totals = (w * s for w, s in zip(way.branches.weight.tolist(), branches, strict=True))
-        starts = [*accumulate(totals, initial=0)]
-        self.count = starts[-1]
+    def _locate_branches(self) -> None:
+        """Sum all pieces of the branches, and find the first rank of every orbit."""
+        # A branch may be long, so its pieces are located, too; a rank is found within one.
+        branches = self._orientation.branches
+        self._pieces, self._pieces_per_branch = self._orientation.cut(PIECE_STEPS)
+        piece_sums = self._sum_pieces()
+        sums_before = [*accumulate(piece_sums, initial=0)]
+        # Every branch has the same number of pieces, which follow one another.
+        branch_bounds = sums_before[:: self._pieces_per_branch]
+        solutions = [(end - start) * self._join.factor for start, end in pairwise(branch_bounds)]
+        orbit_solutions = (
+            size * branch_solutions
+            for size, branch_solutions in zip(branches.weight.tolist(), solutions, strict=True)
+        )
+        first_ranks = [*accumulate(orbit_solutions, initial=0)]
+        self.count = first_ranks[-1]
         self._dtype = np.dtype(np.int64 if self.count < 1 << 63 else object)
-        self._ends = np.array(ends, self._dtype)
-        """The sums of all pieces before each."""
-        self._starts = np.array(starts, self._dtype)
-        """The first number of every branch's orbit."""
-        self._solutions = np.array(branches, self._dtype)
+        """The type of ranks: Python's integers where 64 bits do not suffice."""
+        self._sums_before = np.array(sums_before, self._dtype)
+        """The sum of all pieces before each; then the sum of all."""
+        self._first_ranks = np.array(first_ranks, self._dtype)
+        """The first rank of every branch's orbit; then the number of solutions."""
+        self._branch_solutions = np.array(solutions, self._dtype)
         """The solutions of every branch alone."""
 
-    def _sums(self) -> list[int]:
-        """Sum all pieces."""
+    def _sum_pieces(self) -> list[int]:
+        """Return the sum of every piece."""
         primes = self._join.primes
-        known = primes.tolist()
+        moduli = primes.tolist()
 
-        def run(part: range, scratch: JoinScratch, stop: Ints) -> list[int]:
-            chosen = Branches(*(field[part.start : part.stop] for field in self._pieces))
-            rows, _ = self._way.sum(chosen, primes, scratch, stop)
-            return [combine(row, known) for row in rows.tolist()]
+        def sum_chunk(chunk: range, scratch: JoinScratch, stop: Ints) -> list[int]:
+            branches = Branches(*(field[chunk.start : chunk.stop] for field in self._pieces))
+            rows, _ = self._orientation.sum(branches, primes, scratch, stop)
+            return [combine_remainders(row, moduli) for row in rows.tolist()]
 
-        parts = pieces(range(len(self._pieces.first)), CALLS_PER_THREAD * self._threads)
-        found = spread(run, parts, self._scratch(len(parts)))
-        return [value for part in found for value in part]
+        chunks = pieces(range(len(self._pieces.first)), CALLS_PER_THREAD * self._threads)
+        chunk_sums = spread(sum_chunk, chunks, self._make_scratch(len(chunks)))
+        return [piece_sum for sums in chunk_sums for piece_sum in sums]
 
-    def _scratch(self, parts: int) -> list[JoinScratch]:
-        """Make the memory of the threads that have some parts to work on."""
-        return [self._way.scratch() for _ in range(min(self._threads, parts))]
+    def _make_scratch(self, chunks: int) -> list[JoinScratch]:
+        """Make the memory of the threads that work on a number of chunks."""
+        return [self._orientation.scratch() for _ in range(min(self._threads, chunks))]
 
-    def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the solutions with some numbers from 0 on; see ``SolutionIndex``."""
-        with self._lock:  # listed once, before threads want them
-            known = self._known
-        starts = range(0, max(1, len(numbers)), PLACES)
-        located = (self._locate(numbers[start : start + PLACES]) for start in starts)
-        at = _TermPlaces(*map(np.concatenate, zip(*located, strict=True)))
-        order = np.lexsort((*at.words.T, at.piece))
-        factor = self._join.factor
+    def at(self, ranks: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the solutions with some ranks; see ``SolutionIndex``."""
+        with self._lock:  # the first call makes the tables, before its threads use them
+            tables = self._tables
+        starts = range(0, max(1, len(ranks)), LOCATED_RANKS)
+        chunks = (self._locate(ranks[start : start + LOCATED_RANKS]) for start in starts)
+        locations = _TermLocations(*map(np.concatenate, zip(*chunks, strict=True)))
+        # By pieces, then by high words, then by low words.
+        order = np.lexsort((*locations.rank_in_piece.T, locations.piece))
         grids = np.empty((len(order), self._join.geometry.cells), np.uint8)
 
-        def run(part: range, scratch: JoinScratch, stop: Ints) -> None:
-            rows = order[part.start : part.stop]
-            found = self._terms(at.piece[rows], at.words[rows], scratch, stop)
-            left = found.rest.astype(self._dtype) * factor + at.rest[rows]
-            names = None if stop[0] else self._names(known, found, left, stop)
-            if names is None:
-                return
-            some = self._grids(*names)
-            if known.orbits is not None:
-                things = known.orbits.members[known.orbits.first[at.branch[rows]] + at.member[rows]]
-                move_grids(some, things, known.orbits, known.symmetries)
-            grids[rows] = some
+        def write_chunk(chunk: range, scratch: JoinScratch, stop: Ints) -> None:
+            rows = order[chunk.start : chunk.stop]
+            chunk_grids = self._find_grids(tables, locations.select(rows), scratch, stop)
+            if chunk_grids is not None:
+                grids[rows] = chunk_grids
 
-        parts = pieces(range(len(order)), -(-len(order) // CALL_NUMBERS))
-        spread(run, parts, self._scratch(len(parts)))
+        row_chunks = pieces(range(len(order)), -(-len(order) // CALL_RANKS))
+        spread(write_chunk, row_chunks, self._make_scratch(len(row_chunks)))
         return grids + np.uint8(1)
 
-    def _locate(self, numbers: NDArray[Any]) -> _TermPlaces:
-        """Find the places of solutions in the sum."""
+    def _locate(self, ranks: NDArray[Any]) -> _TermLocations:
+        """Find where solutions are in the sum."""
         check_cancelled()
-        given = numbers.astype(self._dtype)
-        branch = np.searchsorted(self._starts, given, side="right") - 1
-        solutions = self._solutions[branch]
+        ranks = ranks.astype(self._dtype)
+        branch = np.searchsorted(self._first_ranks, ranks, side="right") - 1
+        solutions = self._branch_solutions[branch]
+        rank_in_orbit = ranks - self._first_ranks[branch]
+        # The rank in the sum of all pieces, in which every orbit counts once.
         factor = self._join.factor
-        number = given - self._starts[branch]
-        # Places in the whole sum, as if there were no orbits; what is left over are the factors'.
-        place = number % solutions // factor + self._ends[branch * self._cuts]
-        piece = np.searchsorted(self._ends, place, side="right") - 1
-        return _TermPlaces(
+        first_piece = branch * self._pieces_per_branch
+        rank_in_sum = rank_in_orbit % solutions // factor + self._sums_before[first_piece]
+        piece = np.searchsorted(self._sums_before, rank_in_sum, side="right") - 1
+        return _TermLocations(
             branch=branch,
-            member=(number // solutions).astype(np.int64),
+            member=(rank_in_orbit // solutions).astype(np.int64),
             piece=piece,
-            words=_words(place - self._ends[piece]),
-            rest=number % factor,
+            rank_in_piece=_split_words(rank_in_sum - self._sums_before[piece]),
+            # The factor divides the solutions of the branch, so the member does not matter.
+            rank_in_factor=rank_in_orbit % factor,
         )
 
-    def _terms(self, piece: Ints, words: Words, scratch: JoinScratch, stop: Ints) -> Found:
-        """Find the terms of numbers in ascending order; they mean nothing if it was stopped."""
-        way = self._way
-        chosen, first = np.unique(piece, return_index=True)
-        branches = Branches(*(field[chosen] for field in self._pieces))
-        levels = len(way.summed)
-        lines = len(way.crossing)
-        found = Found(
-            entries=np.empty((len(piece), levels), np.int64),
-            totals=np.empty((len(piece), lines), np.int64),
+    def _find_grids(
+        self, tables: _GridTables, locations: _TermLocations, scratch: JoinScratch, stop: Ints
+    ) -> NDArray[np.uint8] | None:
+        """Write solutions, with digits from 0 on; None if it was stopped."""
+        terms = self._find_terms(locations.piece, locations.rank_in_piece, scratch, stop)
+        if stop[0]:
+            return None
+        rank_in_term = terms.rest.astype(self._dtype) * self._join.factor
+        rank_in_term += locations.rank_in_factor
+        slots = self._find_slots(tables, terms, rank_in_term, stop)
+        if slots is None:
+            return None
+        grids = self._make_grids(*slots)
+        orbits = tables.orbits
+        if orbits is not None:
+            items = orbits.members[orbits.start[locations.branch] + locations.member]
+            move_grids(grids, items, orbits, tables.symmetries)
+        return grids
+
+    def _find_terms(self, piece: Ints, ranks: Words, scratch: JoinScratch, stop: Ints) -> Found:
+        """Find the terms of sorted ranks in pieces; meaningless once ``stop[0]`` is not 0."""
+        orientation = self._orientation
+        # The ranks are sorted by pieces: each piece is walked once for all its ranks.
+        unique_pieces, starts = np.unique(piece, return_index=True)
+        branches = Branches(*(field[unique_pieces] for field in self._pieces))
+        terms = Found(
+            entries=np.empty((len(piece), len(orientation.summed)), np.int64),
+            totals=np.empty((len(piece), len(orientation.crossing)), np.int64),
             rest=np.empty(len(piece), np.uint64),
         )
-        asked = np.append(first, len(piece))
-        status = find_terms(way.index, *scratch, branches, asked, words, found, stop)
+        bounds = np.append(starts, len(piece))
+        status = find_terms(orientation.index, *scratch, branches, bounds, ranks, terms, stop)
         if status == TOO_LARGE:
             raise too_large()
         if status == MISSED:
             raise MismatchError("a part of the sum has fewer solutions than before: this is a bug")
-        return found
+        return terms
 
-    def _names(
-        self, known: _GridTables, found: Found, left: NDArray[Any], stop: Ints
-    ) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.uint8]]] | None:
-        """Write the words of the lines for numbers in terms, ``left``; None if it was stopped."""
-        way = self._way
-        levels = len(way.summed)
-        lines = len(way.crossing)
-        names: list[Any] = [None] * (levels + lines)
-        for line in reversed(range(lines)):
-            maps = way.crossing[line]
-            whole = found.totals[:, line].astype(self._dtype) * maps.factor
-            left, number = left // whole, left % whole
-            place = np.empty((len(number), 2), np.int64)
-            place[:, 1] = number // maps.factor
-            size = int(way.index.words[line])
-            words = np.empty(size, np.uint64)
-            before = np.empty(size + 1, np.int64)
-            entries = found.entries
-            multiplicity = maps.multiplicity
-            find_crossing(way.index, entries, line, multiplicity, words, before, place, stop)
+    def _find_slots(
+        self, tables: _GridTables, terms: Found, ranks: NDArray[Any], stop: Ints
+    ) -> tuple[list[Slots], list[Slots]] | None:
+        """Find the maps of the summed and of the crossing lines from ranks in terms.
+
+        Returns None if it was stopped. The map of the last line changes fastest, so the ranks are
+        divided by the numbers of maps from the last line to the first.
+        """
+        orientation = self._orientation
+        crossing: list[Any] = [None] * len(orientation.crossing)
+        for number in reversed(range(len(crossing))):
+            line = orientation.crossing[number]
+            map_count = terms.totals[:, number].astype(self._dtype) * line.factor
+            entry, map_rank = self._crossing_entries(number, terms, ranks % map_count, stop)
             if stop[0]:
                 return None
-            number = place[:, 1].astype(self._dtype) * maps.factor + number % maps.factor
-            names[line] = known.crossing[line].names(place[:, 0], number)
-        for level in reversed(range(levels)):
-            maps = way.summed[level]
-            entry = found.entries[:, level] - way.index.begin[level]
-            whole = maps.multiplicity[entry].astype(self._dtype) * maps.factor
-            left, number = left // whole, left % whole
-            names[lines + way.order[level]] = known.summed[level].names(entry, number)
-        return names[lines:], names[:lines]
+            crossing[number] = tables.crossing[number].slots(entry, map_rank)
+            ranks = ranks // map_count
+        summed: list[Any] = [None] * len(orientation.summed)
+        for level in reversed(range(len(summed))):
+            line = orientation.summed[level]
+            entry = terms.entries[:, level] - orientation.index.begin[level]
+            map_count = line.multiplicity[entry].astype(self._dtype) * line.factor
+            slots = tables.summed[level].slots(entry, ranks % map_count)
+            summed[orientation.order[level]] = slots
+            ranks = ranks // map_count
+        return summed, crossing
 
-    def _grids(
-        self, summed: list[NDArray[np.uint8]], crossing: list[NDArray[np.uint8]]
-    ) -> NDArray[np.uint8]:
-        """Make grids of the words of lines, each uint8 (k, lines that it crosses, n)."""
-        stacks, bands = (crossing, summed) if self._way.bands else (summed, crossing)
+    def _crossing_entries(
+        self, number: int, terms: Found, ranks: NDArray[Any], stop: Ints
+    ) -> tuple[Ints, NDArray[Any]]:
+        """Find the entries of a crossing line from ranks among its maps that fit a term.
+
+        Returns the entries, and the ranks among the maps of these; meaningless once ``stop[0]`` is
+        not 0.
+        """
+        index = self._orientation.index
+        line = self._orientation.crossing[number]
+        # The kernel replaces the rank among all maps, in column 1, by that among an entry's maps.
+        entry_and_rank = np.empty((len(ranks), 2), np.int64)
+        entry_and_rank[:, 1] = ranks // line.factor
+        bit_set = np.empty(int(index.words[number]), np.uint64)
+        totals_before = np.empty(len(bit_set) + 1, np.int64)
+        find_crossing(
+            index, terms.entries, number, line.multiplicity, bit_set, totals_before,
+            entry_and_rank, stop,
+        )  # fmt: skip
+        entry, entry_rank = entry_and_rank.T
+        return entry, entry_rank.astype(self._dtype) * line.factor + ranks % line.factor
+
+    def _make_grids(self, summed: list[Slots], crossing: list[Slots]) -> NDArray[np.uint8]:
+        """Make grids from the maps of lines, each uint8 (k, lines that it crosses, n)."""
+        if self._orientation.bands_are_summed:
+            bands = summed
+            stacks = crossing
+        else:
+            bands = crossing
+            stacks = summed
         geometry = self._join.geometry
         grids = np.empty((len(stacks[0]), geometry.cells), np.uint8)
         rows = np.arange(len(grids))[:, None]
@@ -249,24 +307,24 @@ class JoinOrder:
         return grids
 
     @cached_property
-    def _known(self) -> _GridTables:
+    def _tables(self) -> _GridTables:
         join = self._join
-        way = self._way
-        summed, crossing = line_words(join)
-        symmetries = [symmetry_of(swap, join.allowed, join.geometry) for swap in way.swaps]
+        orientation = self._orientation
+        summed, crossing = maps_of_lines(join)
+        symmetries = [symmetry_of(swap, join.allowed, join.geometry) for swap in orientation.swaps]
         if not symmetries:
             return _GridTables(summed, crossing, None, symmetries)
-        moves = way.moves()
-        orbits = find_orbits(way.leaders(), moves, len(moves[0]))
+        moves = orientation.moves()
+        orbits = find_orbits(orientation.representatives(), moves, len(moves[0]))
         return _GridTables(summed, crossing, orbits, symmetries)
 
 
 def too_large() -> TooExpensive:
-    """Make the error of a sum whose numbers do not lead to solutions."""
+    """Make the error of a sum whose terms are too large to find solutions by rank."""
     return TooExpensive("too expensive: the products of this board's sum pass 64 bits")
 
 
-def _words(numbers: NDArray[Any]) -> Words:
+def _split_words(numbers: NDArray[Any]) -> Words:
     """Split integers below 2^128 into low words and high words: uint64 (k, 2)."""
     if numbers.dtype == np.int64:
         return np.column_stack([numbers, np.zeros_like(numbers)]).astype(np.uint64)

@@ -1,8 +1,9 @@
-"""Shares by the join: for every cell and digit the number of solutions that have it there.
+"""Shares by the join: for every cell and digit the number of solutions with it there.
 
-A *naming* is a partition of a box with a kind of words. ``kernels/contraction/general/shares.py``
-finds the environments of the pairs of namings in every box: the solutions with each pair of their
-words. The words have digits, columns and rows.
+In a box, entries of a line with the same partition and the same slot counts form a *class*.
+``kernels/contraction/general/shares.py`` computes an *environment* for each pair of a class of the
+summed line and an orthogonal class of the crossing line: the number of solutions for each pair of
+their maps. The slot counts of the two classes then distribute these solutions over the cells.
 """
 
 from __future__ import annotations
@@ -14,12 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.boxes import JoinScratch
-from gpusudoku.contraction.general.join import MEMORY, Join, Orientation, combine, primes_above
-from gpusudoku.contraction.general.maps import Ints, Words, group_rows
+from gpusudoku.contraction.general.boxes import Flags, JoinScratch
+from gpusudoku.contraction.general.join import (
+    MEMORY,
+    Join,
+    Orientation,
+    combine_remainders,
+    primes_above,
+)
+from gpusudoku.contraction.general.maps import Ints, Words, number_rows
 from gpusudoku.contraction.general.order import CALLS_PER_THREAD, PIECE_STEPS
 from gpusudoku.contraction.general.symmetries import average_shares, symmetry_of
-from gpusudoku.contraction.general.words import Kinds, line_words
+from gpusudoku.contraction.general.words import EntryClasses, maps_of_lines
 from gpusudoku.errors import TooExpensive
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import pieces, spread
@@ -28,9 +35,9 @@ from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.shares import Backward, Namings, sweep
 
 SLICE_BYTES = 1 << 24
-"""Bytes for pairs of a box that are worked on at a time: an interrupt waits for them."""
+"""The bytes of the pairs of a box that are processed at a time, as an interrupt waits for them."""
 WORD_BYTES = 32
-"""Bytes of a word of a bit set, with its rank, until all boxes have theirs."""
+"""The bytes of a word of a bit set, with its rank, until the bit sets of all boxes are made."""
 WORD = 1 << 64
 """The modulus of machine words."""
 
@@ -39,215 +46,277 @@ class Box(NamedTuple):
     """The box of a summed line and a crossing line."""
 
     summed: NDArray[Any]
-    """(namings, n, columns): the words of an entry that have a digit in a column."""
+    """(classes, n, slots): for every class of the summed line, the number of maps of an entry with
+    each digit in each slot."""
     crossing: NDArray[Any]
-    """The same of the crossing line."""
-    bits: Words
-    """uint64 (namings of the summed line, words): those of the crossing line that fit, as bits."""
+    """(classes, n, slots): the same of the crossing line."""
+    orthogonal: Words
+    """uint64 (classes of the summed line, words): the orthogonal classes of the crossing line, as
+    bit sets."""
+
+
+class _BoxClasses(NamedTuple):
+    """The classes of the entries of one line in a box."""
+
+    entry_class: Ints
+    """int64 (entries): the class of every entry."""
+    slot_counts: NDArray[Any]
+    """(classes, n, slots): see ``EntryClasses``."""
+    partition: Ints
+    """int64 (classes): the partition of every class."""
 
 
 def join_shares(join: Join, count: int, threads: int = 1) -> NDArray[Any]:
     """Count the solutions with each digit in each cell: Python's integers, object (cells, n).
 
-    ``count`` is the number of solutions. TooExpensive is raised if so many namings meet in the
-    boxes that it would take more than ``MEMORY``.
+    ``count`` is the number of solutions. TooExpensive is raised if so many classes meet in the
+    boxes that they would take more than ``MEMORY``.
     """
     ready([sweep])
     geometry = join.geometry
-    if join.orientation is None:
+    orientation = join.orientation
+    if orientation is None:
         return np.zeros((geometry.cells, geometry.n), object)
-    namings, boxes, left = _namings(join)
-    threads = min(threads, join.most_threads(left), _most_threads(join.orientation, namings, left))
-    moduli = [WORD, *(primes_above(count // WORD).tolist() if count >= WORD else [])]
-    found = [_modulo(join, modulus, namings, boxes, threads) for modulus in moduli]
+    namings, boxes, memory = _classify(join)
+    threads = min(threads, join.most_threads(memory), _max_threads(orientation, namings, memory))
+    # Shares are at most ``count``, so their remainders determine them.
+    moduli = [WORD]
+    if count >= WORD:
+        moduli += primes_above(count // WORD).tolist()
+    remainders = [_sum_modulo(join, modulus, namings, boxes, threads) for modulus in moduli]
     shares = np.empty(geometry.cells * geometry.n, object)
-    shares[:] = [combine([*map(int, each)], moduli) for each in zip(*found, strict=True)]
-    swaps = join.orientation.swaps
-    symmetries = [symmetry_of(swap, join.allowed, geometry) for swap in swaps]
+    for index, share_remainders in enumerate(zip(*remainders, strict=True)):
+        shares[index] = combine_remainders([int(r) for r in share_remainders], moduli)
+    symmetries = [symmetry_of(swap, join.allowed, geometry) for swap in orientation.swaps]
     return average_shares(shares.reshape(geometry.cells, geometry.n), symmetries)
 
 
-def _namings(join: Join) -> tuple[Namings, list[list[Box]], int]:
-    """Return the kernel's input; the boxes of every crossing line; and the memory that is left."""
-    way = join.orientation
-    assert way is not None
-    summed, crossing = line_words(join)
-    levels = range(len(way.summed))
-    lines = range(len(way.crossing))
-    numbers: dict[tuple[int, int], tuple[Ints, Ints]] = {}
+def _classify(join: Join) -> tuple[Namings, list[list[Box]], int]:
+    """Classify all entries in all boxes.
+
+    Returns the input of the kernel, the boxes of every crossing line, and the remaining memory.
+    """
+    orientation = join.orientation
+    assert orientation is not None
+    summed_maps, crossing_maps = maps_of_lines(join)
+    levels = range(len(orientation.summed))
+    lines = range(len(orientation.crossing))
+    summed_classes: dict[tuple[int, int], Ints] = {}
+    crossing_classes: dict[tuple[int, int], Ints] = {}
     boxes: list[list[Box]] = [[] for _ in lines]
-    sizes = np.empty((len(lines), len(levels), 2), np.int64)
-    left = MEMORY - SLICE_BYTES
+    # The shape of the bit sets of every box: classes of the summed line, words.
+    shapes = np.empty((len(lines), len(levels), 2), np.int64)
+    memory = MEMORY - SLICE_BYTES
     for line, level in product(lines, levels):
-        ours, our_shares, first = _named(
-            way.summed[level].entries[:, line], summed[level].kinds(line)
+        summed = _classes_in_box(
+            orientation.summed[level].entries[:, line], summed_maps[level].classes(line)
         )
-        other_kinds = crossing[line].kinds(way.order[level])
-        theirs, their_shares, second = _named(way.crossing[line].entries[:, level], other_kinds)
-        sizes[line, level] = len(first), -(-len(second) // 64)
-        kept = WORD_BYTES * int(sizes[line, level].prod()) + 8 * (ours.size + theirs.size)
-        left -= kept + 2 * (our_shares.nbytes + their_shares.nbytes)
-        if left < len(first) * len(second):  # bytes, one for each pair, while they are packed
-            raise too_many()
-        bits = _packed(way.pairs[line][level], first, second)
-        numbers[line, level] = ours, theirs
-        boxes[line].append(Box(our_shares, their_shares, bits))
-    flat = np.concatenate([box.bits.ravel() for row in boxes for box in row])
-    ends = np.cumsum(np.bitwise_count(flat), dtype=np.int64)
-    begin = np.cumsum([0, *sizes.prod(axis=2).ravel()[:-1]])
-    return (
-        Namings(
-            summed=_table([[numbers[line, level][0] for line in lines] for level in levels]),
-            crossing=_table([[numbers[line, level][1] for level in levels] for line in lines]),
-            first=np.cumsum([0, *map(len, way.crossing)]),
-            multiplicity=np.concatenate([maps.multiplicity for maps in way.crossing]),
-            places=np.array([len(row[-1].summed) for row in boxes]),
-            bits=flat,
-            rank=ends - np.bitwise_count(flat),
-            begin=begin.reshape(sizes.shape[:2]),
-            width=np.ascontiguousarray(sizes[:, :, 1]),
+        crossing = _classes_in_box(
+            orientation.crossing[line].entries[:, level],
+            crossing_maps[line].classes(orientation.order[level]),
+        )
+        summed_classes[line, level] = summed.entry_class
+        crossing_classes[line, level] = crossing.entry_class
+        class_count = len(summed.partition)
+        set_words = -(-len(crossing.partition) // 64)
+        shapes[line, level] = class_count, set_words
+        memory -= WORD_BYTES * class_count * set_words
+        memory -= 8 * (summed.entry_class.size + crossing.entry_class.size)
+        memory -= 2 * (summed.slot_counts.nbytes + crossing.slot_counts.nbytes)
+        # One byte for each pair of classes while the bit sets are packed.
+        if memory < class_count * len(crossing.partition):
+            raise too_many_classes()
+        bit_sets = _pack_bit_sets(
+            orientation.orthogonal[line][level], summed.partition, crossing.partition
+        )
+        boxes[line].append(Box(summed.slot_counts, crossing.slot_counts, bit_sets))
+
+    # The environments have an element for each bit, in the order of the bits.
+    bits = np.concatenate([box.orthogonal.ravel() for row in boxes for box in row])
+    pairs_in_word = np.bitwise_count(bits)
+    sizes = shapes.prod(axis=2)
+    begin = np.cumsum([0, *sizes.ravel()[:-1]])
+    namings = Namings(
+        summed=_stack_columns(
+            [[summed_classes[line, level] for line in lines] for level in levels]
         ),
-        boxes,
-        left,
+        crossing=_stack_columns(
+            [[crossing_classes[line, level] for level in levels] for line in lines]
+        ),
+        first=np.cumsum([0, *map(len, orientation.crossing)]),
+        multiplicity=np.concatenate([line.multiplicity for line in orientation.crossing]),
+        places=np.array([len(row[-1].summed) for row in boxes]),
+        bits=bits,
+        rank=np.cumsum(pairs_in_word, dtype=np.int64) - pairs_in_word,
+        begin=begin.reshape(sizes.shape),
+        width=np.ascontiguousarray(shapes[:, :, 1]),
     )
+    return namings, boxes, memory
 
 
-def too_many() -> TooExpensive:
-    """Make the error of a board that has no shares by its join."""
-    return TooExpensive("too expensive: too many ways to name columns and rows in the boxes")
+def too_many_classes() -> TooExpensive:
+    """Make the error of a board with too many classes for shares by its join."""
+    return TooExpensive("too expensive: too many classes of entries meet in the boxes")
 
 
-def _most_threads(way: Orientation, namings: Namings, memory: int) -> int:
+def _max_threads(orientation: Orientation, namings: Namings, memory: int) -> int:
     """Return the number of threads that fit into some bytes, or raise TooExpensive."""
     environments = 8 * int(np.bitwise_count(namings.bits).sum())
-    entries = 8 * len(way.summed) * int(namings.first[-1])
-    threads = (memory - environments) // (environments + entries + way.scratch_bytes)
+    crossing_entries = 8 * len(orientation.summed) * int(namings.first[-1])
+    # Each thread has its own environments, and they are added up in the end.
+    thread_bytes = environments + crossing_entries + orientation.scratch_bytes
+    threads = (memory - environments) // thread_bytes
     if threads < 1:
-        raise too_many()
+        raise too_many_classes()
     return threads
 
 
-def _named(partitions: Ints, kinds: Kinds) -> tuple[Ints, NDArray[Any], Ints]:
-    """Number the namings of entries; return the shares and the partition of every naming, too."""
-    rows = np.column_stack([partitions, kinds.kind]).astype(np.uint64)
-    ids, leaders = group_rows(rows)
-    return ids, kinds.shares[kinds.kind[leaders]], partitions[leaders]
+def _classes_in_box(partitions: Ints, classes: EntryClasses) -> _BoxClasses:
+    """Number the classes of entries in a box, from their partitions there and their slot counts."""
+    rows = np.column_stack([partitions, classes.entry_class]).astype(np.uint64)
+    entry_class, first_entries = number_rows(rows)
+    slot_counts = classes.slot_counts[classes.entry_class[first_entries]]
+    return _BoxClasses(entry_class, slot_counts, partitions[first_entries])
 
 
-def _packed(fits: NDArray[np.uint8], first: Ints, second: Ints) -> Words:
-    """Pack rows and columns of a matrix: column k is bit k % 64 of word k // 64."""
-    octets = np.zeros((len(first), -(-len(second) // 64) * 8), np.uint8)
-    size = max(1, SLICE_BYTES // (1 + len(second)))
-    for start in range(0, len(first), size):
+def _pack_bit_sets(flags: Flags, rows: Ints, columns: Ints) -> Words:
+    """Pack rows and columns of a matrix as bit sets: uint64 (rows, words).
+
+    Column k becomes bit k % 64 of word k // 64.
+    """
+    octets = np.zeros((len(rows), -(-len(columns) // 64) * 8), np.uint8)
+    chunk_size = max(1, SLICE_BYTES // (1 + len(columns)))
+    for start in range(0, len(rows), chunk_size):
         check_cancelled()
-        some = fits[np.ix_(first[start : start + size], second)]
-        packed = np.packbits(some, axis=1, bitorder="little")
-        octets[start : start + size, : packed.shape[1]] = packed
+        chunk = flags[np.ix_(rows[start : start + chunk_size], columns)]
+        packed = np.packbits(chunk, axis=1, bitorder="little")
+        octets[start : start + chunk_size, : packed.shape[1]] = packed
+    # "<u8": the first byte is the lowest one on any machine.
     return octets.view("<u8").astype(np.uint64, copy=False)
 
 
-def _table(columns: list[list[Ints]]) -> Ints:
-    """Put tables of some columns one below the other."""
-    return np.ascontiguousarray(np.concatenate([np.column_stack(each) for each in columns]))
+def _stack_columns(tables: list[list[Ints]]) -> Ints:
+    """Put tables, given as lists of columns, one below the other."""
+    return np.ascontiguousarray(np.concatenate([np.column_stack(columns) for columns in tables]))
 
 
-def _modulo(
+def _sum_modulo(
     join: Join, modulus: int, namings: Namings, boxes: list[list[Box]], threads: int
 ) -> Words:
-    """Sum the shares of leaders of orbits, times the orbits' sizes: uint64 (cells * n)."""
-    way = join.orientation
+    """Sum the shares of representatives, times the sizes of their orbits: uint64 (cells * n)."""
+    orientation = join.orientation
+    assert orientation is not None
+    environments = _sum_environments(orientation, modulus, namings, threads)
     geometry = join.geometry
-    assert way is not None
-    environments = _environments(way, modulus % WORD, namings, threads)
     height = geometry.box_rows
     width = geometry.box_columns
-    n = geometry.n
-    shares = np.zeros((width, height, height, width, n), np.uint64)  # band, row, stack, column
-    factors = [maps.factor for maps in way.summed], [maps.factor for maps in way.crossing]
+    shares = np.zeros((width, height, height, width, geometry.n), np.uint64)
+    """By band, row in the band, stack, column in the stack, and digit."""
+    summed_factors = [line.factor for line in orientation.summed]
+    crossing_factors = [line.factor for line in orientation.crossing]
     start = 0
     for line, row in enumerate(boxes):
         for level, box in enumerate(row):
-            end = start + int(np.bitwise_count(box.bits).sum())
-            others = prod(factors[0][:level] + factors[0][level + 1 :])
-            others *= prod(factors[1][:line] + factors[1][line + 1 :])
-            found = _box_shares(box, environments[start:end], modulus)
-            found = _reduced(found * np.uint64(others % modulus), modulus)
-            if way.bands:
-                shares[way.order[level], :, line] = found
+            end = start + int(np.bitwise_count(box.orthogonal).sum())
+            # Slot counts include the factors of these two lines, but not those of the others.
+            other_factors = prod(summed_factors[:level] + summed_factors[level + 1 :])
+            other_factors *= prod(crossing_factors[:line] + crossing_factors[line + 1 :])
+            box_shares = _sum_box(box, environments[start:end], modulus)
+            box_shares = _reduce(box_shares * np.uint64(other_factors % modulus), modulus)
+            if orientation.bands_are_summed:
+                shares[orientation.order[level], :, line] = box_shares
             else:
-                shares[line, :, way.order[level]] = found.swapaxes(0, 1)
+                shares[line, :, orientation.order[level]] = box_shares.swapaxes(0, 1)
             start = end
     return shares.ravel()
 
 
-def _environments(way: Orientation, modulus: int, namings: Namings, threads: int) -> Words:
-    """Find the environments of all boxes, one after the other."""
-    whole, _ = way.cut(PIECE_STEPS)
-    parts = pieces(range(len(whole.first)), CALLS_PER_THREAD * threads)
-    used = [(way.scratch(), _backward(way, namings)) for _ in range(threads)]
+def _sum_environments(
+    orientation: Orientation, modulus: int, namings: Namings, threads: int
+) -> Words:
+    """Sum the environments of all boxes, one after the other."""
+    branches, _ = orientation.cut(PIECE_STEPS)
+    chunks = pieces(range(len(branches.first)), CALLS_PER_THREAD * threads)
+    scratch = [
+        (orientation.scratch(), _make_backward(orientation, namings)) for _ in range(threads)
+    ]
+    kernel_modulus = np.uint64(modulus % WORD)  # 0 stands for 2^64
 
-    def run(part: range, mine: tuple[JoinScratch, Backward], stop: Ints) -> None:
-        branches = Branches(*(field[part.start : part.stop] for field in whole))
-        scratch, state = mine
-        sweep(way.index, *scratch, branches, namings, state, np.uint64(modulus), stop)
+    def sum_chunk(chunk: range, memory: tuple[JoinScratch, Backward], stop: Ints) -> None:
+        chunk_branches = Branches(*(field[chunk.start : chunk.stop] for field in branches))
+        join_scratch, state = memory
+        sweep(
+            orientation.index, *join_scratch, chunk_branches, namings, state, kernel_modulus, stop
+        )
 
-    spread(run, parts, used)
-    total = used[0][1].environments
-    for _, state in used[1:]:
+    spread(sum_chunk, chunks, scratch)
+    # Without primes the sum wraps around modulo 2^64. Otherwise it stays below 2^31 * threads.
+    total = scratch[0][1].environments
+    for _, state in scratch[1:]:
         total += state.environments
-    return total if modulus == 0 else total % np.uint64(modulus)
+    return _reduce(total, modulus)
 
 
-def _backward(way: Orientation, namings: Namings) -> Backward:
+def _make_backward(orientation: Orientation, namings: Namings) -> Backward:
     """Make the memory in which a thread works."""
-    lines = len(way.crossing)
-    ours = int(namings.places.max())
-    theirs = 64 * int(namings.width[:, -1].max())
+    lines = len(orientation.crossing)
+    max_summed_classes = int(namings.places.max())
+    max_words = int(namings.width[:, -1].max())
+    max_crossing_classes = 64 * max_words
     return Backward(
         environments=np.zeros(int(np.bitwise_count(namings.bits).sum()), np.uint64),
-        above=np.zeros((len(way.summed), int(namings.first[-1])), np.uint64),
-        totals=np.zeros((lines, ours), np.int64),
-        alone=np.zeros((lines, ours), np.uint64),
-        weighted=np.zeros((lines, ours), np.uint64),
-        present=np.zeros((lines, theirs // 64), np.uint64),
-        held=np.zeros((lines, theirs), np.int64),
-        number=np.zeros((lines, theirs), np.uint64),
-        back=np.zeros((lines, theirs), np.uint64),
+        above=np.zeros((len(orientation.summed), int(namings.first[-1])), np.uint64),
+        totals=np.zeros((lines, max_summed_classes), np.int64),
+        alone=np.zeros((lines, max_summed_classes), np.uint64),
+        weighted=np.zeros((lines, max_summed_classes), np.uint64),
+        present=np.zeros((lines, max_words), np.uint64),
+        held=np.zeros((lines, max_crossing_classes), np.int64),
+        number=np.zeros((lines, max_crossing_classes), np.uint64),
+        back=np.zeros((lines, max_crossing_classes), np.uint64),
     )
 
 
-def _box_shares(box: Box, environments: Words, modulus: int) -> Words:
-    """Sum the shares of a box: uint64 (columns of the summed line, of the crossing line, n)."""
-    ours = _words(box.summed, modulus)
-    theirs = _words(box.crossing, modulus)
-    shares = np.zeros((ours.shape[2], theirs.shape[2], ours.shape[1]), np.uint64)
-    # All pairs of a row are looked at together; each word of its bits stands for 64 at most.
-    row_bytes = 64 * box.bits.shape[1] * 32 * shares.shape[0] * shares.shape[1]
-    size = max(1, SLICE_BYTES // row_bytes)
+def _sum_box(box: Box, environments: Words, modulus: int) -> Words:
+    """Sum the shares of a box: uint64 (slots of the summed line, of the crossing line, n).
+
+    ``environments`` has an element for every pair of orthogonal classes, row by row::
+
+        share = sum over pairs of  environment * slot count (summed) * slot count (crossing)
+    """
+    summed = _remainders(box.summed, modulus)
+    crossing = _remainders(box.crossing, modulus)
+    shares = np.zeros((summed.shape[2], crossing.shape[2], summed.shape[1]), np.uint64)
+    # All pairs of a row are processed together: at most 64 for each word of its bit set.
+    row_bytes = 64 * box.orthogonal.shape[1] * 32 * shares.shape[0] * shares.shape[1]
+    chunk_rows = max(1, SLICE_BYTES // row_bytes)
     end = 0
-    for first in range(0, len(ours), size):
-        bits = box.bits[first : first + size].astype("<u8", copy=False).view(np.uint8)
-        row, other = np.nonzero(np.unpackbits(bits, axis=1, bitorder="little"))
-        starts = np.searchsorted(row, np.arange(len(bits)))
+    for first_row in range(0, len(summed), chunk_rows):
+        rows = slice(first_row, first_row + chunk_rows)
+        octets = box.orthogonal[rows].astype("<u8", copy=False).view(np.uint8)
+        # The pairs of these rows, in the order of the environments.
+        row, crossing_class = np.nonzero(np.unpackbits(octets, axis=1, bitorder="little"))
+        row_starts = np.searchsorted(row, np.arange(len(octets)))
         start = end
-        end = end + len(row)
-        for digit in range(ours.shape[1]):
+        end = start + len(row)
+        for digit in range(summed.shape[1]):
             check_cancelled()
-            each = _reduced(environments[start:end, None] * theirs[other, digit], modulus)
-            whole = _reduced(np.add.reduceat(each, starts), modulus)
-            pairs = ours[first : first + size, digit, :, None] * whole[:, None]
-            shares[:, :, digit] += _reduced(pairs, modulus).sum(axis=0)
-            shares[:, :, digit] = _reduced(shares[:, :, digit], modulus)
+            products = environments[start:end, None] * crossing[crossing_class, digit]
+            # Over the crossing classes of each row first, then over the rows.
+            row_sums = np.add.reduceat(_reduce(products, modulus), row_starts)
+            row_sums = _reduce(row_sums, modulus)
+            cell_sums = summed[rows, digit, :, None] * row_sums[:, None]
+            shares[:, :, digit] += _reduce(cell_sums, modulus).sum(axis=0)
+            shares[:, :, digit] = _reduce(shares[:, :, digit], modulus)
     return shares
 
 
-def _words(numbers: NDArray[Any], modulus: int) -> Words:
+def _remainders(numbers: NDArray[Any], modulus: int) -> Words:
     """Take integers modulo a number, as machine words."""
     if numbers.dtype == object:
         return (numbers % modulus).astype(np.uint64)
-    return _reduced(numbers.astype(np.uint64), modulus)
+    return _reduce(numbers.astype(np.uint64), modulus)
 
 
-def _reduced(words: Words, modulus: int) -> Words:
-    """Take words modulo a prime, or leave them modulo 2^64."""
+def _reduce(words: Words, modulus: int) -> Words:
+    """Take words modulo a prime; modulo 2^64 they are left as they are."""
     return words if modulus == WORD else words % np.uint64(modulus)

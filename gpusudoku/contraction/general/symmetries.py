@@ -1,8 +1,9 @@
-"""Symmetries: orbits of entries, of solutions and of shares, and exact means over them.
+"""Symmetries: orbits of entries, of solutions and of shares, and exact means over orbits.
 
-A swap of two digits may leave all lists as they are. Then entries that it takes to each other count
-alike. The lists do not know the names of columns and rows, so such a swap may also exchange these
-names; a ``Symmetry`` has names, and takes solutions to solutions.
+A swap of two digits may leave all lists unchanged. Then entries that the swap takes to each other
+have the same number of solutions. Lists do not distinguish the columns of a box (or its rows), so a
+solution may need a permutation of these, too. A ``Symmetry`` includes it, and takes solutions to
+solutions.
 """
 
 from __future__ import annotations
@@ -14,202 +15,239 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general.maps import Bools, Ints, Maps, by_lowest, group_rows
+from gpusudoku.contraction.general.maps import Bools, EntryList, Ints, number_rows, sort_sets
 from gpusudoku.errors import MismatchError
 from gpusudoku.jobs.cancel import check_cancelled
 
 
-def divide(numbers: NDArray[Any], divisor: int | NDArray[np.object_]) -> NDArray[Any]:
-    """Divide integers by one that divides them all; else a number would be wrong: MismatchError."""
+def divide_exactly(numbers: NDArray[Any], divisor: int | NDArray[np.object_]) -> NDArray[Any]:
+    """Divide integers by a divisor of them all; MismatchError if a remainder is not 0."""
     quotients: NDArray[Any] = numbers // divisor
     if (quotients * divisor != numbers).any():
         raise MismatchError("shares that are no whole numbers: this is a bug")
     return quotients
 
 
-def average(shares: NDArray[np.object_], images: Sequence[NDArray[np.intp]]) -> NDArray[np.object_]:
-    """Spread shares of the leaders of orbits, times the orbits' sizes, over all members.
+def average_over_orbits(
+    shares: NDArray[np.object_], images: Sequence[NDArray[np.intp]]
+) -> NDArray[np.object_]:
+    """Replace each share by the mean of the shares in its orbit.
 
-    Symmetries take all of an orbit to each other, so each share becomes the mean of those that
-    they take it to. ``images`` has for every symmetry the index that each share goes to. A mean
-    that is no whole number raises MismatchError: a share would be wrong.
+    ``shares`` are sums over one representative of each orbit of solutions, times the size of the
+    orbit. Symmetries take the members of an orbit to each other, so the mean over the shares to
+    which they take a share counts every member. ``images`` has, for every symmetry, the index of
+    the image of each share. A mean that is no integer raises MismatchError, as it shows a bug.
     """
     if not images:
         return shares
-    least = least_of_orbits(images)
+    representatives = find_least_members(images)
+    # Add up each orbit at its least member, and give all members the mean.
     sums = np.zeros(len(shares), object)
-    sizes = np.bincount(least, minlength=len(shares))
-    np.add.at(sums, least, shares)
-    return divide(sums[least], sizes[least].astype(object))
+    sizes = np.bincount(representatives, minlength=len(shares))
+    np.add.at(sums, representatives, shares)
+    return divide_exactly(sums[representatives], sizes[representatives].astype(object))
 
 
-def free_swaps(sides: Iterable[Bools]) -> list[tuple[int, int]]:
-    """Find pairs of digits whose swap leaves every list as it is; they generate all such swaps.
+def find_free_swaps(lines_by_kind: Iterable[Bools]) -> list[tuple[int, int]]:
+    """Find pairs of digits whose swap leaves every list unchanged; they generate all such swaps.
 
-    ``sides`` is from ``allowed_columns``, for the stacks and for the bands. A swap may also permute
-    the columns of a stack. Then it takes the maps of the stack to each other up to the names of the
-    columns, and partitions do not have these. Later, both or none of a pair of such maps are ruled
-    out.
+    ``lines_by_kind`` is from ``allowed_columns``, for the stacks and for the bands. A swap may also
+    permute the columns of a stack: then it takes the maps of the stack to each other up to this
+    permutation, which partitions do not show. Entries that are dropped later are dropped together
+    with their images.
     """
-    lines = [line for side in sides for line in side]
-    columns = [_sorted_columns(line) for line in lines]
+    lines = [line for lines in lines_by_kind for line in lines]
+    columns_of_lines = [_sorted_columns(line) for line in lines]
 
-    def free(a: int, b: int) -> bool:
-        for line, before in zip(lines, columns, strict=True):
+    def is_free(a: int, b: int) -> bool:
+        for line, columns in zip(lines, columns_of_lines, strict=True):
             swapped = line.copy()
             swapped[[a, b]] = line[[b, a]]
-            if _sorted_columns(swapped) != before:
+            if _sorted_columns(swapped) != columns:
                 return False
         return True
 
+    # Digits that can be swapped form classes; one digit of each is enough to compare with.
     representatives: list[int] = []
-    found = []
+    swaps = []
     for digit in range(len(lines[0])):
-        for other in representatives:
-            if free(other, digit):
-                found.append((other, digit))
+        for representative in representatives:
+            if is_free(representative, digit):
+                swaps.append((representative, digit))
                 break
         else:
             representatives.append(digit)
-    return found
+    return swaps
 
 
 def _sorted_columns(allowed: Bools) -> list[bytes]:
     """Sort the columns of a stack by the digits they allow."""
-    return sorted(allowed[:, :, c].tobytes() for c in range(allowed.shape[2]))
+    return sorted(allowed[:, :, column].tobytes() for column in range(allowed.shape[2]))
 
 
-def images_of(maps: Maps, swap: tuple[int, int]) -> Ints:
+def find_entry_images(line: EntryList, swap: tuple[int, int]) -> Ints:
     """Find the entry that every entry becomes when two digits are swapped: int64 (entries)."""
     a, b = np.array(swap, np.uint64)
     one = np.uint64(1)
-    columns = []
-    for sets, which in zip(maps.partitions, maps.entries.T, strict=True):
+    partition_images = []
+    for sets, partition in zip(line.partitions, line.entries.T, strict=True):
         differ = (sets >> a ^ sets >> b) & one
-        swapped = sets ^ (differ << a | differ << b)
-        ids, _ = group_rows(np.concatenate([sets, by_lowest(swapped)]))
-        columns.append(ids[len(sets) :][which])
-    entries = np.concatenate([maps.entries, np.column_stack(columns)]).astype(np.uint64)
-    ids, _ = group_rows(entries)
-    return ids[len(maps.entries) :]
+        # Flip both bits of the sets that have exactly one of the two digits.
+        swapped_sets = sets ^ (differ << a | differ << b)
+        # The first rows are distinct, so that they get the numbers 0, 1, .. of the partitions, and
+        # an image gets the number of the partition that it equals. Likewise with entries below.
+        ids, _ = number_rows(np.concatenate([sets, sort_sets(swapped_sets)]))
+        images = ids[len(sets) :]
+        partition_images.append(images[partition])
+    entries = np.concatenate([line.entries, np.column_stack(partition_images)])
+    ids, _ = number_rows(entries.astype(np.uint64))
+    return ids[len(line.entries) :]
 
 
-def moves_of_pairs(first: list[Ints], second: list[Ints]) -> list[Ints]:
-    """Find the images of pairs, numbered row by row, from those of entries, under every swap."""
+def find_pair_images(first_images: list[Ints], second_images: list[Ints]) -> list[Ints]:
+    """Find the images of pairs of entries under every swap, from those of the entries.
+
+    Pair (i, j) has the index i * (number of second entries) + j.
+    """
     return [
-        (one[:, None] * len(other) + other).ravel()
-        for one, other in zip(first, second, strict=True)
+        (first[:, None] * len(second) + second).ravel()
+        for first, second in zip(first_images, second_images, strict=True)
     ]
 
 
-def least_of_orbits(moves: Sequence[Ints]) -> Ints:
-    """Find the least thing in the orbit of each, from the images under moves, all permutations."""
-    labels = np.arange(len(moves[0]))
+def find_least_members(images: Sequence[NDArray[np.intp]]) -> Ints:
+    """Find the least member of the orbit of each item under permutations of all items.
+
+    ``images`` has for every permutation the images of items 0, 1, ..
+    """
+    least = np.arange(len(images[0]))
     changed = True
     while changed:
         changed = False
-        for move in moves:
+        for image in images:
             check_cancelled()
-            lower = np.minimum(labels, labels[move])
-            changed |= bool((lower < labels).any())
-            labels = lower
-    return labels
+            lower = np.minimum(least, least[image])
+            changed |= bool((lower < least).any())
+            least = lower
+    return least
 
 
 class Symmetry(NamedTuple):
-    """A map from solutions to solutions."""
+    """A relabelling of digits with a permutation of cells, which takes solutions to solutions."""
 
     cells: Ints
-    """int64 (cells): the cell to which the digit of every cell goes."""
+    """int64 (cells): the cell to which the digit of every cell moves."""
     digits: Ints
     """int64 (n): the digit that every digit becomes; both count from 0."""
 
 
 class OrbitForest(NamedTuple):
-    """Things that moves take to each other, and the way to each from the first of its orbit."""
+    r"""The orbits of items under moves, each a tree rooted at its representative.
+
+    ::
+
+               representative
+        move 0 /            \ move 2
+            item            item
+                               \ move 1
+                               item
+    """
 
     members: Ints
-    """int64: all things, those of an orbit together, in ascending order; orbits as they are led."""
-    first: Ints
-    """int64 (orbits + 1): where the members of every orbit begin."""
-    before: Ints
-    """int64 (things): the thing that a move takes to this one; a leader is its own."""
+    """int64 (items): all items, orbit after orbit in the order of the representatives. The members
+    of an orbit are in ascending order."""
+    start: Ints
+    """int64 (orbits + 1): where the members of every orbit begin; then their end."""
+    parent: Ints
+    """int64 (items): the item that a move takes to this one; a representative is its own parent."""
     move: Ints
-    """int64 (things): the number of that move; -1 for leaders."""
+    """int64 (items): the number of that move; -1 for representatives."""
 
 
 def symmetry_of(
     swap: tuple[int, int], allowed: tuple[Bools, Bools], geometry: Geometry
 ) -> Symmetry:
-    """Return the symmetry of one of the ``free_swaps``; ``allowed`` is from ``allowed_lines``."""
-    height = geometry.box_rows
-    width = geometry.box_columns
+    """Return the symmetry of a free swap; ``allowed`` is from ``allowed_in_lines``."""
     n = geometry.n
     digits = np.arange(n)
     digits[list(swap)] = swap[::-1]
-    stacks, bands = (
-        np.concatenate([k * line.shape[2] + _names(line, digits) for k, line in enumerate(side)])
-        for side in allowed
-    )
-    assert len(stacks) == len(bands) == n == height * width
+    stacks, bands = allowed
+    columns = _slot_images(stacks, digits)
+    rows = _slot_images(bands, digits)
+    assert len(columns) == len(rows) == n
     row, column = np.divmod(np.arange(geometry.cells), n)
-    return Symmetry(bands[row] * n + stacks[column], digits)
+    return Symmetry(rows[row] * n + columns[column], digits)
 
 
-def _names(line: Bools, digits: Ints) -> Ints:
-    """Map the columns of a line so that they allow a digit's image where they allowed the digit."""
-    before, after = (
-        sorted(range(line.shape[2]), key=lambda c: one[:, :, c].tobytes())
-        for one in (line, line[digits])
-    )
-    names = np.empty(line.shape[2], np.int64)
-    names[before] = after
-    return names
+def _slot_images(lines: Bools, digits: Ints) -> Ints:
+    """Map the columns of all stacks (or the rows of all bands) to their images: int64 (n).
+
+    The image of a column allows the image of a digit exactly if the column allows the digit.
+    """
+    width = lines.shape[3]
+    images = []
+    for number, line in enumerate(lines):
+        line_images = np.empty(width, np.int64)
+        line_images[_order_of_columns(line)] = _order_of_columns(line[digits])
+        images.append(number * width + line_images)
+    return np.concatenate(images)
 
 
-def find_orbits(leaders: Ints, moves: list[Ints], things: int) -> OrbitForest:
-    """Find the orbit of every leader, breadth first, from the images of things under each move."""
-    before, move, leader = (np.full(things, -1) for _ in range(3))
-    before[leaders] = leaders
-    leader[leaders] = np.arange(len(leaders))
-    reached = leaders
-    while len(reached):
-        new = []
-        for number, images in enumerate(moves):
+def _order_of_columns(allowed: Bools) -> list[int]:
+    """Return the order in which ``_sorted_columns`` sorts the columns of a stack."""
+    return sorted(range(allowed.shape[2]), key=lambda column: allowed[:, :, column].tobytes())
+
+
+def find_orbits(representatives: Ints, moves: list[Ints], items: int) -> OrbitForest:
+    """Find the orbit of every representative, breadth first.
+
+    ``moves`` has for every move the images of all items.
+    """
+    parent = np.full(items, -1)
+    move_to = np.full(items, -1)
+    orbit = np.full(items, -1)
+    parent[representatives] = representatives
+    orbit[representatives] = np.arange(len(representatives))
+    frontier = representatives
+    while len(frontier):
+        new_items = []
+        for move, images in enumerate(moves):
             check_cancelled()
-            fresh, place = np.unique(images[reached], return_index=True)
-            unknown = before[fresh] < 0
-            fresh = fresh[unknown]
-            place = place[unknown]
-            before[fresh] = reached[place]
-            move[fresh] = number
-            leader[fresh] = leader[before[fresh]]
-            new.append(fresh)
-        reached = np.concatenate(new) if new else leaders[:0]
-    members = np.argsort(leader, kind="stable")
-    return OrbitForest(
-        members, np.searchsorted(leader[members], np.arange(len(leaders) + 1)), before, move
-    )
+            reached, place = np.unique(images[frontier], return_index=True)
+            is_new = parent[reached] < 0
+            reached = reached[is_new]
+            parent[reached] = frontier[place[is_new]]
+            move_to[reached] = move
+            orbit[reached] = orbit[parent[reached]]
+            new_items.append(reached)
+        frontier = np.concatenate(new_items) if new_items else representatives[:0]
+    members = np.argsort(orbit, kind="stable")
+    start = np.searchsorted(orbit[members], np.arange(len(representatives) + 1))
+    return OrbitForest(members, start, parent, move_to)
 
 
 def move_grids(
-    grids: NDArray[np.uint8], things: Ints, orbits: OrbitForest, symmetries: list[Symmetry]
+    grids: NDArray[np.uint8], items: Ints, orbits: OrbitForest, symmetries: list[Symmetry]
 ) -> None:
-    """Take solutions of leaders, in place, to ``things`` of their orbits; digits are from 0 on."""
-    ways = []
-    at = things
-    while (orbits.move[at] >= 0).any():
-        ways.append(orbits.move[at])
-        at = orbits.before[at]
-    for way in reversed(ways):
-        for number in np.unique(way[way >= 0]).tolist():
-            rows = np.flatnonzero(way == number)
-            symmetry = symmetries[number]
+    """Take solutions of representatives, in place, to those of ``items`` of their orbits.
+
+    Digits are from 0 on.
+    """
+    # The way up from the items to the representatives; it is walked back down with the grids.
+    steps = []
+    item = items
+    while (orbits.move[item] >= 0).any():
+        steps.append(orbits.move[item])
+        item = orbits.parent[item]
+    for moves in reversed(steps):
+        for move in np.unique(moves[moves >= 0]).tolist():
+            rows = np.flatnonzero(moves == move)
+            symmetry = symmetries[move]
             grids[rows[:, None], symmetry.cells] = symmetry.digits[grids[rows]]
 
 
 def average_shares(shares: NDArray[np.object_], symmetries: list[Symmetry]) -> NDArray[np.object_]:
-    """Take the means of shares, object (cells, n), over orbits; see ``average``."""
+    """Take the means of shares, object (cells, n), over orbits; see ``average_over_orbits``."""
     cells, n = shares.shape
-    images = [(each.cells[:, None] * n + each.digits).ravel() for each in symmetries]
-    return average(shares.ravel(), images).reshape(cells, n)
+    images = [(symmetry.cells[:, None] * n + symmetry.digits).ravel() for symmetry in symmetries]
+    return average_over_orbits(shares.ravel(), images).reshape(cells, n)

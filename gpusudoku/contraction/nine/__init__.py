@@ -1,5 +1,6 @@
-"""The contraction of 9x9 boards: ``sum`` of one by many threads or a GPU, ``batch`` of many.
+"""The contraction of 9x9 boards.
 
-``order`` has the solutions by number, ``shares`` counts those of every candidate. The loops are in
+``sum`` counts one board on many threads or on a GPU, ``batch`` counts many boards. ``order`` finds
+solutions by number, and ``shares`` counts the solutions of every candidate. The loops are in
 ``kernels/contraction/nine``.
 """

@@ -16,51 +16,62 @@ from gpusudoku.kernels.contraction.nine.pair_sums import HIGH, LOW, Slabs, make_
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
-TASK_BOARDS = 8
-"""Boards that a thread takes at a time, at most."""
-TASKS_PER_THREAD = 4
-"""Tasks for each thread, at least, so that all threads end together."""
+MAX_CHUNK_BOARDS = 8
+"""The largest number of boards that a thread takes at a time."""
+CHUNKS_PER_THREAD = 4
+"""The number of chunks for each thread, so that all threads finish at about the same time."""
 CHEAP_SECONDS = 0.005
-"""Boards that cost no more are counted by one call of the compiled code, others by a call each."""
+"""Boards that cost at most this are counted together, by one call of the compiled code. More
+expensive ones take a call each, so that an interrupt waits for one board only."""
 EXPENSIVE_SECONDS = 0.05
 """A board that costs more than this is left out."""
 
 
 def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int], list[int]]:
-    """Return the counts of 9x9 boards, and the indices of those left out as too expensive."""
-    live = Frontier.of(boards).simplified(SearchSettings())
-    candidates = live.candidates
+    """Count the cheap boards of a batch of 9x9 boards.
+
+    Returns the counts of all boards, and the indices of the boards that were left out because they
+    are too expensive. The counts of these are 0.
+    """
+    simplified = Frontier.of(boards).simplified(SearchSettings())
+    candidates = simplified.candidates
     threads = max(1, min(threads, memory // (WORKSPACE_BYTES + SLABS_BYTES)))
     scratch = [(make_workspace(), make_slabs(wide=False)) for _ in range(threads)]
-    size = min(TASK_BOARDS, -(-len(live) // (TASKS_PER_THREAD * threads)) or 1)
-    some = [candidates[start : start + size] for start in range(0, len(live), size)]
+    # Chunks are small if there are few boards, so that no thread is idle early.
+    even_size = -(-len(candidates) // (CHUNKS_PER_THREAD * threads))
+    size = min(MAX_CHUNK_BOARDS, even_size or 1)
+    chunks = [candidates[start : start + size] for start in range(0, len(candidates), size)]
     ready(stages().of_many_boards())
-    rows = [row for found in spread(_count_cheap, some, scratch) for row in found.tolist()]
+    rows = [row for results in spread(_count_chunk, chunks, scratch) for row in results.tolist()]
+
+    # Boards that singles show to have no solution have no row, and count 0.
     counts = [0] * len(boards)
-    left = []
-    for root, row in zip(live.roots.tolist(), rows, strict=True):
+    expensive = []
+    for board, row in zip(simplified.roots.tolist(), rows, strict=True):
         if row[STATUS] == LEFT:
-            left.append(root)
+            expensive.append(board)
         else:
-            counts[root] = ((row[HIGH] << 32) + row[LOW]) * row[FACTOR]
-    return counts, left
+            counts[board] = ((row[HIGH] << 32) + row[LOW]) * row[FACTOR]
+    return counts, expensive
 
 
-def _count_cheap(
+def _count_chunk(
     candidates: NDArray[np.uint64], scratch: tuple[Workspace, Slabs], stop: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Count boards that are not too expensive: int64 (B, RESULTS)."""
+    """Count the boards of a chunk, unless they are too expensive: int64 (B, RESULTS)."""
     work, slabs = scratch
 
-    def count(some: NDArray[np.uint64], seconds: float) -> NDArray[np.int64]:
-        results = np.empty((len(some), RESULTS), np.int64)
+    def count(boards: NDArray[np.uint64], max_seconds: float) -> NDArray[np.int64]:
+        results = np.empty((len(boards), RESULTS), np.int64)
+        max_nanoseconds = max_seconds * 1e9
         stages().count_boards(
-            some, seconds * 1e9, tables(), work, stop, slabs, stages().addresses, results
+            boards, max_nanoseconds, tables(), work, stop, slabs, stages().addresses, results
         )
         return results
 
     results = count(candidates, CHEAP_SECONDS)
-    for left in np.flatnonzero(results[:, STATUS] == LEFT).tolist():
+    # Boards that are too expensive for the common call get a call of their own.
+    for index in np.flatnonzero(results[:, STATUS] == LEFT).tolist():
         check_cancelled()
-        results[left] = count(candidates[left : left + 1], EXPENSIVE_SECONDS)[0]
+        results[index] = count(candidates[index : index + 1], EXPENSIVE_SECONDS)[0]
     return results

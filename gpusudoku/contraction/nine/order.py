@@ -1,8 +1,8 @@
-"""The solutions of a 9x9 board in contraction order: some by number, or all. Special to 3x3 boxes.
+"""The solutions of a 9x9 board in contraction order: by rank, or all. Special to 3x3 boxes.
 
 ``kernels/contraction/nine/order.py`` defines the contraction order, which depends on the board
-alone. All solutions are products of words. A thread writes them from *strips*, rows of cells that
-hold the digits of one crossing line.
+alone. ``NineOrder`` finds solutions by their ranks. ``Products`` writes all solutions, as products
+of maps; a thread writes them from *strips*, rows of cells with the digits of one crossing line.
 """
 
 from __future__ import annotations
@@ -27,42 +27,45 @@ from gpusudoku.kernels.contraction.nine.strips import CELLS, Boxes, Known, Strip
 from gpusudoku.kernels.contraction.nine.writing import SPARE
 
 CALLS_PER_THREAD = 8
-"""Calls into which work is cut for each thread, at least, so that all threads end together."""
-SOON_SECONDS = 0.01
-"""Work that takes no longer than this is done by the caller's thread; an interrupt waits."""
-PLACES = 1 << 14
-"""Numbers that are located at a time, as an interrupt waits for them."""
-CALL_NUMBERS = 512
-"""Numbers that are worth a call on another thread."""
-KEPT_PAIRS = 8
-"""The sums of pairs are kept if there are no more of them: the empty board has five. A pair takes
-some 5 MB of memory, and a fiftieth of a second to be summed."""
-KEPT_SECONDS = 4e-6
-KEPT_NUMBERS = 1 << 14
-"""The time that a number takes then, and the numbers that are worth a call: more at once are
-cheaper, as they share what the caches hold."""
-BLOCK = 1 << 15
-"""Solutions in a block: 2.7 MB of text. Larger ones do not stay in a cache until they are read."""
-FIRST_PLACES = 16
-MAX_PLACES = 1 << 10
-"""Blocks located at once, at first and at most: those of one pair take about as long as one."""
+"""The number of calls for each thread, so that all threads finish at about the same time."""
+INLINE_SECONDS = 0.01
+"""Work that takes at most this long is done by the caller's thread; an interrupt waits for it."""
+LOCATED_RANKS = 1 << 14
+"""The number of ranks that are located at a time, as an interrupt waits for them."""
+CALL_RANKS = 512
+"""The smallest number of ranks that is worth a call on another thread."""
+MAX_KEPT_PAIRS = 8
+"""The sums of pairs are kept if there are at most this many: the empty board has five. A pair takes
+about 5 MB of memory, and a fiftieth of a second to sum."""
+KEPT_RANK_SECONDS = 4e-6
+"""The time that a rank takes if the sums of its pair are kept."""
+KEPT_CALL_RANKS = 1 << 14
+"""The smallest number of such ranks that is worth a call. Long calls are cheaper, as the ranks of a
+call share the contents of the caches."""
+BLOCK_SOLUTIONS = 1 << 15
+"""The number of solutions in a block: 2.7 MB of text. Larger blocks do not stay in a cache until
+they are read."""
+FIRST_LOCATED_BLOCKS = 16
+MAX_LOCATED_BLOCKS = 1 << 10
+"""The number of blocks located together, at first and at most. Blocks of the same pair take about
+as long as one."""
 
 
-class PairPlaces(NamedTuple):
-    """The places of some solutions in the order; all three are int64 arrays, or integers."""
+class RankLocations(NamedTuple):
+    """Where solutions are in the order; all three are int64 arrays, or integers."""
 
     orbit: Any
-    """The index in ``Orbits.pairs`` of the pair that leads the orbit."""
+    """The index of the orbit, and of its representative in ``Orbits.pairs``."""
     position: Any
     """The position of the pair in ``Orbits.members``."""
-    number: Any
-    """The solutions of the pair that come before."""
+    rank: Any
+    """The rank of the solution among those of the pair."""
 
 
 class NineOrder:
-    """All solutions of a board, in the contraction order, whatever the number of threads.
+    """All solutions of a board in contraction order; independent of the number of threads.
 
-    For other arguments see ``Nine``. If it is not symmetric, it is another order.
+    For other arguments see ``Nine``. Without ``symmetric`` the order is a different one.
     """
 
     def __init__(
@@ -75,172 +78,223 @@ class NineOrder:
     ) -> None:
         ready([*stages().of_one_board(), *stages().of_contraction_order()])
         self.threads = threads
-        self.nine = nine = Nine(candidates, symmetric=symmetric, wide=wide)
-        self.words, self.fitting = Words(), Fitting()
+        self.contraction = Nine(candidates, symmetric=symmetric, wide=wide)
+        self.maps = Words()
+        self.orthogonal_entries = Fitting()
         self.relabelling = Relabelling()
-        nine.prepare(threads)
-        self._scratch: SimpleQueue[Slabs] = SimpleQueue()
-        self._summed: dict[int, Slabs] = {}
-        """The sums of pairs that are kept, by the index in ``Orbits.pairs``."""
-        results = self._sum_pairs()
-        orbits = nine.workspace.orbits
-        self._first = orbits.first[: nine.pairs + 1].astype(np.int64)
-        solutions = [result * nine.factor for result in results.tolist()]
-        sizes = np.diff(self._first).tolist()
-        totals = (size * each for size, each in zip(sizes, solutions, strict=True))
-        starts = [*accumulate(totals, initial=0)]
-        self.count: int = starts[-1]
+        self._free_slabs: SimpleQueue[Slabs] = SimpleQueue()
+        self._kept_sums: dict[int, Slabs] = {}
+        """The sums of pairs that are kept, by the index of the orbit."""
+
+        self.contraction.prepare(threads)
+        # Solutions of pairs and orbits, accumulated, give the first rank of every orbit.
+        pair_sums = self._sum_pairs()
+        orbits = self.contraction.workspace.orbits
+        self._first_positions = orbits.first[: self.contraction.pairs + 1].astype(np.int64)
+        """The position of the representative of every orbit; then the end."""
+        pair_solutions = [pair_sum * self.contraction.factor for pair_sum in pair_sums.tolist()]
+        orbit_sizes = np.diff(self._first_positions).tolist()
+        orbit_solutions = (
+            size * solutions for size, solutions in zip(orbit_sizes, pair_solutions, strict=True)
+        )
+        first_ranks = [*accumulate(orbit_solutions, initial=0)]
+        self.count: int = first_ranks[-1]
         """The number of solutions."""
         self._dtype = np.dtype(np.int64 if self.count < 1 << 63 else object)
-        self._starts = np.array(starts, self._dtype)
-        self._solutions = np.array(solutions, self._dtype)
-        if self.count:  # make the lists that lead from cells to grids
-            work = nine.workspace
-            stages().list_words(tables(), work.scratch, work.lists, self.words)
-            stages().mark_fitting(tables(), work.lists, work.numbering, work.roles, self.fitting)
-            members = int(self._first[-1])
-            stages().relabel(members, tables(), work.symmetries, work.orbits, self.relabelling)
+        """The type of ranks: Python's integers where 64 bits do not suffice."""
+        self._first_ranks = np.array(first_ranks, self._dtype)
+        """The rank of the first solution of every orbit; then the number of solutions."""
+        self._pair_solutions = np.array(pair_solutions, self._dtype)
+        """The number of solutions of each pair of every orbit."""
+        if self.count:
+            self._list_maps()
+
+    def _list_maps(self) -> None:
+        """Write the arrays that lead from triples to grids."""
+        work = self.contraction.workspace
+        stages().list_words(tables(), work.scratch, work.lists, self.maps)
+        stages().mark_fitting(
+            tables(), work.lists, work.numbering, work.roles, self.orthogonal_entries
+        )
+        members = int(self._first_positions[-1])
+        stages().relabel(members, tables(), work.symmetries, work.orbits, self.relabelling)
 
     def _sum_pairs(self) -> NDArray[np.int64]:
-        """Sum every pair in ``Orbits.pairs``: its solutions, but for the divisors."""
-        results = np.zeros(self.nine.pairs, np.int64)
+        """Sum the representative of every orbit: its number of solutions, up to the divisors."""
+        contraction = self.contraction
+        sums = np.zeros(contraction.pairs, np.int64)
 
-        def run(tasks: range, _: None, stop: NDArray[np.int64]) -> None:
-            first, last = self.nine.pairs_of(tasks)
-            with self._slabs() as slabs:
-                self.nine.sum(tasks, slabs, stop)
-                results[first:last] = slabs.results[first:last]
+        def sum_tasks(tasks: range, _: None, stop: NDArray[np.int64]) -> None:
+            pairs = contraction.pairs_of(tasks)
+            with self._borrowed_slabs() as slabs:
+                contraction.sum(tasks, slabs, stop)
+                sums[pairs.start : pairs.stop] = slabs.results[pairs.start : pairs.stop]
 
-        parts = pieces(range(self.nine.tasks), CALLS_PER_THREAD * self.threads)
-        spread(run, parts, [None] * self.threads)
-        return results
+        chunks = pieces(range(contraction.tasks), CALLS_PER_THREAD * self.threads)
+        spread(sum_tasks, chunks, [None] * self.threads)
+        return sums
 
     @contextmanager
-    def _slabs(self) -> Iterator[Slabs]:
-        """Lend a thread memory: made if all are in use, or an interrupt lost one."""
+    def _borrowed_slabs(self) -> Iterator[Slabs]:
+        """Lend a thread its memory; it is made if none is free, also after an interrupt."""
         try:
-            slabs = self._scratch.get_nowait()
+            slabs = self._free_slabs.get_nowait()
         except Empty:
-            slabs = self.nine.scratch()
+            slabs = self.contraction.scratch()
         try:
             yield slabs
         finally:
-            self._scratch.put(slabs)
+            self._free_slabs.put(slabs)
 
-    def locate(self, numbers: Sequence[int] | NDArray[Any]) -> PairPlaces:
-        """Find the places of solutions by numbers in any order; IndexError if there is none."""
-        if len(numbers) > PLACES:
-            parts = (numbers[at : at + PLACES] for at in range(0, len(numbers), PLACES))
-            return PairPlaces(*map(np.concatenate, zip(*map(self.locate, parts), strict=True)))
-        check_cancelled()
-        if not (isinstance(numbers, np.ndarray) and numbers.dtype == np.int64 == self._dtype):
-            numbers = np.array(numbers, object)
-        for number in (numbers.min(), numbers.max()) if len(numbers) else ():
-            if not 0 <= number < self.count:
-                raise IndexError(
-                    f"there is no solution {number}: there are {self.count}, from 0 on"
-                )
-        given = numbers.astype(self._dtype, copy=False)
-        orbit = np.searchsorted(self._starts, given, side="right") - 1
-        before = given - self._starts[orbit]
-        solutions = self._solutions[orbit]
-        member = (before // solutions).astype(np.int64)
-        return PairPlaces(orbit, self._first[orbit] + member, (before % solutions).astype(np.int64))
-
-    def at(self, numbers: Sequence[int] | NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the solutions with these numbers: uint8 (numbers, 81); see ``locate``.
-
-        Numbers of one pair are best given together: the pair is summed again for each call, unless
-        the board has no more than KEPT_PAIRS.
-        """
-        place = self.locate(numbers)
-        grids = np.empty((len(place.orbit), 81), np.uint8)
-        order = np.argsort(place.orbit, kind="stable")
-        work = self.nine.workspace
-
-        def run(part: range, _: None, stop: NDArray[np.int64]) -> None:
-            rows = order[part.start : part.stop]
-            cells = self.cells(place.orbit[rows], place.number[rows], stop)
-            if stop[0]:
-                return
-            chosen = np.empty((len(rows), 6), np.int32)
-            stages().choose_words(
-                cells, work.lists, work.roles, work.operands, work.tensors,
-                self.words, self.fitting, chosen,
-            )  # fmt: skip
-            positions = place.position[rows]
-            stages().write_grids(
-                chosen, positions, rows, tables(), self.words, self.relabelling, grids
+    def locate(self, ranks: Sequence[int] | NDArray[Any]) -> RankLocations:
+        """Locate solutions by their ranks, in any order; IndexError if a rank does not exist."""
+        if len(ranks) > LOCATED_RANKS:
+            chunks = (
+                ranks[start : start + LOCATED_RANKS]
+                for start in range(0, len(ranks), LOCATED_RANKS)
             )
+            fields = zip(*map(self.locate, chunks), strict=True)
+            return RankLocations(*map(np.concatenate, fields))
+        check_cancelled()
+        # The bounds are checked before the conversion, as a rank may not fit into 64 bits.
+        if not (isinstance(ranks, np.ndarray) and ranks.dtype == np.int64 == self._dtype):
+            ranks = np.array(ranks, object)
+        for rank in (ranks.min(), ranks.max()) if len(ranks) else ():
+            if not 0 <= rank < self.count:
+                raise IndexError(
+                    f"there is no solution {rank}: there are {self.count}, numbered from 0"
+                )
+        ranks = ranks.astype(self._dtype, copy=False)
+        orbit = np.searchsorted(self._first_ranks, ranks, side="right") - 1
+        rank_in_orbit = ranks - self._first_ranks[orbit]
+        solutions = self._pair_solutions[orbit]
+        member = (rank_in_orbit // solutions).astype(np.int64)
+        return RankLocations(
+            orbit=orbit,
+            position=self._first_positions[orbit] + member,
+            rank=(rank_in_orbit % solutions).astype(np.int64),
+        )
 
-        kept = self._summed.keys() >= {*np.unique(place.orbit).tolist()}
-        seconds = KEPT_SECONDS if kept else self.nine.seconds / max(1, self.nine.pairs)
-        calls = -(-len(order) // (KEPT_NUMBERS if kept else CALL_NUMBERS))
-        parts = pieces(range(len(order)), min(CALLS_PER_THREAD * self.threads, calls))
-        if len(parts) < 2 and seconds * len(order) < SOON_SECONDS:
-            check_cancelled()
-            for part in parts:
-                run(part, None, np.zeros(1, np.int64))
+    def at(self, ranks: Sequence[int] | NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the solutions with some ranks: uint8 (ranks, 81); see ``locate``.
+
+        Pass the ranks of one pair together: each call sums the pair again, unless the board has at
+        most MAX_KEPT_PAIRS.
+        """
+        locations = self.locate(ranks)
+        grids = np.empty((len(locations.orbit), 81), np.uint8)
+        # The ranks of an orbit come together, as each call sums the pair of each of its orbits.
+        order = np.argsort(locations.orbit, kind="stable")
+
+        def write_chunk(chunk: range, _: None, stop: NDArray[np.int64]) -> None:
+            self._write_grids(locations, order[chunk.start : chunk.stop], grids, stop)
+
+        are_kept = self._kept_sums.keys() >= {*np.unique(locations.orbit).tolist()}
+        if are_kept:
+            rank_seconds = KEPT_RANK_SECONDS
+            call_ranks = KEPT_CALL_RANKS
         else:
-            spread(run, parts, [None] * self.threads)
+            rank_seconds = self.contraction.seconds / max(1, self.contraction.pairs)
+            call_ranks = CALL_RANKS
+        # Starting threads takes longer than a little work, which is done here instead.
+        calls = -(-len(order) // call_ranks)
+        chunks = pieces(range(len(order)), min(CALLS_PER_THREAD * self.threads, calls))
+        if len(chunks) < 2 and rank_seconds * len(order) < INLINE_SECONDS:
+            check_cancelled()
+            for chunk in chunks:
+                write_chunk(chunk, None, np.zeros(1, np.int64))
+        else:
+            spread(write_chunk, chunks, [None] * self.threads)
         return grids
 
-    def cells(
-        self, orbits: NDArray[np.int64], numbers: NDArray[np.int64], stop: NDArray[np.int64]
+    def _write_grids(
+        self,
+        locations: RankLocations,
+        rows: NDArray[np.int64],
+        grids: NDArray[np.uint8],
+        stop: NDArray[np.int64],
+    ) -> None:
+        """Write the solutions of some rows of ``grids``, which are sorted by orbits."""
+        triples = self.triples(locations.orbit[rows], locations.rank[rows], stop)
+        if stop[0]:
+            return
+        work = self.contraction.workspace
+        maps = np.empty((len(rows), 6), np.int32)
+        stages().choose_words(
+            triples, work.lists, work.roles, work.operands, work.tensors,
+            self.maps, self.orthogonal_entries, maps,
+        )  # fmt: skip
+        positions = locations.position[rows]
+        stages().write_grids(maps, positions, rows, tables(), self.maps, self.relabelling, grids)
+
+    def triples(
+        self, orbits: NDArray[np.int64], ranks: NDArray[np.int64], stop: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Find the cells of solutions of least pairs.
+        """Find the entries of A, B and C of solutions of representatives.
 
-        ``orbits``, in ascending order, and ``numbers`` are as in ``PairPlaces``. Returns int64
-        (solutions, 4): the entries of A, B and C in ``Operands``, and the number of solutions of
-        the cell that come before. It means nothing once ``stop[0]`` is not 0.
+        ``orbits``, in ascending order, and ``ranks`` are as in ``RankLocations``. Returns int64
+        (solutions, 4): the entries of A, B and C in ``Operands``, and the rank of the solution
+        among those of this triple. The result is meaningless once ``stop[0]`` is not 0.
         """
-        factor = self.nine.factor
-        chosen, start = np.unique(orbits, return_index=True)
-        ends = np.append(start, len(orbits))
-        parts = numbers // factor
-        cells = np.zeros((len(orbits), 4), np.int64)
-        if self.nine.pairs > KEPT_PAIRS:
-            with self._slabs() as slabs:
-                self._find(chosen, ends, parts, stop, slabs, cells)
+        factor = self.contraction.factor
+        # Where the ranks of each orbit begin, as the kernel takes them orbit by orbit.
+        unique_orbits, orbit_starts = np.unique(orbits, return_index=True)
+        starts = np.append(orbit_starts, len(orbits))
+        # The kernel works with sums from which the divisors of the lists are taken out.
+        reduced_ranks = ranks // factor
+        triples = np.zeros((len(orbits), 4), np.int64)
+        if self.contraction.pairs > MAX_KEPT_PAIRS:
+            with self._borrowed_slabs() as slabs:
+                self._find_triples(unique_orbits, starts, reduced_ranks, stop, slabs, triples)
         else:
-            for orbit, first, last in zip(chosen.tolist(), ends[:-1], ends[1:], strict=True):
-                slabs = self._sums(orbit, stop)
-                within = np.array([0, last - first])
-                some = parts[first:last]
-                self._find([orbit], within, some, stop, slabs, cells[first:last], summed=True)
-        cells[:, REMAINDER] = cells[:, REMAINDER] * factor + numbers % factor
-        return cells
+            for orbit, start, end in zip(
+                unique_orbits.tolist(), starts[:-1], starts[1:], strict=True
+            ):
+                slabs = self._sums_of(orbit, stop)
+                self._find_triples(
+                    [orbit], np.array([0, end - start]), reduced_ranks[start:end],
+                    stop, slabs, triples[start:end], summed=True,
+                )  # fmt: skip
+        triples[:, REMAINDER] = triples[:, REMAINDER] * factor + ranks % factor
+        return triples
 
-    def _sums(self, orbit: int, stop: NDArray[np.int64]) -> Slabs:
-        """Return the sums of a pair, which are kept; they mean nothing once ``stop[0]`` is not 0.
+    def _sums_of(self, orbit: int, stop: NDArray[np.int64]) -> Slabs:
+        """Return the kept sums of a pair; they are meaningless once ``stop[0]`` is not 0.
 
-        Threads that want them at the same time all make them: it is done soon.
+        Threads that need the same sums at the same time may each make them, which takes little time
+        and no lock.
         """
-        if orbit not in self._summed:
-            slabs = self.nine.scratch()
-            nothing = np.zeros(2, np.int64)
-            self._find([orbit], nothing, nothing[:0], stop, slabs, np.empty((0, 4), np.int64))
+        if orbit not in self._kept_sums:
+            slabs = self.contraction.scratch()
+            no_ranks = np.zeros(0, np.int64)
+            no_triples = np.empty((0, 4), np.int64)
+            starts = np.zeros(2, np.int64)
+            self._find_triples([orbit], starts, no_ranks, stop, slabs, no_triples)
+            # Sums that were stopped half-way must not be kept.
             if stop[0]:
                 return slabs
-            self._summed.setdefault(orbit, slabs)
-        return self._summed[orbit]
+            self._kept_sums.setdefault(orbit, slabs)
+        return self._kept_sums[orbit]
 
-    def _find(
+    def _find_triples(
         self,
         orbits: Sequence[int] | NDArray[np.int64],
-        ends: NDArray[np.int64],
-        numbers: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        ranks: NDArray[np.int64],
         stop: NDArray[np.int64],
         slabs: Slabs,
-        cells: NDArray[np.int64],
+        triples: NDArray[np.int64],
         *,
         summed: bool = False,
     ) -> None:
-        """Call ``find_cells``; ``ends`` are where numbers of pairs begin, then where they end."""
-        work = self.nine.workspace
-        asked = Asked(work.orbits.pairs[orbits], ends, numbers)
-        find = stages().find_wide if self.nine.wide else stages().find_narrow
-        find(summed, asked, work.roles, work.operands, work.tensors, stop, slabs, cells)
+        """Call the kernel; ``starts`` says where the ranks of each orbit begin, then their end.
+
+        With ``summed`` the slabs already hold the sums of the only orbit.
+        """
+        work = self.contraction.workspace
+        pair_ranks = Asked(work.orbits.pairs[orbits], starts, ranks)
+        find = stages().find_wide if self.contraction.wide else stages().find_narrow
+        find(summed, pair_ranks, work.roles, work.operands, work.tensors, stop, slabs, triples)
 
 
 class Products:
@@ -248,78 +302,88 @@ class Products:
 
     def __init__(self, order: NineOrder) -> None:
         ready(stages().of_products())
-        self._order, boxes = order, Boxes()
-        work = order.nine.workspace
+        self._order = order
+        work = order.contraction.workspace
+        boxes = Boxes()
         if order.count:
-            stages().write_boxes(tables(), work.lists, work.roles, order.words, boxes)
-        self._known = Known(
+            stages().write_boxes(tables(), work.lists, work.roles, order.maps, boxes)
+        self._board = Known(
             lists=work.lists,
             roles=work.roles,
             tensors=work.tensors,
             operands=work.operands,
             orbits=work.orbits,
-            words=order.words,
-            fitting=order.fitting,
+            words=order.maps,
+            fitting=order.orthogonal_entries,
             relabelling=order.relabelling,
             boxes=boxes,
         )
 
     def rows(
         self,
-        first: int = 0,
-        last: int | None = None,
+        start: int = 0,
+        stop: int | None = None,
         *,
         text: bool = False,
         threads: int | None = None,
     ) -> Generator[NDArray[np.uint8], None, None]:
-        """Yield the solutions from number ``first`` to before ``last``, by default all, in blocks.
+        """Yield the solutions with ranks ``start`` to ``stop`` - 1, by default all, in blocks.
 
-        Blocks are uint8 (k, 81), digits from 1 on; or with ``text`` lines, uint8 (k, 82). Each is
-        an array of its own, contiguous, with BLOCK rows, but for the last. A few for each thread
-        are in memory at a time. ``threads`` include the caller's; by default they are as many as
-        the order has. Closing the generator stops them.
+        A block is uint8 (k, 81), with digits from 1 on, or with ``text`` lines, uint8 (k, 82). Each
+        block is a new contiguous array of BLOCK_SOLUTIONS rows; the last one may be shorter. A few
+        blocks for each thread are in memory at a time. ``threads`` includes the caller's thread and
+        defaults to the number of threads of the order. Closing the generator stops the threads.
+        IndexError is raised at once if a rank does not exist.
         """
-        end = self._order.count if last is None else last
-        if not 0 <= first <= end <= self._order.count:
+        # Checked here and not in the generator, so that the caller gets the error at once.
+        if stop is None:
+            stop = self._order.count
+        if not 0 <= start <= stop <= self._order.count:
             raise IndexError(f"there are {self._order.count} solutions")
-        return self._blocks(range(first, end), text, threads or self._order.threads)
+        return self._blocks(range(start, stop), text, threads or self._order.threads)
 
     def _blocks(
-        self, numbers: range, text: bool, threads: int
+        self, ranks: range, text: bool, threads: int
     ) -> Generator[NDArray[np.uint8], None, None]:
-        """Write solutions, in their order."""
-        width = CELLS + text
-        scratch: SimpleQueue[Strips] = SimpleQueue()
+        """Write the solutions with consecutive ranks."""
+        row_bytes = CELLS + text  # a line of text has a line feed
+        free_strips: SimpleQueue[Strips] = SimpleQueue()
         for _ in range(threads):
-            scratch.put(make_strips(text))
+            free_strips.put(make_strips(text))
 
-        def write(start: tuple[NDArray[np.int64], int]) -> NDArray[np.uint8]:
-            cursor, solutions = start
-            out = np.empty(solutions * width + SPARE, np.uint8)
-            strips = scratch.get()
+        def write_block(block: tuple[NDArray[np.int64], int]) -> NDArray[np.uint8]:
+            cursor, solutions = block
+            # The kernel writes whole vectors, some bytes past the end of the last solution.
+            out = np.empty(solutions * row_bytes + SPARE, np.uint8)
+            strips = free_strips.get()
             try:
-                stages().write_solutions(cursor, solutions, self._known, strips, out)
+                stages().write_solutions(cursor, solutions, self._board, strips, out)
             finally:
-                scratch.put(strips)
-            return out[: solutions * width].reshape(-1, width)
+                free_strips.put(strips)
+            return out[: solutions * row_bytes].reshape(-1, row_bytes)
 
-        with closing(ordered_map(self._starts(numbers), write, threads)) as blocks:
-            for done in blocks:
-                assert done.result is not None
-                yield done.result
+        with closing(ordered_map(self._cursors(ranks), write_block, threads)) as blocks:
+            for block in blocks:
+                assert block.result is not None
+                yield block.result
 
-    def _starts(self, numbers: range) -> Iterator[tuple[NDArray[np.int64], int]]:
-        """Yield the cursor for ``write_solutions``, int64 (6), and the length of every block."""
+    def _cursors(self, ranks: range) -> Iterator[tuple[NDArray[np.int64], int]]:
+        """Yield the cursor of every block, and its number of solutions.
 
-        def find(place: PairPlaces, _: None, stop: NDArray[np.int64]) -> NDArray[np.int64]:
-            return self._order.cells(place.orbit, place.number, stop)
+        A cursor is what ``write_solutions`` starts from: int64 (6), a triple, the rank within it,
+        the orbit and the position of the pair.
+        """
 
-        starts = iter(numbers[::BLOCK])
-        many = FIRST_PLACES
-        while some := [*islice(starts, many)]:
-            place = self._order.locate(some)
-            [cells] = spread(find, [place], [None])
-            cursors = np.column_stack([cells, place.orbit, place.position])
-            for start, cursor in zip(some, cursors, strict=True):
-                yield cursor, min(BLOCK, numbers.stop - start)
-            many = min(2 * many, MAX_PLACES)
+        def find(locations: RankLocations, _: None, stop: NDArray[np.int64]) -> NDArray[np.int64]:
+            return self._order.triples(locations.orbit, locations.rank, stop)
+
+        block_starts = iter(ranks[::BLOCK_SOLUTIONS])
+        located_blocks = FIRST_LOCATED_BLOCKS  # few at first, so that the first block comes soon
+        while starts := [*islice(block_starts, located_blocks)]:
+            locations = self._order.locate(starts)
+            # On another thread, so that this one stays free for signals.
+            [triples] = spread(find, [locations], [None])
+            cursors = np.column_stack([triples, locations.orbit, locations.position])
+            for start, cursor in zip(starts, cursors, strict=True):
+                yield cursor, min(BLOCK_SOLUTIONS, ranks.stop - start)
+            located_blocks = min(2 * located_blocks, MAX_LOCATED_BLOCKS)

@@ -1,9 +1,10 @@
 """Shares: the solutions of a 9x9 board with each digit in each cell. Special to 3x3 boxes.
 
-They take three sums, *turns*, in each of which another crossing line is the pivot P. A turn has an
-*environment* for each of the three boxes of its pivot: solutions, by kinds of words of the lines
-that cross there. A *sweep* is a call of a kernel that adds pairs to the environments, until they
-are full. The turns of one board are shared by all threads; of many boards each thread takes one.
+They take three *pivot sums*, in each of which another crossing line is the pivot P. A pivot sum has
+an *environment* for each of the three boxes of its pivot: the number of solutions for each pair of
+classes of entries of the two lines that cross there. One call of the kernel adds pairs to the
+environments until these are full; then they are turned into shares and cleared. All threads
+together work on the pivot sums of one board; of many boards each thread takes one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.general.symmetries import average, divide
+from gpusudoku.contraction.general.symmetries import average_over_orbits, divide_exactly
 from gpusudoku.contraction.nine.sum import Nine, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, pieces, spread
@@ -42,23 +43,24 @@ from gpusudoku.kernels.contraction.nine.turns import (
 )
 
 SHARES = 9 * 81
-"""Cells times digits: share 9 * cell + digit - 1 is that of a digit in a cell."""
+"""The number of shares. Index 9 * cell + digit - 1 is that of a digit in a cell."""
 INDICES = np.arange(SHARES).reshape(3, 3, 3, 3, 9)
-"""The shares by band, row in it, stack, column in it, and digit."""
+"""The indices of the shares by band, row in the band, stack, column in the stack, and digit."""
 CHEAP_SECONDS = 0.005
-"""A board of a lower estimate is not worth cutting up; its memory, some 10 MB, is kept."""
-MAX_KEPT = 8
-"""Memories that are kept for other boards, at most."""
+"""The pivot sums of a board with a lower estimate are not cut into more tasks than threads, and its
+memory, about 10 MB, is kept."""
+MAX_KEPT_MEMORIES = 8
+"""The largest number of memories that are kept for other boards."""
 MAX_PENDING = 1 << 62
-"""Solutions that an environment holds, at most."""
+"""The largest number of solutions that an environment holds, so that 64 bits suffice."""
 TASKS_PER_WORKER = 8
-"""Times that every worker comes for more in a turn, unless the board is CHEAP."""
+"""The smallest number of tasks of a pivot sum for each worker, unless the board is cheap."""
 TASK_SECONDS = 0.02
-"""A task costs no more than about this: an interrupt waits for it."""
+"""A task takes about this long at most, as an interrupt waits for it."""
 ALONE_SECONDS = 0.002
-"""A board that costs less is left to one thread: starting others would cost more."""
+"""A board that takes less is left to one thread, as starting others would take longer."""
 EXPENSIVE_SECONDS = 0.05
-"""Of many boards, one that costs more than this is left to all threads together."""
+"""Of many boards, one that takes longer than this is left to all threads together."""
 
 BoxShares = tuple[NDArray[np.intp], NDArray[np.object_]]
 """The shares of a box: their indices, and their values."""
@@ -66,166 +68,204 @@ BoxShares = tuple[NDArray[np.intp], NDArray[np.object_]]
 
 @cache
 def share_stages() -> ShareStages:
-    """Return the stages, with the tables' type."""
+    """Return the compiled stages that make shares."""
     return ShareStages(tables().layout)
 
 
 class ShareMemory:
-    """Memory for the shares of one board after the other, any board; untouched it costs nothing."""
+    """Memory for the shares of any board, one board after another; only touched pages take memory.
+
+    It has the arrays of a board and of its current pivot sum, and those of every thread.
+    """
 
     def __init__(self) -> None:
-        self.workspace, self.words, self.naming = make_workspace(), Words(), Naming()
-        self.turn = make_turn_arrays(self.workspace.roles)
-        self.seconds = 0.0
-        """The estimated cost of the most expensive board so far."""
-        self._sweepers: dict[tuple[int, bool], Sweeper] = {}
+        self.workspace = make_workspace()
+        self.maps = Words()
+        self.classes = Naming()
+        self.pivot_sum = make_turn_arrays(self.workspace.roles)
+        self.max_seconds = 0.0
+        """The estimated time of the most expensive board so far."""
+        self._adders: dict[tuple[int, bool], EnvironmentAdder] = {}
 
-    def sweeper(self, worker: int, wide: bool) -> Sweeper:
-        """Return the memory of one of the threads that work here, numbered from 0 on."""
-        if (worker, wide) not in self._sweepers:
-            self._sweepers[worker, wide] = Sweeper(wide)
-        return self._sweepers[worker, wide]
+    def adder(self, thread: int, wide: bool) -> EnvironmentAdder:
+        """Return the adder of a thread; threads are numbered from 0."""
+        if (thread, wide) not in self._adders:
+            self._adders[thread, wide] = EnvironmentAdder(wide)
+        return self._adders[thread, wide]
 
 
-_kept: deque[ShareMemory] = deque(maxlen=MAX_KEPT)
+_kept_memories: deque[ShareMemory] = deque(maxlen=MAX_KEPT_MEMORIES)
 
 
 def take_memory() -> ShareMemory:
-    """Take memory that was kept, if any: fresh memory costs more time than a cheap board."""
+    """Take kept memory, or make new memory, which takes longer than a cheap board."""
     with suppress(IndexError):
-        return _kept.pop()
+        return _kept_memories.pop()
     return ShareMemory()
 
 
 def keep_memory(memory: ShareMemory) -> None:
-    """Keep memory that is free again, unless it has become large."""
-    if memory.seconds < CHEAP_SECONDS:
-        _kept.append(memory)
+    """Keep memory for another board, unless an expensive board has made it large."""
+    if memory.max_seconds < CHEAP_SECONDS:
+        _kept_memories.append(memory)
 
 
-class Sweeper:
-    """The memory in which one thread adds up environments; ``wide`` for boards of wide slabs."""
+class EnvironmentAdder:
+    """Adds pairs to environments, in the memory of one thread; ``wide`` is that of the slabs."""
 
     def __init__(self, wide: bool) -> None:
-        self.slabs, self.ledger = make_slabs(wide), make_ledger(wide)
-        self._wide, self._buffer, self._found = wide, np.zeros(0, np.int64), Found()
-        self._environment = self._buffer
+        self.slabs = make_slabs(wide)
+        self.class_sums = make_ledger(wide)
+        self._wide = wide
+        self._share_sums = Found()
+        self._buffer = np.zeros(0, np.int64)
+        self._environments = self._buffer
+        """The environments of the pivot sum, a part of the buffer."""
 
-    def begin(self, memory: ShareMemory, most_pending: int) -> None:
-        """Clear the environments for the turn of the board in a memory."""
-        # Not the memory itself, which has this sweeper: the circle would delay its release.
+    def begin(self, memory: ShareMemory, max_pending: int) -> None:
+        """Clear the environments for the pivot sum of the board in a memory."""
+        # Not the memory itself, which refers to this object: the cycle would delay its release.
         self._workspace = memory.workspace
-        self._naming = memory.naming
-        self._turn = memory.turn
-        size = int(self._turn.pivot.size[1])
+        self._classes = memory.classes
+        self._pivot_sum = memory.pivot_sum
+        size = int(self._pivot_sum.pivot.size[1])
         if len(self._buffer) < size:
             self._buffer = np.zeros(size, np.int64)
-        self._environment = self._buffer[:size]
-        self._environment[:] = 0
-        self.ledger.state[PENDING], self.ledger.state[MOST] = 0, most_pending
+        self._environments = self._buffer[:size]
+        self._environments[:] = 0
+        state = self.class_sums.state
+        state[PENDING] = 0
+        state[MOST] = max_pending
 
-    def sweep(self, pairs: range, stop: NDArray[np.int64]) -> Iterator[BoxShares]:
-        """Add some pairs to the environments; give shares as soon as these are full."""
+    def add(self, pairs: range, stop: NDArray[np.int64]) -> Iterator[BoxShares]:
+        """Add pairs to the environments; yield shares whenever the environments are full."""
         call = share_stages()
-        state = self.ledger.state
-        sweep = call.sweep_wide if self._wide else call.sweep_narrow
+        add_pairs = call.sweep_wide if self._wide else call.sweep_narrow
         tensors = self._workspace.tensors
-        state[FIRST], state[LAST], state[USED] = pairs.start, pairs.stop, 0
+        state = self.class_sums.state
+        # The kernel moves FIRST and USED forward, and stops at a full environment.
+        state[FIRST] = pairs.start
+        state[LAST] = pairs.stop
+        state[USED] = 0
         while state[FIRST] < state[LAST]:
             check_cancelled()
-            sweep(*self._turn, tensors, stop, self._environment, self.slabs, self.ledger)
+            add_pairs(
+                *self._pivot_sum, tensors, stop, self._environments, self.slabs, self.class_sums
+            )
+            # Pairs remain, so the environments are full.
             if state[FIRST] < state[LAST]:
                 yield from self.flush()
 
     def flush(self) -> Iterator[BoxShares]:
-        """Give the shares that the environments hold, as indices and integers; clear these."""
-        if self.ledger.state[PENDING] == 0:
+        """Yield the shares that the environments hold, one box at a time, and clear these."""
+        state = self.class_sums.state
+        if state[PENDING] == 0:
             return
-        turn = self._turn
         work = self._workspace
+        roles, _, _, pivot = self._pivot_sum
         factor = prod(work.lists.divisor.tolist())
-        known = tables(), work.numbering, self._naming, turn.roles, turn.pivot
-        for summed in range(3):
+        pivot_line = int(roles.crossing[P])
+        for summed_role in range(3):
             check_cancelled()
-            share_stages().collect(summed, *known, self._environment, self._found)
-            pivot = int(turn.roles.crossing[P])
-            line = int(turn.roles.summed[summed])
-            yield in_box(pivot, line, exact(self._found, factor))
-        self._environment[:] = 0
-        self.ledger.state[PENDING] = 0
+            share_stages().collect(
+                summed_role, tables(), work.numbering, self._classes, roles, pivot,
+                self._environments, self._share_sums,
+            )  # fmt: skip
+            summed_line = int(roles.summed[summed_role])
+            yield locate_shares(pivot_line, summed_line, exact_shares(self._share_sums, factor))
+        self._environments[:] = 0
+        state[PENDING] = 0
 
 
-def exact(found: Found, factor: int) -> NDArray[np.object_]:
-    """Make the shares of a box Python integers (9, 3, 3), by digit and names."""
-    total = np.zeros((9, 3, 3), object)
-    for one, two in zip(*np.nonzero(found.written), strict=True):
-        low, high = found.shares[one, two]
-        most = (int(low.max()) + (int(high.max()) << LIMB)) * factor
-        fits = np.int64 if most < 1 << 63 else object
-        numbers = (low.astype(fits) + (high.astype(fits) << LIMB)) * factor
-        total += divide(numbers, int(one * two))
-    return total
+def exact_shares(sums: Found, factor: int) -> NDArray[np.object_]:
+    """Make the shares of a box Python's integers (9, 3, 3), by digit and slots.
+
+    A share is a sum of fractions whose denominators are products of two totals of slot counts. For
+    each two totals ``sums`` has the sum of the numerators, in two limbs::
+
+        numerator = high limb * 2^LIMB + low limb
+    """
+    shares = np.zeros((9, 3, 3), object)
+    for pivot_total, summed_total in zip(*np.nonzero(sums.written), strict=True):
+        low, high = sums.shares[pivot_total, summed_total]
+        # Python's integers are slow, so they are used only where 64 bits do not suffice.
+        bound = (int(low.max()) + (int(high.max()) << LIMB)) * factor
+        dtype = np.int64 if bound < 1 << 63 else object
+        numerators = (low.astype(dtype) + (high.astype(dtype) << LIMB)) * factor
+        shares += divide_exactly(numerators, int(pivot_total * summed_total))
+    return shares
 
 
-def in_box(pivot: int, summed: int, shares: NDArray[np.object_]) -> BoxShares:
-    """Place the 81 shares of the box of two lines."""
-    if pivot < 3:  # a stack, whose names are columns
-        shares, pivot, summed = shares.swapaxes(1, 2), summed, pivot
-    places = INDICES[pivot - 3, :, summed].transpose(2, 0, 1)
-    return places.ravel(), shares.ravel()
+def locate_shares(pivot_line: int, summed_line: int, shares: NDArray[np.object_]) -> BoxShares:
+    """Find the indices of the 81 shares of the box of two lines.
+
+    The shares are (9, 3, 3): by digit, slot in the pivot line and slot in the summed line.
+    """
+    band = pivot_line
+    stack = summed_line
+    if pivot_line < 3:  # the pivot is a stack, and its slots are columns
+        band = summed_line
+        stack = pivot_line
+        shares = shares.swapaxes(1, 2)
+    indices = INDICES[band - 3, :, stack].transpose(2, 0, 1)
+    return indices.ravel(), shares.ravel()
 
 
-def image_of(symmetries: Symmetries, which: int) -> NDArray[np.intp]:
+def share_images(symmetries: Symmetries, number: int) -> NDArray[np.intp]:
     """Map every share to the index of its image under a symmetry: intp (SHARES)."""
-    names = tables().permutations[symmetries.names[which]]  # (6, 3)
+    slots = tables().permutations[symmetries.names[number]]  # (6, 3), by line and slot
     band, row, stack, column, digit = np.indices(INDICES.shape)
-    to = band, names[3 + band, row], stack, names[stack, column], symmetries.digits[which][digit]
-    found: NDArray[np.intp] = INDICES[to].ravel()
-    return found
+    new_row = slots[3 + band, row]
+    new_column = slots[stack, column]
+    new_digit = symmetries.digits[number][digit]
+    images: NDArray[np.intp] = INDICES[band, new_row, stack, new_column, new_digit].ravel()
+    return images
 
 
 def nine_shares(candidates: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
-    """Count the solutions with each digit in each cell: integers (81, 9); see ``Nine``."""
+    """Count the solutions with each digit in each cell: Python's integers (81, 9); see ``Nine``."""
     memory = take_memory()
     shares = NineShares(candidates, memory=memory).run(threads)
-    keep_memory(memory)
+    keep_memory(memory)  # not after an error, which may have left it in any state
     return shares
 
 
 def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
-    """Count the shares of many boards, candidates uint64 (B, 81): Python integers (B, 81, 9)."""
+    """Count the shares of many boards, candidates uint64 (B, 81): Python's integers (B, 81, 9)."""
     shares = np.zeros((len(boards), 81, 9), object)
 
-    def write(index: int, memory: ShareMemory, stop: NDArray[np.int64]) -> bool:
-        """Write the shares of a board; False if it costs too much, or needs wide slabs."""
+    def count_alone(index: int, memory: ShareMemory, stop: NDArray[np.int64]) -> bool:
+        """Write the shares of a board; False if it is too expensive, or needs wide slabs."""
+        # The constructor only lists maps, which is cheap, and estimates the time.
         board = NineShares(boards[index], memory=memory)
         if board.seconds > EXPENSIVE_SECONDS:
             return False
         sums = np.zeros(SHARES, object)
-        sweeper = memory.sweeper(0, wide=False)
-        for pairs in board.turns(1):
+        adder = memory.adder(0, wide=False)
+        for pairs in board.pivot_sums(1):
             if board.wide:
                 return False
-            sweeper.begin(memory, MAX_PENDING)
-            for places, some in chain(sweeper.sweep(range(pairs), stop), sweeper.flush()):
-                sums[places] += some
-        shares[index] = board.finished(sums)
+            adder.begin(memory, MAX_PENDING)
+            for indices, box_shares in chain(adder.add(range(pairs), stop), adder.flush()):
+                sums[indices] += box_shares
+        shares[index] = board.average(sums)
         return True
 
     memories = [take_memory() for _ in range(min(threads, len(boards)))]
-    written = spread(write, range(len(boards)), memories)
+    are_written = spread(count_alone, range(len(boards)), memories)
     for memory in memories:
         keep_memory(memory)
-    for index, is_done in enumerate(written):
-        if not is_done:
+    # All threads together take the expensive boards, one after the other.
+    for index, is_written in enumerate(are_written):
+        if not is_written:
             shares[index] = nine_shares(boards[index], threads)
     return shares
 
 
 class NineShares:
-    """The shares of one board, a turn for each of three pivots; for arguments see ``Nine``.
+    """The shares of one board, from a pivot sum for each of three pivots; see also ``Nine``.
 
-    As a check, ``most_pending`` is the number of solutions that an environment holds, at most.
+    ``max_pending`` is the largest number of solutions that an environment holds; tests lower it.
     """
 
     def __init__(
@@ -234,95 +274,109 @@ class NineShares:
         *,
         symmetric: bool = True,
         wide: bool = False,
-        most_pending: int = MAX_PENDING,
+        max_pending: int = MAX_PENDING,
         memory: ShareMemory | None = None,
     ) -> None:
         ready([*stages().of_one_board(), stages().list_words, *share_stages().of_one_board()])
         self.memory = memory or ShareMemory()
-        self.most_pending = most_pending
-        work = self.memory.workspace
-        self.nine = Nine(candidates, symmetric=symmetric, workspace=work)
+        self.max_pending = max_pending
+        self.contraction = Nine(candidates, symmetric=symmetric, workspace=self.memory.workspace)
         self.wide = wide
-        """True if the current turn needs wide slabs."""
+        """True if the current pivot sum needs wide slabs."""
         self._symmetric = symmetric
         self._always_wide = wide
-        self._found = 0
-        self._pivots: range = range(0)
+        self._symmetry_count = 0
+        self._pivots = range(0)
+        """The lines that become the pivot: all bands or all stacks."""
         self.seconds = 0.0
-        """Estimated time on one core: see ``Contraction``."""
-        if self.nine.solvable:
-            prices = [self._choose(line) for line in range(6)]
-            self.seconds = min(sum(prices[:3]), sum(prices[3:])) / 1e9
-            self._pivots = range(3) if sum(prices[:3]) < sum(prices[3:]) else range(3, 6)
+        """The estimated time on one core: see ``Contraction``."""
+        if self.contraction.is_solvable:
+            nanoseconds = [self._choose_roles(line) for line in range(6)]
+            # Every crossing line becomes the pivot once; choose the side that is cheaper.
+            stacks = sum(nanoseconds[:3])
+            bands = sum(nanoseconds[3:])
+            self.seconds = min(stacks, bands) / 1e9
+            self._pivots = range(3) if stacks < bands else range(3, 6)
 
     def run(self, threads: int) -> NDArray[np.object_]:
         """Count the shares; see ``nine_shares``."""
         sums = np.zeros(SHARES, object)
         if self.seconds < ALONE_SECONDS:
             threads = 1
-        workers = [partial(self._sweep, number) for number in range(threads)]
-        cheap = self.seconds < CHEAP_SECONDS  # cutting up would cost more than it saves
-        most = max(TASKS_PER_WORKER * threads, int(self.seconds / TASK_SECONDS))
-        for pairs in self.turns(threads):
+        workers = [partial(self._work, thread) for thread in range(threads)]
+        if self.seconds < CHEAP_SECONDS:  # more tasks would cost more than they save
+            max_tasks = threads
+        else:
+            max_tasks = max(TASKS_PER_WORKER * threads, int(self.seconds / TASK_SECONDS))
+        for pairs in self.pivot_sums(threads):
+            # Without a watch: the job reports no progress of its own.
             with watching(None):
                 job = Job(SHARES)
-            parts = pieces(range(pairs), threads if cheap else most)
-            job.run([Task(part, 0.0) for part in parts], workers)
+            tasks = [Task(chunk, 0.0) for chunk in pieces(range(pairs), max_tasks)]
+            job.run(tasks, workers)
             sums += job.numbers
-        return self.finished(sums)
+        return self.average(sums)
 
-    def _sweep(self, number: int, job: Job) -> float:
-        """Sweep ranges of pairs as one of the threads that share a turn; see ``Worker``."""
+    def _work(self, thread: int, job: Job) -> float:
+        """Add the pairs of tasks, as one of the threads of a pivot sum; see ``Worker``."""
         sums = np.zeros(SHARES, object)
-        sweeper = self.memory.sweeper(number, self.wide)
-        sweeper.begin(self.memory, self.most_pending)
+        adder = self.memory.adder(thread, self.wide)
+        adder.begin(self.memory, self.max_pending)
+        # Boxes are added up in this thread, and reported to the job once, at the end.
         tasks = iter(job.take, None)
-        swept = (box for task in tasks for box in sweeper.sweep(task.payload, job.flag))
-        for indices, shares in chain(swept, sweeper.flush()):
+        boxes = (box for task in tasks for box in adder.add(task.payload, job.flag))
+        for indices, shares in chain(boxes, adder.flush()):
             sums[indices] += shares
         job.report(enumerate(sums.tolist()))
-        return 0.0  # nothing asks how long it was at work
+        return 0.0  # the time at work is not used
 
-    def turns(self, threads: int) -> Iterator[int]:
-        """Make one turn after the other; yield the number of its pairs, which are to be swept."""
+    def pivot_sums(self, threads: int) -> Iterator[int]:
+        """Prepare one pivot sum after another; yield the number of its pairs, to be added then."""
         if not self._pivots:
             return
         memory = self.memory
-        memory.seconds = max(memory.seconds, self.seconds)
+        memory.max_seconds = max(memory.max_seconds, self.seconds)
         work = memory.workspace
-        words = memory.words
-        naming = memory.naming
-        turn = memory.turn
-        call = share_stages()
         lists = work.lists
-        stages().list_words(tables(), work.scratch, lists, words)
-        call.name_entries(lists, work.numbering, words, naming)
+        roles = work.roles
+        call = share_stages()
+        stages().list_words(tables(), work.scratch, lists, memory.maps)
+        call.name_entries(lists, work.numbering, memory.maps, memory.classes)
         if self._symmetric:
-            self._found = call.find_symmetries(lists.masks, tables(), work.symmetries)
-        known = Known(tables(), lists, work.numbering, naming)
-        summed: list[int] = []
-        made: dict[int, int] = {}
+            self._symmetry_count = call.find_symmetries(lists.masks, tables(), work.symmetries)
+        classified_lists = Known(tables(), lists, work.numbering, memory.classes)
+
+        # The tensors belong to the summed roles. While these stay the same, the tensor of a
+        # crossing line is where it was written, whatever role the line had then.
+        tensors_for: list[int] = []
+        tensor_of_line: dict[int, int] = {}
         for pivot in self._pivots:
             check_cancelled()
-            self._choose(pivot)
-            if work.roles.summed.tolist() == summed:  # the tensors are there
-                work.roles.tensor[:] = [made[line] for line in work.roles.crossing.tolist()]
+            self._choose_roles(pivot)
+            crossing_lines = roles.crossing.tolist()
+            if roles.summed.tolist() == tensors_for:
+                roles.tensor[:] = [tensor_of_line[line] for line in crossing_lines]
             else:
-                self.nine.make_tensors(threads)
-            summed = work.roles.summed.tolist()
-            made = dict(zip(work.roles.crossing.tolist(), work.roles.tensor.tolist(), strict=True))
-            self.wide = self._always_wide or not narrow_enough(lists, work.roles, work.tensors)
+                self.contraction.make_tensors(threads)
+            tensors_for = roles.summed.tolist()
+            tensor_of_line = dict(zip(crossing_lines, roles.tensor.tolist(), strict=True))
+            self.wide = self._always_wide or not narrow_enough(lists, roles, work.tensors)
             if self.wide:
                 call.sweep_wide.load()
-            yield call.make_turn(self._found, known, work.symmetries, turn)
+            yield call.make_turn(
+                self._symmetry_count, classified_lists, work.symmetries, memory.pivot_sum
+            )
 
-    def _choose(self, pivot: int) -> float:
-        """Write the roles of a turn; return their price."""
+    def _choose_roles(self, pivot: int) -> float:
+        """Write the roles of the pivot sum of a line; return its estimated time in nanoseconds."""
         work = self.memory.workspace
-        price: float = share_stages().choose_turn(pivot, work.lists, work.numbering, work.roles)
-        return price
+        nanoseconds: float = share_stages().choose_turn(
+            pivot, work.lists, work.numbering, work.roles
+        )
+        return nanoseconds
 
-    def finished(self, sums: NDArray[np.object_]) -> NDArray[np.object_]:
-        """Make shares of the sums of all turns; the caller checks that they add up."""
-        images = [image_of(self.memory.workspace.symmetries, s) for s in range(self._found)]
-        return average(sums, images).reshape(81, 9)
+    def average(self, sums: NDArray[np.object_]) -> NDArray[np.object_]:
+        """Make shares (81, 9) from the sums of all pivot sums; the caller checks their totals."""
+        symmetries = self.memory.workspace.symmetries
+        images = [share_images(symmetries, number) for number in range(self._symmetry_count)]
+        return average_over_orbits(sums, images).reshape(81, 9)

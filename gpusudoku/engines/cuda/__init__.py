@@ -1,1 +1,1 @@
-"""The CUDA engine: one worker thread of the host for every GPU."""
+"""The CUDA engine: a worker thread of the host for every GPU."""

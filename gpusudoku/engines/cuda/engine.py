@@ -1,7 +1,7 @@
-"""The CUDA engine: all GPUs, or some, each driven by a thread of the host.
+"""The CUDA engine: all GPUs, or some, each controlled by a thread of the host.
 
-A GPU that is lost during a count is left out from then on. The count goes on where it was on the
-others; without any it ends with an error, and a checkpoint has what was found before.
+A GPU that fails during a count is not used any more. The other GPUs continue the count. If none
+remains, the count ends with an error, and a checkpoint has the state before.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Frontier
 
 SUM_TASKS = 32
-"""Tasks of a contraction for each multiprocessor in a launch: enough to even out their lengths."""
+"""Tasks of a contraction per multiprocessor and launch: enough to balance their lengths."""
 
 
 class CudaEngine(Engine):
-    """All GPUs, or those whose numbers are given.
+    """The GPUs with the numbers ``gpus``, or all GPUs.
 
-    ``on_loss`` is called with an error for each GPU that is lost while others go on, maybe by its
-    thread; by default that is a RuntimeWarning.
+    ``on_loss`` is called with the error of each GPU that fails while others continue, possibly in
+    the thread of that GPU. By default that gives a RuntimeWarning.
     """
 
     kind = device = "cuda"
-    most_boards = 1 << 18
-    side_by_side = 4
-    """While a block is searched, others are packed, which takes as long. Each search takes a half
-    of the memory that is free, at most: more than four would be given little."""
+    max_boards = 1 << 18
+    parallel_blocks = 4
+    """While one block is searched, others are packed, which takes as long. A search takes at most
+    half of the free memory, so little would remain for a fifth."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class CudaEngine(Engine):
         numbers = sorted(set(range(count) if gpus is None else gpus))
         if not availability.simulated():
             import_packages(compiler=False)
-            if gpus is None:  # GPUs that are too old are left out
+            if gpus is None:  # without GPUs that are too old
                 cards = availability.cards()
                 numbers = [n for n in numbers if not availability.unusable_card(cards[n])]
         self.gpus = []
@@ -65,13 +65,13 @@ class CudaEngine(Engine):
                 self.gpus.append(Gpu(number))
         self.threads = usable_cores()
         self._on_loss = on_loss or warn_of
-        self._losing = threading.Lock()
+        self._loss_lock = threading.Lock()
         self.is_lost = False
-        """True once the last GPU was lost; it is tried again by a search that has no other."""
+        """True if the last GPU has failed. A search that has no other GPU tries it again."""
 
     @property
     def workers(self) -> int:
-        """The GPUs that are left."""
+        """The number of GPUs that work."""
         return len(self.gpus)
 
     def __repr__(self) -> str:
@@ -91,25 +91,25 @@ class CudaEngine(Engine):
             try:
                 with gpu.current(), gpu.errors():
                     load_kernel(gpu, frontier.shape, settings)
-            except DeviceError as error:  # it may be lost to a search beside this one
-                self._lose(gpu, error)
-                if gpu in self.gpus:  # there is no other
+            except DeviceError as error:
+                # The GPU may have failed in another search at the same time.
+                self._mark_lost(gpu, error)
+                if gpu in self.gpus:  # it is the last one
                     raise
         return WIDTH * len(self.gpus)
 
     def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:
-        workers = [GpuWorker(gpu, settings, self._lose) for gpu in self.gpus]
-        # A part of the frontier for each GPU; later, sharing evens out differences.
-        parts = pieces(range(len(frontier)), len(workers))
+        workers = [GpuWorker(gpu, settings, self._mark_lost) for gpu in self.gpus]
+        # Each GPU gets the same number of boards. Later, idle GPUs get boards from others.
         tasks = []
-        for part in parts:
-            share = len(part) / len(frontier)
-            boards = frontier.part(part.start, part.stop)
+        for indices in pieces(range(len(frontier)), len(workers)):
+            share = len(indices) / len(frontier)
+            boards = frontier.part(indices.start, indices.stop)
             tasks.append(Task(boards, job.whole * share, job.doubt * share))
         job.run(tasks, workers)
         total = WorkCounters()
         for worker in workers:
-            total.add(worker.tally)
+            total.add(worker.counters)
         return total
 
     def contract(
@@ -118,23 +118,28 @@ class CudaEngine(Engine):
         if contraction.device_sum is None:
             threads = min(self.threads, contraction.most_threads(memory))
             return contract_on_threads(contraction, tasks, job, threads, sums)
-        workers = [GpuSumWorker(contraction, gpu, sums, self._lose) for gpu in self.gpus]
-        # No more than the smallest takes at once, or it would not end together with the others.
-        at_once = SUM_TASKS * min(gpu.card.multiprocessors for gpu in self.gpus)
-        job.run(group_tasks(tasks, -(-sum(map(len, tasks)) // at_once)), workers)
+        workers = [GpuSumWorker(contraction, gpu, sums, self._mark_lost) for gpu in self.gpus]
+        # A launch has as many tasks as the smallest GPU can process at once. With more, that GPU
+        # would end later than the others.
+        tasks_per_launch = SUM_TASKS * min(gpu.card.multiprocessors for gpu in self.gpus)
+        task_count = sum(map(len, tasks))
+        job.run(group_tasks(tasks, -(-task_count // tasks_per_launch)), workers)
         products = sum(worker.products for worker in workers)
         return WorkCounters(products=products, gpus=sorted({*self.gpu_names}))
 
-    def _lose(self, gpu: Gpu, error: DeviceError) -> None:
-        """Leave out a GPU from now on, and tell which go on; without any, the job tells."""
-        with self._losing:
-            if gpu not in self.gpus:  # a search beside this one has told
+    def _mark_lost(self, gpu: Gpu, error: DeviceError) -> None:
+        """Stop using a GPU, and report which GPUs continue. If none does, the job fails."""
+        with self._loss_lock:
+            if gpu not in self.gpus:  # reported by another search
                 return
-            others = [other for other in self.gpus if other is not gpu]
-            if not others:
+            remaining = [other for other in self.gpus if other is not gpu]
+            if not remaining:
                 self.is_lost = True
                 return
-            self.gpus = others
-        numbers = ", ".join(str(other.number) for other in others)
-        who = f"GPU {numbers} goes on" if len(others) == 1 else f"GPUs {numbers} go on"
-        self._on_loss(DeviceError(f"{error}; {who}"))
+            self.gpus = remaining
+        numbers = ", ".join(str(working.number) for working in remaining)
+        if len(remaining) == 1:
+            message = f"{error}; GPU {numbers} continues"
+        else:
+            message = f"{error}; GPUs {numbers} continue"
+        self._on_loss(DeviceError(message))

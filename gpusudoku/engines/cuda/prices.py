@@ -1,8 +1,8 @@
-"""The speed of a GPU for a search or a sum: measured for this GPU, or else estimated by its size.
+"""The speed of a GPU: measured for this GPU, or else estimated from its size.
 
-The price of a plan is its seconds on the reference core (``Plan.seconds``). Once started, a GPU
-does the work of a number of these cores. ``benchmarks/gpu.py`` measures that number, and saves it
-in a file of the user's cache: a JSON object with an object of ``Prices`` for each GPU's name.
+The estimated time of a plan is in seconds on the reference core (``Plan.seconds``). A GPU does the
+work of a number of these cores, plus a constant time. ``benchmarks/gpu.py`` measures that number
+and saves it in the user's cache, as a JSON object with an object of ``Prices`` per name of a GPU.
 """
 
 from __future__ import annotations
@@ -17,29 +17,30 @@ from typing import Any
 from gpusudoku.board.geometry import NINE, Geometry
 from gpusudoku.engines.cuda.availability import Card
 
-SEARCH_SECONDS, SUM_SECONDS = 12e-3, 4e-3
-"""What comes on top: of a search some thirty launches, most of which make boards for all threads
-or share the last ones (an H200 took 20 ms for @1f, of which its nodes are 7); of a sum the CPU's
-part, its tensors."""
+SEARCH_SECONDS = 12e-3
+"""The constant time of a search: about thirty launches, most of which make boards for all threads,
+or distribute the last ones. An H200 took 20 ms for @1f, of which 7 ms are for its nodes."""
+SUM_SECONDS = 4e-3
+"""The constant time of a contraction: the CPU makes its tensors."""
 START_SECONDS = 1.5
-"""What it takes to import CuPy, start the GPU and load kernels: at most 1.5 s beside an H200.
-The first search of a shape of boards takes 4 to 6 s more, to compile its kernel."""
+"""The time to import CuPy, start the GPU and load kernels: at most 1.5 s with an H200. The first
+search for a box shape takes 4 to 6 s more, to compile its kernel."""
 
 
 @dataclass(frozen=True)
 class Prices:
-    """How many cores do the work of a GPU."""
+    """The number of reference cores that do the work of a GPU."""
 
     nine: float = 118.0
-    """When 9x9 boards are searched: an H200 looks at 4.8e9 nodes a second."""
+    """For searches of 9x9 boards: an H200 visits 4.8e9 nodes per second."""
     larger: float = 70.0
-    """When other boards are: an H200 looks at 610e6 nodes of a 16x16 board a second. Other sizes
-    were not measured."""
+    """For searches of other boards: an H200 visits 610e6 nodes of 16x16 boards per second. Other
+    sizes were not measured."""
     sums: float = 3.0
-    """When a contraction of a 9x9 board is summed, measured on an H100."""
+    """For the sum of a contraction of a 9x9 board, measured on an H100."""
 
     def seconds(self, core_seconds: float, method: str, geometry: Geometry) -> float:
-        """Return the expected seconds; a contraction is one of a 9x9 board."""
+        """Return the expected seconds. A contraction is always of a 9x9 board."""
         if method == "contraction":
             return SUM_SECONDS + core_seconds / self.sums
         return SEARCH_SECONDS + core_seconds / (self.nine if geometry == NINE else self.larger)
@@ -50,9 +51,9 @@ MEASURED = Card("NVIDIA H200", 132, 1.98e9, (9, 0))
 
 
 def prices_of(card: Card) -> Prices:
-    """Return what was recorded for a GPU, or else what its size tells.
+    """Return the recorded prices of a GPU, or else an estimate from its size.
 
-    A record that cannot be read is as good as none.
+    A record that cannot be read is ignored.
     """
     try:
         recorded = json.loads(_file().read_text(encoding="utf-8"))[card.name]
@@ -61,40 +62,48 @@ def prices_of(card: Card) -> Prices:
             return Prices(*values)
     except (OSError, RuntimeError, ValueError, KeyError, TypeError, OverflowError):
         pass
-    usual = Prices()
+    default = Prices()
     size = card.multiprocessors * card.hertz / (MEASURED.multiprocessors * MEASURED.hertz)
-    if size == 0:  # the driver does not tell
-        return usual
-    return Prices(usual.nine * size, usual.larger * size, usual.sums)
+    if size == 0:  # unknown to the driver
+        return default
+    return Prices(default.nine * size, default.larger * size, default.sums)
 
 
 def prices_of_all(cards: Iterable[Card]) -> Prices:
-    """Return the prices of some GPUs that work together."""
-    several = [prices_of(card) for card in cards]
+    """Return the prices of several GPUs that work together."""
+    all_prices = [prices_of(card) for card in cards]
     return Prices(
-        sum(each.nine for each in several),
-        sum(each.larger for each in several),
-        max(each.sums for each in several),  # the CPU's part remains
+        nine=sum(prices.nine for prices in all_prices),
+        larger=sum(prices.larger for prices in all_prices),
+        # Not the sum, because the CPU's work stays the same.
+        sums=max(prices.sums for prices in all_prices),
     )
 
 
 def save_prices(card: Card, prices: Prices) -> Path:
-    """Record the prices of a GPU, and keep those of others; return the file.
+    """Record the prices of a GPU, keeping those of others. Return the file.
 
-    OSError if it cannot be written, RuntimeError if there is no home for it.
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    RuntimeError
+        If the user has no home directory.
     """
     path = _file()
     try:
-        known: Any = json.loads(path.read_text(encoding="utf-8"))
+        records: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        known = {}
-    known = (known if isinstance(known, dict) else {}) | {card.name: asdict(prices)}
+        records = {}
+    if not isinstance(records, dict):
+        records = {}
+    records[card.name] = asdict(prices)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
     return path
 
 
 def _file() -> Path:
-    """Return where records are; RuntimeError if there is no home."""
+    """Return the path of the records. Raises RuntimeError without a home directory."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "gpusudoku" / "gpus.json"

@@ -1,14 +1,13 @@
-"""A search in a GPU's memory: its boards, the stacks of all threads, and what they find.
+"""A search in the memory of a GPU: the boards, the stacks of all threads, and their results.
 
-The kernel is launched again and again, each time for so many rounds: in one, every thread takes a
-step of its board, and may split it. A few boards become many on the GPU itself. While the pool
-holds fewer boards than there are threads, every thread that has several gives it some at the end
-of a launch, and those that have none take them in the next one. The first launches are short, and
-boards become two or three times as many with each. Then launches get longer, up to a share of the
-time that the search has taken: threads that run dry wait for the end of a launch.
+The kernel is launched repeatedly, each time for a number of rounds. In a round every thread
+simplifies its board by one step, and may split it. A few boards become many on the GPU itself:
+while the pool has fewer boards than there are threads, every thread with several boards gives some
+to the pool at the end of a launch, and threads without one take them in the next launch. The first
+launches are short, and each doubles or triples the number of boards. Later launches are longer, up
+to a fraction of the time of the search, because an idle thread waits for the end of a launch.
 
-From time to time a *haul* brings the solutions found and the boards left to the host, both
-together.
+A *transfer* copies the solutions found and the remaining boards to the host, both together.
 """
 
 from __future__ import annotations
@@ -45,56 +44,58 @@ from gpusudoku.search.frontier import Frontier
 ROOM_BYTES = 64 << 20
 """The size of a GPU's buffer for solutions."""
 MEMORY_SHARE = 0.5
-"""The share of a GPU's free memory that stacks may take."""
+"""The fraction of a GPU's free memory that stacks may take."""
 MIN_DEPTH = 64
-"""Where memory is short there are fewer threads, before stacks become shallower than this."""
+"""If memory is short, there are fewer threads rather than stacks with fewer rows than this."""
 
 LAUNCH_SECONDS = 0.2
-"""A launch should take no longer: Ctrl-C waits for its end."""
+"""The longest launch. Ctrl-C waits for its end."""
 LAUNCH_SHARE = 0.05
-"""Nor longer than this share of the time that the search has taken."""
-FULL_LAUNCH, DRY_LAUNCH = 8.0, 2.0
-"""But it should take so many times as long as the shortest launch, which is all overhead: while
-most threads are busy, and while most have nothing to do until others give them boards."""
+"""The longest launch, as a fraction of the time of the search so far."""
+BUSY_LAUNCH = 8.0
+"""While most threads have boards, a launch may take this many times as long as the shortest one,
+which is only overhead, even if that exceeds LAUNCH_SHARE."""
+IDLE_LAUNCH = 2.0
+"""The same while most threads have no boards, and wait for others to give them some."""
 FIRST_ROUNDS = 4
-"""Rounds of the first launches: in so many, most boards are simplified and split."""
+"""Rounds of the first launches. They are enough to simplify and split most boards."""
 MAX_ROUNDS = 1 << 15
-"""Some 0.2 s on an H100: launches that end early, as threads wait for room, do not tell how long
-the next one may be."""
-NONE_STOPPED = 0
-"""The warps that have spent their rounds when a launch begins."""
+"""Rounds of a launch, about 0.2 s on an H100. Launches that end early because the buffer is full do
+not show how long the next one may take."""
+NO_WARPS_FINISHED = 0
+"""The number of warps that have used up their rounds when a launch begins."""
 GROWTH = 1.25
-"""While a launch makes so many times as many boards, and there are fewer than threads, the next one
-is as short."""
+"""If a launch makes this many times as many boards, and there are fewer boards than threads, the
+next launch is as short."""
 
-HAUL_SHARE = 0.02
-"""The share of the time that may go into bringing boards to the host: work done since then has to
-be done again by other GPUs if this one is lost."""
+TRANSFER_SHARE = 0.02
+"""The fraction of the time that transfers may take. If this GPU fails, other GPUs repeat the work
+since the last transfer."""
 HELD_BYTES = 256 << 20
-"""Bytes of solutions that wait on the host for the boards left, at most."""
+"""Solutions that wait on the host for the next transfer, in bytes. With more, it is due."""
 GATHERED_BYTES = 128 << 20
-"""Bytes of boards brought back from a GPU at a time: it may have little memory left."""
+"""Boards that are copied from a GPU at a time, in bytes: a GPU may have little free memory."""
 
 
-class Haul(NamedTuple):
-    """Solutions found since the last haul, and boards left: the host has both, or neither."""
+class Transfer(NamedTuple):
+    """Results since the previous transfer, and the remaining boards. They belong together."""
 
     counts: NDArray[np.uint64]
-    """uint64 (roots)"""
+    """uint64 (roots): the number of solutions found of each root."""
     solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]]
     """Blocks of solutions, uint8 (k, n * n), and their roots, int64 (k)."""
-    tally: WorkCounters
-    left: Frontier
-    """Boards on the stacks, which come first, having been split most, and those of the pool."""
+    counters: WorkCounters
+    remaining: Frontier
+    """The boards on the stacks, then those of the pool. Boards on stacks were split most."""
 
 
 def load_kernel(gpu: Gpu, shape: Shape, settings: SearchSettings) -> Any:
-    """Return the kernel of searches for a GPU, the current one."""
+    """Return the kernel of a search for a GPU, which must be the current one."""
     return gpu.kernel("search.cuda", "kernel", shape, settings, gpu.launch_settings(shape))
 
 
 class DeviceSearch:
-    """The search of some boards on a GPU, the current one."""
+    """A search on a GPU, which must be the current one."""
 
     def __init__(self, gpu: Gpu, frontier: Frontier, settings: SearchSettings, job: Job) -> None:
         self._start = time.perf_counter()
@@ -111,155 +112,184 @@ class DeviceSearch:
             xp.empty((STATES, self.threads), np.int64),
             xp.zeros((TALLIES, self.threads), np.uint64),
         )
-        gpu.set_bytes(self.stacks.state, 0xFF)  # -1: empty
-        # Threads give boards while the pool has fewer than there are threads, or stacks are full.
-        boards = len(frontier)
-        self._capacity = max(boards, 2 * self.threads)
+        gpu.set_bytes(self.stacks.state, 0xFF)  # all bits set: -1, an empty stack
+        # Threads give boards to the pool while it has fewer boards than there are threads, or if
+        # their stacks are full.
+        board_count = len(frontier)
+        self._capacity = max(board_count, 2 * self.threads)
         self.pool = Pool(
             xp.empty((self._capacity, self.shape.words), self.shape.word),
             xp.empty(self._capacity, np.int64),
             xp.zeros(POOL_STATES, np.int64),
         )
-        gpu.write(self.pool.boards[:boards], np.ascontiguousarray(frontier.boards))
-        gpu.write(self.pool.roots[:boards], np.ascontiguousarray(frontier.roots))
-        room = max(1, ROOM_BYTES // cells) if job.on_solutions else 0
+        gpu.write(self.pool.boards[:board_count], np.ascontiguousarray(frontier.boards))
+        gpu.write(self.pool.roots[:board_count], np.ascontiguousarray(frontier.roots))
+        buffer_rows = max(1, ROOM_BYTES // cells) if job.on_solutions else 0
         self.found = Found(
             xp.zeros(len(job.numbers), np.uint64),
-            xp.empty((room, cells), np.uint8),
-            xp.empty(room, np.int64),
+            xp.empty((buffer_rows, cells), np.uint8),
+            xp.empty(buffer_rows, np.int64),
             xp.zeros(1, np.int64),
         )
-        groups = self.pool, self.stacks, self.found
-        self._launch = gpu.configured(kernel, -(-self.threads // block), block, *groups)
+        blocks = -(-self.threads // block)
+        self._launch = gpu.configured(kernel, blocks, block, self.pool, self.stacks, self.found)
+        # The pool is a ring buffer: boards were put into it up to _given, and removed up to _taken.
         self._taken = 0
-        self._filled = boards
-        self._busy = 0
-        self._rounds, self._least, self._limit = FIRST_ROUNDS, inf, limit_of(job.limit)
-        self._work = WorkCounters()
+        self._given = board_count
+        self._busy_threads = 0
+        self._rounds = FIRST_ROUNDS
+        self._shortest_launch = inf
+        self._limit = limit_of(job.limit)
+        self._counters = WorkCounters()
         self._solutions: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
-        self._hauled = np.zeros(len(job.numbers), np.uint64)
-        # It takes much the same time to bring boards there and to bring them back. But a listing
-        # waits for the first solutions.
-        self._last_haul = time.perf_counter()
-        self._haul_seconds = 0.0 if job.on_solutions else self._last_haul - self._start
+        self._transferred_counts = np.zeros(len(job.numbers), np.uint64)
+        # Copying boards to the GPU takes about as long as copying them back. If solutions are
+        # listed, the first transfer is due immediately, because the first solutions should come
+        # soon.
+        self._last_transfer = time.perf_counter()
+        self._transfer_seconds = 0.0
+        if not job.on_solutions:
+            self._transfer_seconds = self._last_transfer - self._start
 
-    def _size_of_stacks(self, most: int) -> tuple[int, int]:
-        """Return the number of stacks, ``most`` if possible, and the rows of each.
+    def _size_of_stacks(self, max_stacks: int) -> tuple[int, int]:
+        """Return the number of stacks, ``max_stacks`` if possible, and the rows of each.
 
-        Board k of a stack has at least k cells fixed, so no more than n^2 wait while one is looked
-        at; and none is split without a row for it and a free one. Stacks that are too short only
-        make their threads give boards to the pool, or stop early.
+        Board k of a stack has at least k cells fixed, so at most n^2 boards wait while one is being
+        searched. A board is split only if there is a row for the other half and one more. A thread
+        whose stack is too short gives boards to the pool, or ends the launch early.
         """
-        deepest = self.shape.n**2 + 2
-        row_bytes = self.shape.row_bytes + 8  # a board, and its root
+        full_depth = self.shape.n**2 + 2
+        row_bytes = self.shape.row_bytes + 8  # a board and its root
+        warp = self.gpu.warp
         rows = int(self.gpu.free_bytes() * MEMORY_SHARE) // row_bytes
-        rows = max(2 * self.gpu.warp, min(most * deepest, rows))
-        depth = min(max(MIN_DEPTH, rows // most), deepest, rows // self.gpu.warp)
-        return min(most, rows // depth // self.gpu.warp * self.gpu.warp), depth
+        rows = max(2 * warp, min(max_stacks * full_depth, rows))
+        depth = min(max(MIN_DEPTH, rows // max_stacks), full_depth, rows // warp)
+        whole_warps = rows // depth // warp * warp
+        return min(max_stacks, whole_warps), depth
 
     @property
     def boards(self) -> int:
-        """The boards of the pool, and of the stacks one for each that has any."""
-        return self._filled - self._taken + self._busy
+        """The number of boards in the pool, and of threads that have boards."""
+        return self._given - self._taken + self._busy_threads
 
     def launch(self) -> bool:
-        """Launch the kernel and wait for it; return False if nothing can go on here."""
+        """Launch the kernel and wait for it. Return False if no thread can continue."""
         gpu = self.gpu
-        waiting = self._filled - self._taken
-        before = self.boards
-        begin = time.perf_counter()
-        # So many boards from each thread that has some are enough for those that have none.
-        gives = max(0, -(-(self.threads - waiting) // max(1, self._busy)))
+        pool_boards = self._given - self._taken
+        boards_before = self.boards
+        launch_start = time.perf_counter()
+        # If each thread with boards gives this many, all threads without one get one.
+        gives = max(0, -(-(self.threads - pool_boards) // max(1, self._busy_threads)))
         end = self._taken + self._capacity
-        state = [self._taken, self._filled, self._filled, end, 0, NONE_STOPPED]
+        state = [self._taken, self._given, self._given, end, 0, NO_WARPS_FINISHED]
         gpu.write(self.pool.state, np.array(state, np.int64))
         self._launch(self._rounds, gives, self._limit)
-        seen = gpu.host(self.pool.state).tolist()  # waits for the kernel
-        taken = min(seen[TAKEN], self._filled)  # claims past an end came to nothing
-        has_gone_on: bool = taken > self._taken or seen[BUSY] > 0
-        self._taken, self._filled, self._busy = taken, min(seen[GIVEN], end), seen[BUSY]
+        new_state = gpu.host(self.pool.state).tolist()  # waits for the kernel
+        # Threads claim places by counting up, also beyond the last board: those got nothing.
+        taken = min(new_state[TAKEN], self._given)
+        can_continue: bool = taken > self._taken or new_state[BUSY] > 0
+        self._taken = taken
+        self._given = min(new_state[GIVEN], end)
+        self._busy_threads = new_state[BUSY]
         if self._taken >= self._capacity:
-            self._taken = self._taken - self._capacity
-            self._filled = self._filled - self._capacity
+            self._taken -= self._capacity
+            self._given -= self._capacity
         if len(self.found.solutions):
             self._take_solutions()
-        now = time.perf_counter()
-        self._pace(now - begin, now - self._start, before)
-        self._work.launches += 1
-        self._work.thread_seconds += (now - begin) * self.threads
-        self._work.busy_seconds += (now - begin) * (min(before, self.threads) + self._busy) / 2
-        return has_gone_on
+        launch_end = time.perf_counter()
+        seconds = launch_end - launch_start
+        self._set_rounds(seconds, launch_end - self._start, boards_before)
+        self._counters.launches += 1
+        self._counters.thread_seconds += seconds * self.threads
+        mean_busy_threads = (min(boards_before, self.threads) + self._busy_threads) / 2
+        self._counters.busy_seconds += seconds * mean_busy_threads
+        return can_continue
 
-    def _pace(self, seconds: float, elapsed: float, before: int) -> None:
-        """Set the length of the next launch by the time that this one took."""
-        self._least = min(self._least, seconds)
-        grows = before * GROWTH < self.boards < self.threads
-        if self._busy < self.threads // 2:
-            most = DRY_LAUNCH * self._least
+    def _set_rounds(self, seconds: float, elapsed: float, boards_before: int) -> None:
+        """Set the length of the next launch from the time of this one.
+
+        ``elapsed`` is the time of the search so far, ``boards_before`` the number of boards before
+        the launch.
+        """
+        self._shortest_launch = min(self._shortest_launch, seconds)
+        if self._busy_threads < self.threads // 2:
+            max_seconds = IDLE_LAUNCH * self._shortest_launch
         else:
-            most = min(LAUNCH_SECONDS, max(FULL_LAUNCH * self._least, LAUNCH_SHARE * elapsed))
-        if seconds > most:
+            max_seconds = max(BUSY_LAUNCH * self._shortest_launch, LAUNCH_SHARE * elapsed)
+            max_seconds = min(LAUNCH_SECONDS, max_seconds)
+        grows = boards_before * GROWTH < self.boards < self.threads
+        if seconds > max_seconds:
             self._rounds = max(FIRST_ROUNDS, self._rounds // 2)
-        elif seconds < most / 2 and not grows:
+        elif seconds < max_seconds / 2 and not grows:
             self._rounds = min(2 * self._rounds, MAX_ROUNDS)
 
     def _take_solutions(self) -> None:
-        """Empty the buffer of solutions for the next launch."""
-        rows = min(int(self.gpu.host(self.found.used)[0]), len(self.found.solutions))
-        if rows:
-            some = self.found.solutions[:rows], self.found.roots[:rows]
-            self._solutions.append((self.gpu.host(some[0]), self.gpu.host(some[1])))
-            self.gpu.write(self.found.used, np.zeros(1, np.int64))
+        """Copy the solutions in the buffer to the host, and empty it for the next launch."""
+        buffer = self.found
+        row_count = min(int(self.gpu.host(buffer.used)[0]), len(buffer.solutions))
+        if row_count:
+            solutions = self.gpu.host(buffer.solutions[:row_count])
+            roots = self.gpu.host(buffer.roots[:row_count])
+            self._solutions.append((solutions, roots))
+            self.gpu.write(buffer.used, np.zeros(1, np.int64))
 
     @property
     def is_due(self) -> bool:
-        """True if solutions and boards should not wait any longer."""
-        held = sum(rows.nbytes for rows, _ in self._solutions)
-        seconds = time.perf_counter() - self._last_haul
-        return held >= HELD_BYTES or seconds * HAUL_SHARE > self._haul_seconds
+        """True if solutions and boards should be transferred now."""
+        held_bytes = sum(rows.nbytes for rows, _ in self._solutions)
+        seconds = time.perf_counter() - self._last_transfer
+        return held_bytes >= HELD_BYTES or seconds * TRANSFER_SHARE > self._transfer_seconds
 
-    def haul(self) -> Haul:
-        """Bring the solutions since the last time, and the boards left; these stay there, too."""
+    def transfer(self) -> Transfer:
+        """Copy results since the previous transfer, and the remaining boards, to the host.
+
+        The boards also remain on the GPU.
+        """
         start = time.perf_counter()
         counts = self.gpu.host(self.found.counts)
         tally = self.gpu.host(self.stacks.tally)
         nodes, guesses = tally.sum(axis=1)[[NODES, GUESSES]].tolist()
-        work = self._work
-        self._work = WorkCounters()
-        work.nodes, work.guesses, work.deepest = nodes, guesses, int(tally[DEEPEST].max())
-        work.gpus = [self.gpu.card.name]
-        work.threads = self.threads
-        haul = Haul(counts - self._hauled, self._solutions, work, self._left())
+        counters = self._counters
+        counters.nodes = nodes
+        counters.guesses = guesses
+        counters.deepest = int(tally[DEEPEST].max())
+        counters.gpus = [self.gpu.card.name]
+        counters.threads = self.threads
+        new_counts = counts - self._transferred_counts
+        transfer = Transfer(new_counts, self._solutions, counters, self._remaining_boards())
         self.gpu.set_bytes(self.stacks.tally, 0)
-        self._hauled = counts
+        self._counters = WorkCounters()
+        self._transferred_counts = counts
         self._solutions = []
-        self._last_haul = time.perf_counter()
-        self._haul_seconds = self._last_haul - start
-        return haul
+        self._last_transfer = time.perf_counter()
+        self._transfer_seconds = self._last_transfer - start
+        return transfer
 
-    def _left(self) -> Frontier:
-        """Bring all boards that are left."""
-        counts = self.gpu.host(self.stacks.state[TOP]) + 1
-        busy = np.flatnonzero(counts)
-        counts = counts[busy]
-        thread = np.repeat(busy, counts)
-        level = np.arange(len(thread)) - np.repeat(np.cumsum(counts) - counts, counts)
-        place = np.arange(self._taken, self._filled) % self._capacity
-        boards = self._gathered(self.stacks.boards, thread, level)
-        boards += self._gathered(self.pool.boards, place)
-        roots = self._gathered(self.stacks.roots, thread, level)
-        roots += self._gathered(self.pool.roots, place)
-        empty = np.empty((0, self.shape.words), self.shape.word)
-        rows = np.concatenate([empty, *boards])
-        rows[:, self.shape.planes :] = 0  # where threads write anything
+    def _remaining_boards(self) -> Frontier:
+        """Copy all remaining boards from the GPU."""
+        heights = self.gpu.host(self.stacks.state[TOP]) + 1
+        busy_threads = np.flatnonzero(heights)
+        heights = heights[busy_threads]
+        # For every board on a stack: its thread, and its row on the stack.
+        threads = np.repeat(busy_threads, heights)
+        first_boards = np.repeat(np.cumsum(heights) - heights, heights)
+        rows_of_stacks = np.arange(len(threads)) - first_boards
+        pool_rows = np.arange(self._taken, self._given) % self._capacity
+        boards = self._gathered(self.stacks.boards, threads, rows_of_stacks)
+        boards += self._gathered(self.pool.boards, pool_rows)
+        roots = self._gathered(self.stacks.roots, threads, rows_of_stacks)
+        roots += self._gathered(self.pool.roots, pool_rows)
+        no_boards = np.empty((0, self.shape.words), self.shape.word)
+        rows = np.concatenate([no_boards, *boards])
+        rows[:, self.shape.planes :] = 0  # padding, in which threads write arbitrary values
         return Frontier(self.shape, rows, np.concatenate([np.empty(0, np.int64), *roots]))
 
     def _gathered(self, array: Any, *indices: NDArray[np.int64]) -> list[NDArray[Any]]:
-        """Bring the rows at some indices, in pieces."""
+        """Copy the rows at some indices from the GPU, in chunks."""
         xp = self.gpu.xp
-        found = []
-        most = max(1, GATHERED_BYTES // self.shape.row_bytes)
-        for start in range(0, len(indices[0]), most):
-            some = slice(start, start + most)
-            found.append(self.gpu.host(array[tuple(xp.asarray(each[some]) for each in indices)]))
-        return found
+        chunks = []
+        max_rows = max(1, GATHERED_BYTES // self.shape.row_bytes)
+        for start in range(0, len(indices[0]), max_rows):
+            chunk = tuple(xp.asarray(index[start : start + max_rows]) for index in indices)
+            chunks.append(self.gpu.host(array[chunk]))
+        return chunks

@@ -1,4 +1,4 @@
-"""What the tests of the general contraction share: candidates of boards, and their count."""
+"""Helpers of the tests of the general contraction: joins of boards, and their counts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.logic import simplify
 
-GOES_ON = np.zeros(1, np.int64)
-"""The flag of a sum that is not stopped."""
+RUNNING = np.zeros(1, np.int64)
+"""The stop flag of a sum that is not stopped."""
 
 
 def empty(shape: str) -> Board:
@@ -21,24 +21,24 @@ def empty(shape: str) -> Board:
 
 
 def join_of(board: Board, **options: Any) -> Join:
-    """Join a board's candidates after naked singles; the options are those of ``Join``."""
+    """Make the join of a board after naked singles; the options are those of ``Join``."""
     simplified = simplify(board, "naked-single") if board.clues else board
     return Join(simplified.candidates, board.geometry, **options)
 
 
 def clues_only(board: Board) -> NDArray[np.uint64]:
-    """List the candidates that follow from the clues at sight."""
+    """Return the candidates masks without the clues that each cell sees."""
     bits = np.uint64(1) << (board.cells.astype(np.uint64) - np.uint64(1))
     return np.where(board.cells > 0, bits, board.candidates)
 
 
 def summed(join: Join) -> int:
-    """Add up all tasks, on one thread."""
+    """Sum all tasks on one thread."""
     if not join.tasks:
         return 0
-    return join.factor * join.sum(range(join.tasks), join.scratch(), GOES_ON)[0]
+    return join.factor * join.sum(range(join.tasks), join.scratch(), RUNNING)[0]
 
 
 def count(board: Board, **options: Any) -> int:
-    """Count the solutions of a board as its clues give it."""
+    """Count the solutions of a board from its clues."""
     return summed(Join(clues_only(board), board.geometry, **options))

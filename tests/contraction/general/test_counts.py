@@ -1,4 +1,4 @@
-"""The general contraction counts right, for boxes of any shape: against the oracle and the search.
+"""Counts of the general contraction: against the reference implementation and the search.
 
 The kernels are compiled once for all shapes.
 """
@@ -19,36 +19,37 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.contraction.general import join as module
 from gpusudoku.contraction.general.join import Join
 from gpusudoku.errors import TooExpensive
-from gpusudoku.kernels.contraction.general.join import join, probe
+from gpusudoku.kernels.contraction.general.join import join as join_kernel
+from gpusudoku.kernels.contraction.general.join import probe
 from tests import naive
 from tests.boards import puzzle, spoilt
-from tests.contraction.general.boards import GOES_ON, clues_only, count, empty, join_of, summed
+from tests.contraction.general.boards import RUNNING, clues_only, count, empty, join_of, summed
 
 CLUES = {
     "1x1": (0, 1), "1x2": (0, 3), "1x3": (0, 6), "1x4": (0, 9), "1x5": (6, 20), "1x6": (15, 30),
     "1x7": (25, 40), "1x8": (38, 55), "1x9": (52, 70), "2x2": (0, 12), "2x3": (9, 28),
     "2x4": (30, 50), "3x3": (36, 60),
 }  # fmt: skip
-"""Of every shape the fewest and the most clues of the boards that the oracle counts."""
+"""The fewest and the most clues of boards that the reference implementation counts, by shape."""
 
 TOTALS = {"1x1": 1, "1x2": 2, "1x3": 12, "1x4": 576, "1x5": 161280, "2x2": 288, "2x3": 28200960,
           "2x4": 29136487207403520}  # fmt: skip
-"""Solutions of the empty boards, as they are known."""
+"""The published numbers of solutions of empty boards."""
 
 
 @pytest.mark.parametrize("shape", CLUES)
-def test_counts_equal_the_oracle(shape: str) -> None:
-    """Also of the board turned around its diagonal; some have no solution."""
+def test_counts_equal_the_reference_implementation(shape: str) -> None:
+    """Also of the transposed board; some boards have no solution."""
     low, high = CLUES[shape]
     for seed in range(6):
         board = puzzle(shape, low + (high - low) * seed // 6, seed)
         if seed % 3 == 2 and board.clues:
             board = spoilt(board, seed)
         expected = naive.count(board)
-        for each in board, board.transposed():
-            assert count(each) == expected
-            assert count(each, wide=True) == expected
-            assert count(each, symmetric=False) == expected
+        for orientation in board, board.transposed():
+            assert count(orientation) == expected
+            assert count(orientation, wide=True) == expected
+            assert count(orientation, symmetric=False) == expected
 
 
 @pytest.mark.parametrize("shape", TOTALS)
@@ -68,7 +69,7 @@ def test_full_boards(shape: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "clues", "known"),
+    ("shape", "clues", "expected"),
     [
         ("2x5", 36, None),
         ("4x4", 115, None),
@@ -77,20 +78,20 @@ def test_full_boards(shape: str) -> None:
         ("5x5", 330, 180),
     ],
 )
-def test_larger_boards_equal_the_search(shape: str, clues: int, known: int | None) -> None:
-    """A search for other shapes takes long to compile: it counted as many once."""
+def test_larger_boards_equal_the_search(shape: str, clues: int, expected: int | None) -> None:
+    """Where the search takes long to compile, its count is given."""
     board = puzzle(shape, clues, 7)
-    if known is None:
-        known = gpusudoku.count(board, device="cpu", method="search", jobs=1).count
-    assert 1 < known < 2_000_000
+    if expected is None:
+        expected = gpusudoku.count(board, device="cpu", method="search", jobs=1).count
+    assert 1 < expected < 2_000_000
     for wide in False, True:
-        assert summed(join_of(board, wide=wide)) == known
-    assert summed(join_of(board.transposed())) == known
+        assert summed(join_of(board, wide=wide)) == expected
+    assert summed(join_of(board.transposed())) == expected
 
 
 @pytest.mark.parametrize("name", ["1d", "1f", "2c", "2f", "decomposition-16x16"])
 def test_boards_of_the_collection(name: str) -> None:
-    """Whatever techniques have left of the candidates."""
+    """Removing candidates by techniques does not change the count."""
     board = collection.load(name)
     total = collection.entry(name).count
     assert summed(join_of(board)) == total
@@ -102,7 +103,7 @@ def test_boards_of_the_collection(name: str) -> None:
 
 @pytest.mark.parametrize(("shape", "clues"), [("3x3", 23), ("2x4", 12), ("4x3", 50)])
 def test_equivalent_boards(shape: str, clues: int) -> None:
-    """Mirrored, relabelled, and with lines, bands and stacks exchanged."""
+    """The board transposed, relabelled, and with rows, bands and stacks exchanged."""
     board = puzzle(shape, clues, 3)
     geometry = board.geometry
     expected = summed(join_of(board))
@@ -112,34 +113,34 @@ def test_equivalent_boards(shape: str, clues: int) -> None:
     n = geometry.n
     bands = board.grid.reshape(width, height, n)
     stacks = board.grid.reshape(n, height, width)
-    for other in (
+    for equivalent in (
         board.transposed(),
         board.relabelled(1 + rng.permutation(n)),
         Board(bands[rng.permutation(width)], geometry),
         Board(stacks[:, rng.permutation(height)], geometry),
         Board(bands[:, rng.permutation(height)], geometry),
     ):
-        assert summed(join_of(other)) == expected
+        assert summed(join_of(equivalent)) == expected
 
 
 @pytest.mark.parametrize("shape", ["1x5", "2x3", "3x2", "2x4"])
-def test_a_first_row_that_is_given(shape: str) -> None:
-    """Its digits can be swapped, columns with them: the total is divided by their orders."""
+def test_boards_with_a_full_first_row(shape: str) -> None:
+    """A swap of digits exchanges columns, too: the total is divided by the number of orders."""
     board = empty(shape)
     cells = board.cells.copy()
     cells[: board.n] = np.arange(1, board.n + 1)
     assert count(Board(cells, board.geometry)) * factorial(board.n) == count(board)
 
 
-def test_candidates_need_not_be_propagated_and_may_contradict() -> None:
+def test_candidates_may_be_redundant_or_contradictory() -> None:
     board = puzzle("2x3", 12, 5)
     geometry = Geometry(2, 3)
-    raw = np.where(board.cells > 0, clues_only(board), np.uint64(63))
-    assert summed(Join(raw, geometry)) == naive.count(board)
-    for pair in (0, 1), (0, 5), (0, 30), (0, 8):
-        raw = np.full(36, 63, np.uint64)
-        raw[[*pair]] = 8
-        assert summed(Join(raw, geometry)) == 0
+    redundant = np.where(board.cells > 0, clues_only(board), np.uint64(63))
+    assert summed(Join(redundant, geometry)) == naive.count(board)
+    for peers in (0, 1), (0, 5), (0, 30), (0, 8):
+        contradictory = np.full(36, 63, np.uint64)
+        contradictory[[*peers]] = 8
+        assert summed(Join(contradictory, geometry)) == 0
     for shape in "1x1", "2x2", "3x3":
         candidates = clues_only(empty(shape)).copy()
         candidates[-1] = 0
@@ -153,50 +154,51 @@ def test_candidates_need_not_be_propagated_and_may_contradict() -> None:
 def test_tasks_add_up(
     monkeypatch: pytest.MonkeyPatch, shape: str, clues: int, symmetric: bool
 ) -> None:
-    """However finely the sum is cut, however many are summed at a time, on how many threads."""
+    """The size of tasks, the tasks of a call and the number of threads do not matter."""
     board = puzzle(shape, clues, 3)
     expected = summed(join_of(board))
-    for least_steps in (1 << 12, 1 << 14) if clues else (1 << 14,):
-        monkeypatch.setattr(module, "MIN_STEPS", least_steps)
-        one, other = (join_of(board, symmetric=symmetric) for _ in range(2))
-        one.prepare(1)
-        other.prepare(7)
-        assert one.tasks == other.tasks > 1
-        scratch = one.scratch()
-        tasks = range(one.tasks)
-        sums = [one.sum(range(task, task + 1), scratch, GOES_ON)[0] for task in tasks]
-        assert sum(sums) * one.factor == expected
-        halves = tasks[: one.tasks // 2], tasks[one.tasks // 2 :]
-        found = [other.sum(half, other.scratch(), GOES_ON)[0] for half in halves]
-        assert found == [sum(sums[half.start : half.stop]) for half in halves]
+    for min_steps in (1 << 12, 1 << 14) if clues else (1 << 14,):
+        monkeypatch.setattr(module, "MIN_STEPS", min_steps)
+        join = join_of(board, symmetric=symmetric)
+        same_join = join_of(board, symmetric=symmetric)
+        join.prepare(1)
+        same_join.prepare(7)
+        assert join.tasks == same_join.tasks > 1
+        scratch = join.scratch()
+        tasks = range(join.tasks)
+        sums = [join.sum(range(task, task + 1), scratch, RUNNING)[0] for task in tasks]
+        assert sum(sums) * join.factor == expected
+        for half in tasks[: join.tasks // 2], tasks[join.tasks // 2 :]:
+            half_sum, _ = same_join.sum(half, same_join.scratch(), RUNNING)
+            assert half_sum == sum(sums[half.start : half.stop])
 
 
-def test_steps_are_about_right_and_a_sum_stops() -> None:
-    """The estimate, against the terms that are added up: no less than a step each."""
-    made = join_of(collection.load("1f"))
-    tasks = range(made.tasks)
-    _, terms = made.sum(tasks, made.scratch(), GOES_ON)
-    assert terms < made.steps < 1000 * terms
-    assert made.steps == join_of(collection.load("1f")).steps
-    assert made.sum(tasks, made.scratch(), np.ones(1, np.int64)) == (0, 0)
+def test_steps_are_a_good_estimate_and_a_sum_stops() -> None:
+    """Every term takes at least one step."""
+    join = join_of(collection.load("1f"))
+    tasks = range(join.tasks)
+    _, terms = join.sum(tasks, join.scratch(), RUNNING)
+    assert terms < join.steps < 1000 * terms
+    assert join.steps == join_of(collection.load("1f")).steps
+    assert join.sum(tasks, join.scratch(), np.ones(1, np.int64)) == (0, 0)
 
 
 @pytest.mark.parametrize("wide", [False, True])
-def test_plain_python_gives_the_same(monkeypatch: pytest.MonkeyPatch, wide: bool) -> None:
-    """The sum and its estimate are Python functions, too."""
+def test_kernels_as_plain_python(monkeypatch: pytest.MonkeyPatch, wide: bool) -> None:
+    """The sum and its estimate give the same numbers without compiling."""
     board = puzzle("2x2", 3, 1)
     steps = join_of(board, wide=wide).steps
-    monkeypatch.setattr(module, "join", join.python)
+    monkeypatch.setattr(module, "join", join_kernel.python)
     monkeypatch.setattr(module, "probe", probe.python)
     with np.errstate(over="ignore"):  # random numbers and unused products wrap
-        made = join_of(board, wide=wide)
-        assert made.steps == steps
-        assert summed(made) == naive.count(board) > 0
+        join = join_of(board, wide=wide)
+        assert join.steps == steps
+        assert summed(join) == naive.count(board) > 0
 
 
 @pytest.mark.parametrize("shape", ["4x4", "8x8", "1x64", "64x1", "3x4", "1x9"])
 def test_too_expensive(shape: str) -> None:
-    """Said quickly, and with little memory."""
+    """The error comes quickly and takes little memory."""
     count(empty("1x1"))  # compiles
     tracemalloc.start()
     try:

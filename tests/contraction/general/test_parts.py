@@ -1,4 +1,4 @@
-"""Boards divided by clues, and their parts contracted; and what may be spent on finding out."""
+"""Boards divided by clues whose parts are contracted; and the effort of estimates."""
 
 from __future__ import annotations
 
@@ -27,34 +27,35 @@ def parts_of(board: Board, **bounds: Any) -> Parts:
 
 
 def counted(parts: Parts, stop: int = 0) -> int:
-    """Add up all tasks, and what they are divided into."""
-    todo = list(parts.tasks)
+    """Sum all tasks, and the parts into which they are divided."""
+    pending_parts = list(parts.tasks)
     total = 0
-    while todo:
-        total += parts.sum_one(todo, np.full(1, stop))[0]
+    while pending_parts:
+        total += parts.sum_one(pending_parts, np.full(1, stop))[0]
     return total
 
 
 @pytest.mark.parametrize(("shape", "clues"), [("2x3", 8), ("3x3", 30), ("4x4", 158)])
-def test_children_share_no_solution_and_lose_none(shape: str, clues: int) -> None:
-    """What singles have found are clues of theirs."""
+def test_children_have_each_solution_once(shape: str, clues: int) -> None:
+    """The digits that singles find become clues of the children."""
     board = puzzle(shape, clues, 2)
     [whole] = simplify([board])
-    choices = np.bitwise_count(whole.candidates)
+    candidate_counts = np.bitwise_count(whole.candidates)
+    is_fixed = candidate_counts == 1
     children = whole.children()
-    assert len(children) == (1 if whole.solved else choices[choices > 1].min())
-    found = [cells for child in children for cells in naive.solutions(child)]
-    assert sorted(found) == list(naive.solutions(board))
+    assert len(children) == (1 if whole.is_solved else candidate_counts[~is_fixed].min())
+    solutions = [cells for child in children for cells in naive.solutions(child)]
+    assert sorted(solutions) == list(naive.solutions(board))
     for child in children:
-        assert (clues_only(child)[choices == 1] == whole.candidates[choices == 1]).all()
-        assert child.clues == (choices == 1).sum() + (not whole.solved)
+        assert (clues_only(child)[is_fixed] == whole.candidates[is_fixed]).all()
+        assert child.clues == is_fixed.sum() + (not whole.is_solved)
 
 
 def test_all_digits_of_the_widest_board() -> None:
-    """A mask of one bit of 64 is its digit, up to the last."""
+    """Every bit of a mask of 64 is the right digit."""
     cells = full_grid(Geometry(8, 8), 1).ravel()
     part = BoardPart(np.uint64(1) << (cells.astype(np.uint64) - np.uint64(1)), Geometry(8, 8))
-    assert part.solved
+    assert part.is_solved
     [child] = part.children()
     assert (child.cells == cells).all()
 
@@ -74,11 +75,11 @@ def test_contradictions_are_left_out() -> None:
 def test_counts_and_tasks(shape: str, clues: int, seed: int) -> None:
     board = puzzle(shape, clues, seed)
     parts = parts_of(board)
-    other = parts_of(board)
+    same_parts = parts_of(board)
     assert counted(parts) == naive.count(board) > 1
-    assert parts.seconds == other.seconds
-    for task, same in zip(parts.tasks, other.tasks, strict=True):
-        assert (task.candidates == same.candidates).all()
+    assert parts.seconds == same_parts.seconds
+    for task, same_task in zip(parts.tasks, same_parts.tasks, strict=True):
+        assert (task.candidates == same_task.candidates).all()
     assert len(parts.tasks) > 1
     assert counted(parts, stop=1) == 0
 
@@ -101,7 +102,7 @@ def test_an_expensive_board() -> None:
 
 @pytest.mark.usefixtures("small_parts")
 def test_a_board_that_is_too_expensive_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is counted in parts on threads; or the message tells why neither is contracted."""
+    """It is counted in parts on threads; or the message says why neither is possible."""
     monkeypatch.setattr(planned, "MAX_SECONDS", 0)
     board = puzzle("2x3", 8, 2)
     result = gpusudoku.count(board, device="cpu", method="contraction", jobs=2)
@@ -114,41 +115,40 @@ def test_a_board_that_is_too_expensive_as_a_whole(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_parts_stop_at_what_they_are_worth() -> None:
+def test_the_estimate_of_parts_is_bounded() -> None:
     board = puzzle("3x3", 24, 3)
-    whole = Effort()
-    parts_of(board, effort=whole)
-    bounded = Effort()
+    full_effort = Effort()
+    parts_of(board, effort=full_effort)
+    bounded_effort = Effort()
     with pytest.raises(TooExpensive, match="in parts it would take more than"):
-        parts_of(board, worth=1.0, effort=bounded)
-    assert bounded.spent < whole.spent
-    with pytest.raises(TooExpensive, match=r"to find out what it takes would take more than 0.01 "):
+        parts_of(board, worth=1.0, effort=bounded_effort)
+    assert bounded_effort.spent < full_effort.spent
+    with pytest.raises(TooExpensive, match=r"the estimate alone would take more than 0.01 "):
         parts_of(board, effort=Effort(0.01))
 
 
-def test_a_step_that_is_too_much_is_not_begun() -> None:
+def test_steps_over_the_budget_are_not_spent() -> None:
     effort = Effort(1.0)
     effort.spend(6, 0.1)
     assert effort.covers(3, 0.1)
-    with pytest.raises(TooExpensive, match="to find out what it takes would take more than 1 s"):
+    with pytest.raises(TooExpensive, match="the estimate alone would take more than 1 s"):
         effort.spend(5, 0.1)
     assert effort.spent == pytest.approx(0.6)
 
 
 @pytest.mark.parametrize(("shape", "clues"), [("2x3", 8), ("3x3", 28), ("4x4", 130)])
-def test_a_join_stops_at_the_bound_and_always_at_the_same_step(shape: str, clues: int) -> None:
-    """Whatever the bound: so all of the work is counted, and counted alike."""
+def test_a_join_stops_at_its_budget_at_a_deterministic_step(shape: str, clues: int) -> None:
+    """So all work is counted, and in the same way in every run."""
     board = puzzle(shape, clues, 2)
-    whole = Effort()
-    join = join_of(board, effort=whole)
-    assert 0 < whole.spent < 1
-    for share in (0.1, 0.5):
-        spent = []
-        for _ in range(2):
-            bounded = Effort(share * whole.spent)
-            with pytest.raises(TooExpensive, match="to find out what it takes"):
-                join_of(board, effort=bounded)
-            spent.append(bounded.spent)
-        assert spent[0] == spent[1] <= share * whole.spent
-    enough = join_of(board, effort=Effort(whole.spent))
-    assert (enough.steps, enough.tasks) == (join.steps, join.tasks)
+    full_effort = Effort()
+    join = join_of(board, effort=full_effort)
+    assert 0 < full_effort.spent < 1
+    for fraction in (0.1, 0.5):
+        budget = fraction * full_effort.spent
+        efforts = [Effort(budget), Effort(budget)]
+        for effort in efforts:
+            with pytest.raises(TooExpensive, match="the estimate alone"):
+                join_of(board, effort=effort)
+        assert efforts[0].spent == efforts[1].spent <= budget
+    same_join = join_of(board, effort=Effort(full_effort.spent))
+    assert (same_join.steps, same_join.tasks) == (join.steps, join.tasks)

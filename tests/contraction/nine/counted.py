@@ -1,4 +1,4 @@
-"""How the tests of the 9x9 contraction count, and look at solutions."""
+"""Helpers of the tests of the 9x9 contraction: counting boards, and checking solutions."""
 
 from __future__ import annotations
 
@@ -24,39 +24,39 @@ GRIDS = 6670903752021072936960
 
 
 def board_of(clues: int, seed: int | None = None) -> Board:
-    """Make a board with so many clues, or the empty one."""
+    """Make a board with a number of clues; without clues, the empty board."""
     return puzzle(NINE, clues, clues if seed is None else seed) if clues else Board.empty(NINE)
 
 
 def candidates_of(board: Board) -> NDArray[np.uint64]:
-    """List the candidates, uint64 (81), that singles leave of a board that has a solution."""
+    """Return the candidates after singles, uint64 (81), of a board that has a solution."""
     return Frontier.of([board]).simplified(SearchSettings()).candidates[0]
 
 
-def contracted(board: Board, **how: bool) -> int:
-    """Count by contraction, on two threads."""
+def contracted(board: Board, **options: bool) -> int:
+    """Count by contraction on two threads; the options are those of ``Nine``."""
     simplified = Frontier.of([board]).simplified(SearchSettings())
     if not len(simplified):
         return 0
-    return summed(Nine(simplified.candidates[0], **how), CpuEngine(2))[0]
+    return summed(Nine(simplified.candidates[0], **options), CpuEngine(2))[0]
 
 
-def summed(nine: Nine, engine: Engine) -> tuple[int, int]:
-    """Count by an engine; returns the number of products that it added up, too."""
+def summed(contraction: Nine, engine: Engine) -> tuple[int, int]:
+    """Sum all tasks on an engine; return the sum and the number of products added up."""
     job = Job(1)
-    nine.prepare(engine.threads)
-    tasks = [range(nine.tasks)] if nine.tasks else []
-    tally = engine.contract(nine, tasks, job, 1 << 30, [])
+    contraction.prepare(engine.threads)
+    tasks = [range(contraction.tasks)] if contraction.tasks else []
+    tally = engine.contract(contraction, tasks, job, 1 << 30, [])
     return job.counts[0], tally.products
 
 
-def multiplied(nine: Nine, times: int) -> Nine:
-    """Make all multiplicities of A and B so many times as large, before it is prepared."""
-    lists = nine.workspace.lists
-    lines = nine.workspace.roles.summed[[A, B]]
-    lists.multiplicity[lines] *= times
-    lists.largest[lines] *= times
-    return nine
+def multiplied(contraction: Nine, factor: int) -> Nine:
+    """Multiply all multiplicities of A and B by a factor, before the contraction is prepared."""
+    lists = contraction.workspace.lists
+    lines = contraction.workspace.roles.summed[[A, B]]
+    lists.multiplicity[lines] *= factor
+    lists.largest[lines] *= factor
+    return contraction
 
 
 def searched(board: Board) -> int:
@@ -64,13 +64,13 @@ def searched(board: Board) -> int:
     return count(board, device="cpu", method="search").count
 
 
-def order_of(board: Board, threads: int = 1, **how: bool) -> NineOrder:
+def order_of(board: Board, threads: int = 1, **options: bool) -> NineOrder:
     """Make the contraction order of a board that has a solution."""
-    return NineOrder(candidates_of(board), threads, **how)
+    return NineOrder(candidates_of(board), threads, **options)
 
 
 def as_texts(grids: NDArray[np.uint8]) -> NDArray[np.bytes_]:
-    """Give the same grids, as one thing each, in ascending order."""
+    """Return grids as strings of 81 bytes, in ascending order."""
     return np.sort(np.ascontiguousarray(grids).view("S81").ravel())
 
 

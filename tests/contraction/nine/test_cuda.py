@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def both(board: Board) -> tuple[int, int]:
+def counts_on_both(board: Board) -> tuple[int, int]:
     """Count by contraction in the simulator and on the CPU."""
     options: dict[str, Any] = {"method": "contraction"}
     return count(board, device="cuda", **options).count, count(board, device="cpu", **options).count
@@ -35,26 +35,26 @@ def both(board: Board) -> tuple[int, int]:
     ids=["24 clues", "45 clues", "another shape, on threads", "spoilt", "spoilt, too"],
 )  # fmt: skip
 def test_counts(board: Board) -> None:
-    simulated, compiled = both(board)
-    assert simulated == compiled
+    simulated_count, cpu_count = counts_on_both(board)
+    assert simulated_count == cpu_count
 
 
-def test_pairs_of_many_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sum_in_many_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "SUM_TASKS", 2)
     board = puzzle("3x3", 25, 3)
-    nine = Nine(candidates_of(board))
-    total, products = summed(nine, CudaEngine())
-    assert nine.pairs > 4
-    assert products >= nine.pairs
+    contraction = Nine(candidates_of(board))
+    total, products = summed(contraction, CudaEngine())
+    assert contraction.pairs > 4
+    assert products >= contraction.pairs
     assert total == searched(board)
 
 
-@pytest.mark.parametrize(("wide", "times"), [(True, 1), (False, 1000)])
-def test_entries_of_any_width(wide: bool, times: int) -> None:
-    """The wide kernel is asked for, or multiplicities are too large for 16 bits."""
+@pytest.mark.parametrize(("wide", "factor"), [(True, 1), (False, 1000)])
+def test_wide_slabs(wide: bool, factor: int) -> None:
+    """On request, or because multiplicities are too large for 16 bits."""
     board = puzzle("3x3", 26, 1)
-    nine = multiplied(Nine(candidates_of(board), wide=wide), times)
-    assert summed(nine, CudaEngine())[0] == times**2 * searched(board)
+    contraction = multiplied(Nine(candidates_of(board), wide=wide), factor)
+    assert summed(contraction, CudaEngine())[0] == factor**2 * searched(board)
 
 
 @pytest.mark.parametrize(
@@ -71,17 +71,17 @@ def test_entries_of_any_width(wide: bool, times: int) -> None:
         ((1, 1 << 30, 1), (1, 1, 1), (True, False)),
     ],
 )
-def test_what_is_narrow(
+def test_bounds_of_narrow_slabs(
     largest: tuple[int, ...], multiplicities: tuple[int, ...], narrow: tuple[bool, bool]
 ) -> None:
-    """For the GPU and for the CPU.
+    """The bounds of the GPU and of the CPU.
 
-    Given are the largest entries of the tensors of P, Q and R, and the largest multiplicities of A,
-    B and C. All lines change places, and roles with them.
+    ``largest`` has the largest elements of the tensors of P, Q and R, ``multiplicities`` the
+    largest multiplicities of A, B and C. The lines of all roles are in reverse order.
     """
     tensors: Any = SimpleNamespace(largest=np.array(largest[::-1]))
     lists: Any = SimpleNamespace(largest=np.array([0, 0, 0, *multiplicities[::-1]]))
     roles: Any = SimpleNamespace(tensor=np.array([2, 1, 0]), summed=np.array([5, 4, 3]))
     bounds = pair_sums.narrow_on_gpu, pair_sums.narrow_enough
-    found = (is_narrow(lists, roles, tensors) for is_narrow in bounds)
-    assert (*map(bool, found),) == narrow
+    results = [bool(is_narrow(lists, roles, tensors)) for is_narrow in bounds]
+    assert tuple(results) == narrow

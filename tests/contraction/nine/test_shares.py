@@ -1,4 +1,4 @@
-"""The shares of 9x9 boards: against listings, single counts, and themselves."""
+"""The shares of 9x9 boards: against listings, single counts, and other options."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.contraction.nine.counted import GRIDS, NINE, board_of, candidates_of
 Shares = NDArray[np.object_]
 
 
-def shares_of(board: Board, threads: int = 1, **how: Any) -> Shares:
-    return NineShares(candidates_of(board), **how).run(threads)
+def shares_of(board: Board, threads: int = 1, **options: Any) -> Shares:
+    return NineShares(candidates_of(board), **options).run(threads)
 
 
-def listed(board: Board) -> Shares:
+def shares_by_listing(board: Board) -> Shares:
     """Count the shares by visiting every solution."""
     shares = np.zeros((81, 9), object)
     for solution in gpusudoku.solutions(board, device="cpu"):
@@ -30,25 +30,25 @@ def listed(board: Board) -> Shares:
     return shares
 
 
-def counted(board: Board, cell: int) -> list[int]:
-    """Count the shares of a cell by single counts: one for every digit."""
+def shares_by_counts(board: Board, cell: int) -> list[int]:
+    """Count the shares of a cell by one count for each digit."""
     boards = []
     for digit in range(1, 10):
-        trial = board.cells.copy()
-        trial[cell] = digit
-        boards.append(Board(trial))
+        cells = board.cells.copy()
+        cells[cell] = digit
+        boards.append(Board(cells))
     counts = gpusudoku.count_many(boards, device="cpu", method="contraction")
-    return [each.count for each in counts]
+    return [count.count for count in counts]
 
 
 @pytest.mark.parametrize("clues", [24, 26, 30, 40, 81])
 def test_shares_equal_those_of_a_listing(clues: int) -> None:
-    """Also where logic has taken candidates away before."""
+    """Also if logic has removed candidates."""
     board = puzzle(NINE, clues, clues)
-    found = listed(board)
+    expected = shares_by_listing(board)
     for symmetric in True, False:
-        assert (shares_of(board, symmetric=symmetric) == found).all()
-    assert (shares_of(gpusudoku.simplify(board).board) == found).all()
+        assert (shares_of(board, symmetric=symmetric) == expected).all()
+    assert (shares_of(gpusudoku.simplify(board).board) == expected).all()
 
 
 @pytest.mark.parametrize(
@@ -58,20 +58,20 @@ def test_shares_equal_those_of_a_listing(clues: int) -> None:
 def test_shares_equal_single_counts(clues: int, empty: int) -> None:
     board = puzzle(NINE, clues, clues)
     cell = int(np.flatnonzero(board.cells == 0)[empty])
-    assert shares_of(board, 2)[cell].tolist() == counted(board, cell)
+    assert shares_of(board, 2)[cell].tolist() == shares_by_counts(board, cell)
 
 
 def test_the_empty_board() -> None:
-    """An orbit that is too much at once is added in parts."""
-    grids = np.full((81, 9), GRIDS // 9, object)
-    most = 1 << 55
-    assert (shares_of(board_of(0), 2) == grids).all()
-    assert most < GRIDS // 6**6 // 3  # four times for every turn
-    assert (shares_of(board_of(0), most_pending=most) == grids).all()
+    """An orbit with too many solutions for an environment is added in several steps."""
+    expected = np.full((81, 9), GRIDS // 9, object)
+    max_pending = 1 << 55
+    assert (shares_of(board_of(0), 2) == expected).all()
+    assert max_pending < GRIDS // 6**6 // 3  # four steps for every pivot sum
+    assert (shares_of(board_of(0), max_pending=max_pending) == expected).all()
 
 
 def test_one_clue() -> None:
-    """A digit is as likely in any cell where it may be, by symmetry of two kinds."""
+    """Cells that symmetries take to each other have the same shares."""
     cells = np.zeros(81, np.uint8)
     cells[40] = 5
     total = GRIDS // 9
@@ -82,14 +82,14 @@ def test_one_clue() -> None:
     assert set(shares[4, :3, 0]) == {total // 8}
 
 
-def test_a_contradiction_that_only_the_lists_see() -> None:
+def test_a_contradiction_that_only_the_lists_show() -> None:
     candidates = candidates_of(puzzle(NINE, 30, 1))
     candidates[np.bitwise_count(candidates) > 1] = 1  # digit 1 in every empty cell
     assert (nine_shares(candidates, 1) == 0).all()
 
 
 @pytest.mark.parametrize("clues", [18, 23])
-def test_shares_go_with_the_board(clues: int) -> None:
+def test_equivalent_boards_have_equivalent_shares(clues: int) -> None:
     rng = np.random.default_rng(clues)
     board = puzzle(NINE, clues, clues)
     shares = shares_of(board).reshape(9, 9, 9)
@@ -103,39 +103,45 @@ def test_shares_go_with_the_board(clues: int) -> None:
 
 
 @pytest.mark.parametrize("clues", [16, 21])
-def test_orbits_width_threads_and_room_do_not_matter(clues: int) -> None:
+def test_options_do_not_change_shares(clues: int) -> None:
     board = puzzle(NINE, clues, clues)
     shares = shares_of(board)
     total = int(shares[0].sum())
     assert total == gpusudoku.count(board, device="cpu", method="contraction").count
-    part = total // NineShares(candidates_of(board)).nine.factor // 4
-    ways: list[dict[str, Any]] = [{"threads": 3}, {"symmetric": False}, {"wide": True}]
-    for how in *ways, {"most_pending": part}:
-        assert (shares_of(board, **how) == shares).all()
+    max_pending = total // NineShares(candidates_of(board)).contraction.factor // 4
+    option_sets: list[dict[str, Any]] = [
+        {"threads": 3},
+        {"symmetric": False},
+        {"wide": True},
+        {"max_pending": max_pending},
+    ]
+    for options in option_sets:
+        assert (shares_of(board, **options) == shares).all()
 
 
 @pytest.mark.parametrize("cheap", [True, False])
 def test_boards_one_after_the_other(cheap: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of all kinds: what one board leaves in memory must not show in the next."""
-    if not cheap:  # each too much for one thread
+    """The contents of memory after one board must not change the shares of the next."""
+    if not cheap:  # every board is too expensive for one thread
         monkeypatch.setattr(module, "EXPENSIVE_SECONDS", 0.0)
     boards = [puzzle(NINE, clues, clues) for clues in ((81, 20, 30, 24, 60) if cheap else (19, 25))]
     candidates = np.array([candidates_of(board) for board in boards])
-    alone = [shares_of(board) for board in boards]
-    for _ in "new memory", "known memory":
-        for found in many_nine_shares(candidates, 2), [nine_shares(c, 2) for c in candidates]:
-            assert (np.array(found) == np.array(alone)).all()
+    expected = np.array([shares_of(board) for board in boards])
+    for _ in "new memory", "kept memory":
+        assert (many_nine_shares(candidates, 2) == expected).all()
+        for board_candidates, shares in zip(candidates, expected, strict=True):
+            assert (nine_shares(board_candidates, 2) == shares).all()
     assert many_nine_shares(candidates[:0], 2).shape == (0, 81, 9)
 
 
-def test_memory_where_something_went_wrong_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(*_: Any) -> None:
+def test_memory_is_not_kept_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
         raise ArithmeticError("wrong")
 
     candidates = candidates_of(puzzle(NINE, 30, 30))
     expected = nine_shares(candidates, 1)
     with monkeypatch.context() as patch:
-        patch.setattr(module, "exact", wrong)
+        patch.setattr(module, "exact_shares", fail)
         with pytest.raises(ArithmeticError, match="wrong"):
             nine_shares(candidates, 1)
         with pytest.raises(ArithmeticError, match="wrong"):

@@ -1,6 +1,6 @@
-"""The definitions of docs/contraction.md, section 2, as plain as they can be.
+"""The definitions of docs/contraction.md, section 2, as simple Python.
 
-Nothing here comes from the package but ``Board``: codes are tuples, partitions are sets of sets.
+Only ``Board`` comes from the package. Codes are tuples, and partitions are sets of sets.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import NamedTuple
 from gpusudoku import Board
 
 Partition = frozenset[frozenset[int]]
+Map = tuple[tuple[int, ...], ...]
+"""The codes of a map, one for each box of its line."""
 
 
 class Clue(NamedTuple):
@@ -27,52 +29,51 @@ def partitions(digits: Sequence[int], size: int) -> Iterator[Partition]:
     if not digits:
         yield frozenset()
         return
-    first, *others = digits
-    for rest in combinations(others, size - 1):
-        block = frozenset({first, *rest})
-        for more in partitions([d for d in others if d not in block], size):
-            yield more | {block}
+    lowest, *higher = digits
+    for companions in combinations(higher, size - 1):
+        lowest_set = frozenset({lowest, *companions})
+        remaining_digits = [digit for digit in higher if digit not in lowest_set]
+        for remaining_sets in partitions(remaining_digits, size):
+            yield remaining_sets | {lowest_set}
 
 
-def orthogonal(one: Partition, other: Partition) -> bool:
-    return all(len(a & b) == 1 for a in one for b in other)
+def orthogonal(columns: Partition, rows: Partition) -> bool:
+    return all(len(column & row) == 1 for column in columns for row in rows)
 
 
-def line_maps(
-    digits: int, crossing: int, clues: Iterable[tuple[int, int, int]] = ()
-) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Yield every map of a stack (or band): for what it crosses, the codes of the boxes.
+def line_maps(digits: int, boxes: int, clues: Iterable[tuple[int, int, int]] = ()) -> Iterator[Map]:
+    """Yield every map of a stack (or band) with a number of boxes.
 
-    Digits take a permutation each, in all ways that leave no column with too many digits. A clue is
-    a digit, what it crosses, and the column that it has there.
+    Each digit takes a permutation of the columns, such that no column of a box has too many digits.
+    A clue is a digit, the box of the stack that it is in, and its column there.
     """
-    wanted = list(clues)
-    size = digits // crossing
-    counts = [[0] * crossing for _ in range(crossing)]
-    chosen: list[tuple[int, ...]] = []
+    clue_columns = list(clues)
+    column_size = digits // boxes
+    counts = [[0] * boxes for _ in range(boxes)]  # by box and column
+    columns_of_digits: list[tuple[int, ...]] = []
 
-    def extend(digit: int) -> Iterator[tuple[tuple[int, ...], ...]]:
+    def extend(digit: int) -> Iterator[Map]:
         if digit > digits:
-            yield tuple(zip(*chosen, strict=True))
+            yield tuple(zip(*columns_of_digits, strict=True))
             return
-        for way in permutations(range(crossing)):
-            if any(d == digit and way[i] != column for d, i, column in wanted):
+        for columns in permutations(range(boxes)):
+            if any(d == digit and columns[box] != column for d, box, column in clue_columns):
                 continue
-            if any(counts[i][column] == size for i, column in enumerate(way)):
+            if any(counts[box][column] == column_size for box, column in enumerate(columns)):
                 continue
-            for i, column in enumerate(way):
-                counts[i][column] += 1
-            chosen.append(way)
+            for box, column in enumerate(columns):
+                counts[box][column] += 1
+            columns_of_digits.append(columns)
             yield from extend(digit + 1)
-            chosen.pop()
-            for i, column in enumerate(way):
-                counts[i][column] -= 1
+            columns_of_digits.pop()
+            for box, column in enumerate(columns):
+                counts[box][column] -= 1
 
     return extend(1)
 
 
 def split(code: Sequence[int]) -> Partition:
-    """Make the partition of a code: which digits share a column."""
+    """Return the partition of a code: the sets of digits that share a column."""
     sets = defaultdict(set)
     for digit, column in enumerate(code, start=1):
         sets[column].add(digit)
@@ -84,7 +85,7 @@ def clues_of(board: Board) -> list[Clue]:
     return [Clue(d, i // n, i % n) for i, d in enumerate(board.cells.tolist()) if d]
 
 
-def stacks_of(clues: Sequence[Clue]) -> list[list[tuple[tuple[int, ...], ...]]]:
+def stacks_of(clues: Sequence[Clue]) -> list[list[Map]]:
     """List the maps of both stacks of a 4x4 board."""
     return [
         list(line_maps(4, 2, [(d, r // 2, c % 2) for d, r, c in clues if c // 2 == stack]))
@@ -92,44 +93,47 @@ def stacks_of(clues: Sequence[Clue]) -> list[list[tuple[tuple[int, ...], ...]]]:
     ]
 
 
-def bands_of(clues: Sequence[Clue]) -> list[list[tuple[tuple[int, ...], ...]]]:
+def bands_of(clues: Sequence[Clue]) -> list[list[Map]]:
+    """List the maps of both bands, which are the stacks of the transposed board."""
     return stacks_of([Clue(d, c, r) for d, r, c in clues])
 
 
-def listed(maps: Iterable[tuple[tuple[int, ...], ...]]) -> Counter[tuple[Partition, ...]]:
-    """Make a list: tuples of partitions with their multiplicities."""
+def entries_of(maps: Iterable[Map]) -> Counter[tuple[Partition, ...]]:
+    """Make the list of a line: tuples of partitions with their multiplicities."""
     return Counter(tuple(map(split, codes)) for codes in maps)
 
 
 def tensor(band: Counter[tuple[Partition, ...]], columns: Sequence[Partition]) -> int:
-    """Work out W at the given column partitions."""
+    """Compute the element of W for the column partitions of a band's boxes."""
     return sum(
-        multiplicity for rows, multiplicity in band.items() if all(map(orthogonal, rows, columns))
+        multiplicity for rows, multiplicity in band.items() if all(map(orthogonal, columns, rows))
     )
 
 
-def by_codes(clues: Sequence[Clue]) -> int:
-    """Take step 3 for a 4x4 board: the sum over codes, every box bijection tried."""
-    bands = bands_of(clues)
+def count_by_codes(clues: Sequence[Clue]) -> int:
+    """Count the solutions of a 4x4 board as in step 3: the sum over codes."""
 
-    def bijective(rows: Sequence[int], columns: Sequence[int]) -> bool:
+    def is_bijection(rows: Sequence[int], columns: Sequence[int]) -> bool:
         return len(set(zip(rows, columns, strict=True))) == 4
 
-    return sum(
-        prod(
-            sum(all(bijective(rows[j], stacks[j][i]) for j in range(2)) for rows in bands[i])
-            for i in range(2)
-        )
-        for stacks in product(*stacks_of(clues))
-    )
+    total = 0
+    for stack_maps in product(*stacks_of(clues)):
+        term = 1
+        for band, band_maps in enumerate(bands_of(clues)):
+            columns = [stack_map[band] for stack_map in stack_maps]
+            term *= sum(all(map(is_bijection, rows, columns)) for rows in band_maps)
+        total += term
+    return total
 
 
-def by_partitions(clues: Sequence[Clue]) -> int:
-    """Take step 4 for a 4x4 board."""
-    bands = list(map(listed, bands_of(clues)))
-    return sum(
-        prod(multiplicities)
-        * prod(tensor(bands[i], [columns[i] for columns in stacks]) for i in range(2))
-        for entries in product(*(listed(maps).items() for maps in stacks_of(clues)))
-        for stacks, multiplicities in [tuple(zip(*entries, strict=True))]
-    )
+def count_by_partitions(clues: Sequence[Clue]) -> int:
+    """Count the solutions of a 4x4 board as in step 4: the sum over entries."""
+    bands = [entries_of(maps) for maps in bands_of(clues)]
+    stacks = [entries_of(maps) for maps in stacks_of(clues)]
+    total = 0
+    for entries in product(*stacks):
+        term = prod(stack[entry] for stack, entry in zip(stacks, entries, strict=True))
+        for number, band in enumerate(bands):
+            term *= tensor(band, [entry[number] for entry in entries])
+        total += term
+    return total

@@ -1,4 +1,4 @@
-"""What docs/contraction.md says: its sentences, its tables and its drawing of a board."""
+"""The content of docs/contraction.md: its sentences, its tables and its drawing of a board."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ PROSE = " ".join(TEXT.split())
 
 
 def tables() -> dict[str, dict[tuple[str, ...], list[str]]]:
-    """The tables of the page by the first field of their heads; rows by the names they begin with.
+    """Return the tables of the page by the first field of their heads, and rows by their names.
 
-    A table of x and y names its rows by both; every other by one field. The head has the key ().
+    The name of a row is its first field, or its first two in a table of x and y. The name of the
+    head is ().
     """
-    found: dict[str, dict[tuple[str, ...], list[str]]] = {}
+    page_tables: dict[str, dict[tuple[str, ...], list[str]]] = {}
     for lines in re.findall(r"(?:^\|.*\n)+", TEXT, re.MULTILINE):
         head, _, *rows = [
             [field.strip() for field in line.strip("|\n").split("|")]
             for line in lines.splitlines(keepends=True)
         ]
-        names = 2 if head[1] == "y" else 1
-        table = {tuple(row[:names]): row[names:] for row in rows}
+        name_fields = 2 if head[1] == "y" else 1
+        table = {tuple(row[:name_fields]): row[name_fields:] for row in rows}
         assert len(table) == len(rows)
-        found[head[0]] = {(): head[names:], **table}
-    return found
+        page_tables[head[0]] = {(): head[name_fields:], **table}
+    return page_tables
 
 
 TABLES = tables()
@@ -50,7 +51,7 @@ def says(sentence: str) -> bool:
 
 
 def board() -> Board:
-    """The drawing of section 4."""
+    """Return the board that section 4 draws."""
     lines = re.findall(r"^ {4}([1-4.]) ([1-4.]) \| ([1-4.]) ([1-4.])$", TEXT, re.MULTILINE)
     assert len(lines) == 4
     return parse("".join(map("".join, lines)))

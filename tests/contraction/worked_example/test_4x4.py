@@ -1,4 +1,4 @@
-"""The board by hand (section 4), and the files."""
+"""The example by hand (section 4), and the files that the page names."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests import naive
 from tests.contraction.worked_example.definitions import (
     Partition,
     bands_of,
-    by_codes,
-    by_partitions,
     clues_of,
-    listed,
+    count_by_codes,
+    count_by_partitions,
+    entries_of,
     orthogonal,
     partitions,
     split,
@@ -35,7 +35,7 @@ BOARD = board()
 CLUES = clues_of(BOARD)
 PAIRS = {text: partition(text) for text in TABLES["multiplicity"][()]}
 LINES = {
-    f"{kind} {number}": listed(maps)
+    f"{kind} {number}": entries_of(maps)
     for kind, lines in [("stack", stacks_of(CLUES)), ("band", bands_of(CLUES))]
     for number, maps in enumerate(lines, start=1)
 }
@@ -56,7 +56,7 @@ def test_multiplicities():
     table = {names[0]: row for names, row in TABLES["multiplicity"].items() if names}
     assert set(table) == set(LINES)
     for name, entries in LINES.items():
-        assert all(one == other for one, other in entries)
+        assert all(upper == lower for upper, lower in entries)
         assert [int(m) for m in table[name]] == [entries[twice(x)] for x in PAIRS.values()]
 
 
@@ -81,35 +81,37 @@ def test_the_sum():
         columns = [PAIRS[x], PAIRS[y]]
         of_x = LINES["stack 1"][twice(columns[0])]
         of_y = LINES["stack 2"][twice(columns[1])]
-        ways = [tensor(LINES[f"band {band}"], columns) for band in (1, 2)]
-        assert factors == [of_x, of_y, *ways]
+        elements = [tensor(LINES[f"band {band}"], columns) for band in (1, 2)]
+        assert factors == [of_x, of_y, *elements]
         assert prod(factors) == value
     total = int(re.search(r"The board has \*\*(\d+)\*\* solutions", PROSE)[1])
     assert sum(term[-1] for term in terms.values()) == total
-    assert total == naive.count(BOARD) == by_codes(CLUES) == by_partitions(CLUES)
+    assert total == naive.count(BOARD) == count_by_codes(CLUES) == count_by_partitions(CLUES)
 
 
 def test_every_term_counts_the_solutions_with_its_partitions():
-    found: Counter[tuple[Partition, ...]] = Counter()
+    solutions: Counter[tuple[Partition, ...]] = Counter()
     for cells in naive.solutions(BOARD):
-        column = {(d, i % 4 // 2): i % 2 for i, d in enumerate(cells) if i < 8}
-        found[tuple(split([column[d, stack] for d in range(1, 5)]) for stack in (0, 1))] += 1
+        # Of the first band, which has the same partitions as the second one.
+        columns = {(digit, i % 4 // 2): i % 2 for i, digit in enumerate(cells) if i < 8}
+        codes = [[columns[digit, stack] for digit in range(1, 5)] for stack in (0, 1)]
+        solutions[tuple(map(split, codes))] += 1
     for (x, y), row in list(TABLES["x"].items())[1:]:
-        assert found[PAIRS[x], PAIRS[y]] == int(row[-1])
+        assert solutions[PAIRS[x], PAIRS[y]] == int(row[-1])
 
 
 def test_the_empty_4x4():
-    assert naive.count(parse("." * 16)) == by_codes([]) == by_partitions([]) == 288
+    assert naive.count(parse("." * 16)) == count_by_codes([]) == count_by_partitions([]) == 288
 
 
 def test_other_4x4_boards():
     for line in "1.2...3.........", "12..........3...", "1.....2....3....", "1..1............":
         clues = clues_of(parse(line))
-        assert naive.count(parse(line)) == by_codes(clues) == by_partitions(clues)
+        assert naive.count(parse(line)) == count_by_codes(clues) == count_by_partitions(clues)
 
 
 def test_the_files_are_there():
-    """A name without a folder is in the folder that the page named last."""
+    """A name without a folder is in the folder of the name before."""
     names = re.findall(r"`([\w/.]+)`", PROSE)
     assert len(names) >= 9
     folder = PAGE.parents[1]

@@ -1,4 +1,4 @@
-"""The numbers of 9x9 boards (sections 2, 5 and 6), and of partitions of any shape."""
+"""The figures for 9x9 boards (sections 2, 5 and 6), and for partitions of any shape."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def thirds() -> list[Partition]:
 
 @cache
 def clue_free() -> Counter[tuple[Partition, ...]]:
-    """The list of a stack without clues."""
-    cached = cache(split)
-    return Counter(tuple(map(cached, codes)) for codes in line_maps(9, 3))
+    """Return the list of a stack without clues."""
+    cached_split = cache(split)
+    return Counter(tuple(map(cached_split, codes)) for codes in line_maps(9, 3))
 
 
 @cache
@@ -38,19 +38,19 @@ def orthogonality() -> np.ndarray:
 
 @cache
 def clue_free_tensor() -> np.ndarray:
-    """W of a band without clues: the list as an array, each index summed over what is orthogonal.
+    """Compute W of a band without clues: its list contracted with orthogonality at each box.
 
-    In 32-bit floating point numbers, which are exact up to 2^24.
+    It takes 32-bit floating-point numbers, which are exact up to 2^24.
     """
-    number = {p: i for i, p in enumerate(thirds())}
-    result = np.zeros((280, 280, 280), np.float32)
+    index = {p: i for i, p in enumerate(thirds())}
+    w = np.zeros((280, 280, 280), np.float32)
     for entry, multiplicity in clue_free().items():
-        result[tuple(number[p] for p in entry)] = multiplicity
-    fits = orthogonality().astype(np.float32)
-    for _ in range(3):  # each time the first index is summed, and comes last
-        result = np.tensordot(result, fits, axes=(0, 0))
-    assert result.max() < 2**24
-    return result.astype(np.int64)
+        w[tuple(index[p] for p in entry)] = multiplicity
+    matrix = orthogonality().astype(np.float32)
+    for _ in range(3):  # each time the first axis is summed, and the new one comes last
+        w = np.tensordot(w, matrix, axes=(0, 0))
+    assert w.max() < 2**24
+    return w.astype(np.int64)
 
 
 def test_partitions_of_nine_digits():
@@ -67,8 +67,8 @@ def test_orthogonal_partitions_of_any_shape():
         digits = range(1, rows * columns + 1)
         split_by_column = next(partitions(digits, rows))
         split_by_row = partitions(digits, columns)
-        found = sum(orthogonal(split_by_column, other) for other in split_by_row)
-        assert found == factorial(rows) ** (columns - 1)
+        count = sum(orthogonal(split_by_column, partition) for partition in split_by_row)
+        assert count == factorial(rows) ** (columns - 1)
 
 
 def test_maps_of_a_stack():
@@ -77,31 +77,35 @@ def test_maps_of_a_stack():
     assert sum(clue_free().values()) == 94_080 == 1680 * 56
     assert len(clue_free()) == 15_400
     assert set(clue_free().values()) == {6, 12}
-    completions = Counter(first for first, _, _ in clue_free())
+    completions = Counter(upper for upper, _, _ in clue_free())
     assert set(completions.values()) == {55}
 
 
+@cache
 def orbits() -> list[set[tuple[Partition, Partition]]]:
-    """Collect the pairs of partitions that relabelling takes to each other.
+    """Collect the pairs of partitions that relabellings take to each other.
 
-    Exchanging 1 and 2 and moving every digit one up generate all relabellings.
+    Two relabellings generate all: exchanging 1 and 2, and replacing every digit by the next one.
     """
-    number = {p: i for i, p in enumerate(thirds())}
-    swap = {d: d for d in range(1, 10)} | {1: 2, 2: 1}
-    turn = {d: d % 9 + 1 for d in range(1, 10)}
-    least = np.arange(280 * 280).reshape(280, 280)
-    before = None
-    while before is None or (least != before).any():
-        before = least.copy()
-        for g in swap, turn:
-            image = [
-                number[frozenset(frozenset(map(g.get, block)) for block in p)] for p in thirds()
+    index = {p: i for i, p in enumerate(thirds())}
+    exchange = {d: d for d in range(1, 10)} | {1: 2, 2: 1}
+    cycle = {d: d % 9 + 1 for d in range(1, 10)}
+    # The least pair known to be in the orbit of every pair, until nothing changes.
+    least_pairs = np.arange(280 * 280).reshape(280, 280)
+    changed = True
+    while changed:
+        previous = least_pairs
+        for relabelling in exchange, cycle:
+            images = [
+                index[frozenset(frozenset(map(relabelling.get, digits)) for digits in p)]
+                for p in thirds()
             ]
-            least = np.minimum(least, least[np.ix_(image, image)])
-    found = defaultdict(set)
-    for (a, b), name in np.ndenumerate(least):
-        found[int(name)].add((thirds()[a], thirds()[b]))
-    return list(found.values())
+            least_pairs = np.minimum(least_pairs, least_pairs[np.ix_(images, images)])
+        changed = (least_pairs != previous).any()
+    members = defaultdict(set)
+    for (a, b), least_pair in np.ndenumerate(least_pairs):
+        members[int(least_pair)].add((thirds()[a], thirds()[b]))
+    return list(members.values())
 
 
 def test_orbits_of_pairs():
@@ -109,36 +113,35 @@ def test_orbits_of_pairs():
     assert says("for each of 5 orbits")
     assert says("With a = 123/456/789 the orbits are")
     printed = {partition(b): integer(row[0]) for (b,), row in list(TABLES["b"].items())[1:]}
-    found = orbits()
-    assert len(found) == len(printed) == 5
+    assert len(orbits()) == len(printed) == 5
     assert sum(printed.values()) == 280 * 280 == 78_400
-    first = partition("123/456/789")
-    for orbit in found:
-        (size,) = (size for b, size in printed.items() if (first, b) in orbit)
+    a = partition("123/456/789")
+    for orbit in orbits():
+        (size,) = (size for b, size in printed.items() if (a, b) in orbit)
         assert size == len(orbit)
 
 
-def share(a: int, b: int) -> int:
-    """S(a, b) of the empty board by its formula; the dot products are those of two matrices."""
+def pair_sum(a: int, b: int) -> int:
+    """Compute S(a, b) of the empty board by its formula; a matrix product has all dot products."""
     w = clue_free_tensor()
-    number = {p: i for i, p in enumerate(thirds())}
-    entries = np.array([[number[p] for p in entry] for entry in clue_free()])
+    index = {p: i for i, p in enumerate(thirds())}
+    entries = np.array([[index[p] for p in entry] for entry in clue_free()])
     multiplicity = np.array(list(clue_free().values()))
     outer = [(entries[entries[:, 0] == x], multiplicity[entries[:, 0] == x]) for x in (a, b)]
     (k, of_k), (l, of_l) = outer  # noqa: E741 - as in the formula
     u = w[k[:, None, 1], l[None, :, 1]].reshape(-1, 280)
     v = w[k[:, None, 2], l[None, :, 2]] * (of_k[:, None] * of_l)[:, :, None]
-    assert u.max() * v.max() * len(u) < 2**53  # so floating point numbers are exact
+    assert u.max() * v.max() * len(u) < 2**53  # so that floating-point numbers are exact
     dots = (u.T.astype(float) @ v.reshape(-1, 280).astype(float)).astype(np.int64)
     factors = multiplicity * w[a, b][entries[:, 0]]
     return sum((factors * dots[entries[:, 1], entries[:, 2]]).tolist())
 
 
 def test_the_empty_9x9():
-    first = thirds().index(partition("123/456/789"))
+    a = thirds().index(partition("123/456/789"))
     rows = [(b, *map(integer, row)) for (b,), row in list(TABLES["b"].items())[1:]]
     for b, _, printed in rows:
-        assert share(first, thirds().index(partition(b))) == printed
+        assert pair_sum(a, thirds().index(partition(b))) == printed
     total = sum(size * printed for _, size, printed in rows)
     assert total == 6_670_903_752_021_072_936_960
     assert says(f"Sizes times S add up to {total:,}.")

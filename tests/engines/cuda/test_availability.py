@@ -61,7 +61,11 @@ def install(monkeypatch: pytest.MonkeyPatch, versions: dict[str, str]) -> None:
 
 def _forget() -> None:
     """Let the driver be asked, and packages be looked for, once more."""
-    for function in availability._asked, availability._lacking, availability._installed_cuda:
+    for function in (
+        availability._driver,
+        availability._package_problem,
+        availability._installed_cuda,
+    ):
         function.cache_clear()
 
 

@@ -37,14 +37,14 @@ SMALL = puzzle("2x2", 3, 0)
 TOLD = f"GPU 0 cannot be used: {LOST}"
 ALONE = 1e30
 """A cutoff that leaves the whole board to one GPU, at first."""
-HAULS = pytest.mark.parametrize("share", [0.0, 1e9], ids=["rare hauls", "hauls all the time"])
+TRANSFERS = pytest.mark.parametrize("share", [0.0, 1e9], ids=["rare transfers", "transfers all the time"])
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Launches are short; the host gets what is left only when the GPU has run dry."""
     short_launches(monkeypatch)
-    monkeypatch.setattr(search, "HAUL_SHARE", 0.0)
+    monkeypatch.setattr(search, "TRANSFER_SHARE", 0.0)
 
 
 class Gpus(CudaEngine):
@@ -93,12 +93,12 @@ def test_the_only_gpu_is_lost_at_any_moment() -> None:
     assert threading.active_count() <= before
 
 
-@HAULS
+@TRANSFERS
 @pytest.mark.parametrize("lost", [0, 1])
 def test_one_of_two_is_lost_at_any_moment(
     lost: int, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "HAUL_SHARE", share)
+    monkeypatch.setattr(search, "TRANSFER_SHARE", share)
     before = threading.active_count()
     for call in calls_of(counted, 2)[::11]:
         gpus = Faulty(0), Faulty(1)
@@ -111,15 +111,15 @@ def test_one_of_two_is_lost_at_any_moment(
             assert call < 5
             continue
         if engine.warnings:
-            assert engine.warnings == [f"GPU {lost} cannot be used: {LOST}; GPU {1 - lost} goes on"]
+            assert engine.warnings == [f"GPU {lost} cannot be used: {LOST}; GPU {1 - lost} continues"]
             assert engine.gpus == [gpus[1 - lost]]
     assert threading.active_count() <= before, "nobody is left waiting"
 
 
-@HAULS
+@TRANSFERS
 def test_a_listing_goes_on(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every solution once: none is given away before the host has what is left."""
-    monkeypatch.setattr(search, "HAUL_SHARE", share)
+    monkeypatch.setattr(search, "TRANSFER_SHARE", share)
     monkeypatch.setattr(search, "ROOM_BYTES", 2 * 16)
     wanted = sorted(naive.solutions(SMALL))
     lost = 0
@@ -140,7 +140,7 @@ def test_a_batch_goes_on() -> None:
 @pytest.fixture
 def beside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of a list have two boards, and are counted side by side."""
-    monkeypatch.setattr(CudaEngine, "most_boards", 2)
+    monkeypatch.setattr(CudaEngine, "max_boards", 2)
     monkeypatch.setattr(blocks, "QUICK_BLOCK_SECONDS", 1000.0)
     monkeypatch.setattr(blocks, "SMALL_SECONDS", 0.0)
 
@@ -159,7 +159,7 @@ def test_lists_go_on() -> None:
     for call in calls_of(counted_together, 2)[5::61]:
         engine = Gpus(Faulty(0, call), Faulty(1))
         assert counted_together(engine) == wanted, call
-        assert engine.warnings in ([], [f"{TOLD}; GPU 1 goes on"])
+        assert engine.warnings in ([], [f"{TOLD}; GPU 1 continues"])
         lost += len(engine.warnings)
     assert lost > 0
     told = []
@@ -214,7 +214,7 @@ def test_a_sum_goes_on() -> None:
     for call in range(2, 30, 7):
         engine = Gpus(Faulty(0, call), Faulty(1))
         assert summed(nine, engine)[0] == total, call
-        assert engine.warnings in ([], [f"{TOLD}; GPU 1 goes on"])
+        assert engine.warnings in ([], [f"{TOLD}; GPU 1 continues"])
         with pytest.raises(DeviceError):
             summed(nine, Gpus(Faulty(0, 2)))
     assert np.all(nine.pairs > 0)

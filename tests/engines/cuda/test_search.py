@@ -218,7 +218,7 @@ def test_the_forecast_learns_while_a_gpu_searches(
     short_launches(monkeypatch)
     monkeypatch.setattr(frontier, "FIRST_SAMPLE_SECONDS", 0.0)
     monkeypatch.setattr(frontier, "SAMPLING_SHARE", 1.0)
-    monkeypatch.setattr(search, "HAUL_SHARE", 1e9)
+    monkeypatch.setattr(search, "TRANSFER_SHARE", 1e9)
     forecasts: list[float] = []
     expect = Job.expect
 

@@ -45,7 +45,7 @@ def quick_engine(*gpus: Faulty) -> CudaEngine:
 @pytest.mark.parametrize(("cutoff", "share"), [(None, 1e9), (1e30, 0.0)])
 def test_step_by_step(cutoff: float | None, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if each step ends with the first launch."""
-    monkeypatch.setattr(search, "HAUL_SHARE", share)
+    monkeypatch.setattr(search, "TRANSFER_SHARE", share)
     plan = SearchPlan(Frontier.of([BOARD]), Options(cutoff=cutoff))
     engine = quick_engine()
     portion = plan.part(1, 1)
@@ -53,11 +53,11 @@ def test_step_by_step(cutoff: float | None, share: float, monkeypatch: pytest.Mo
     steps = 0
     while portion:
         step = plan.step(engine, portion, seconds=0.0)
-        assert step.found or step.left
-        for each in step.found:
+        assert step.counts or step.remaining
+        for each in step.counts:
             found[each.tasks.start] += each.solutions
         assert step.interrupted is None
-        portion = step.left
+        portion = step.remaining
         steps = steps + 1
     assert found.total() == naive.count(BOARD)
     if cutoff:

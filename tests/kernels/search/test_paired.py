@@ -1,4 +1,4 @@
-"""Boards with at most seven open cells, of two candidates each, which are not searched."""
+"""Boards with at most seven open cells of two candidates each, which need no search."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests import naive
 from tests.boards import as_it_is, puzzle
 
 SIDE = MAX_OPEN_CELLS // 2
-"""Each row and column with open cells has two or more of them, so there are at most so many."""
+"""The most rows, and the most columns, with open cells: each has two of these cells or more."""
 PARTITIONS = [(0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 1, 2)]
-"""Which of three rows are in the same band, or which columns in the same stack. Boxes of one row
-or of one column are among them."""
+"""The bands of three rows, or the stacks of three columns, in all ways. Boxes of one row or of one
+column are among them."""
 
 
 def arrangements(cells: int) -> Iterator[list[list[int]]]:
-    """Give the units of so many open cells in all ways: each has two of them or more, or none."""
+    """Yield the units of a number of open cells in all ways: each unit has two of them or more."""
     for places in combinations(product(range(SIDE), repeat=2), cells):
         for band_of, stack_of in product(PARTITIONS, repeat=2):
             units: dict[object, list[int]] = {}
@@ -37,15 +37,15 @@ def arrangements(cells: int) -> Iterator[list[list[int]]]:
 
 
 def is_paired(units: list[list[int]], pairs: tuple[tuple[int, int], ...]) -> bool:
-    """Whether each digit has two places or none in every unit."""
+    """Return whether each digit has two places or none in every unit."""
     return all(
         set(Counter(digit for cell in unit for digit in pairs[cell]).values()) == {2}
         for unit in units
     )
 
 
-def solutions(units: list[list[int]], pairs: tuple[tuple[int, int], ...]) -> int:
-    """Try everything."""
+def count_solutions(units: list[list[int]], pairs: tuple[tuple[int, int], ...]) -> int:
+    """Count the solutions by trying all combinations of candidates."""
     return sum(
         all(len({digits[cell] for cell in unit}) == len(unit) for unit in units)
         for digits in product(*pairs)
@@ -53,24 +53,24 @@ def solutions(units: list[list[int]], pairs: tuple[tuple[int, int], ...]) -> int
 
 
 def test_there_are_two_solutions() -> None:
-    """All boards of the kind, but for the names of digits."""
-    found: Counter[int] = Counter()
+    """All boards of this kind have two solutions, up to the names of digits."""
+    boards_by_cells: Counter[int] = Counter()
     for cells in range(1, MAX_OPEN_CELLS + 1):
         # There are 2 * cells candidates, and a digit has four or more, two in each of two rows.
         possible = [*combinations(range(max(2, cells // 2)), 2)]
         for units in arrangements(cells):
-            for others in product(possible, repeat=cells - 1):
-                pairs = possible[0], *others
+            for later_pairs in product(possible, repeat=cells - 1):
+                pairs = possible[0], *later_pairs
                 if is_paired(units, pairs):
-                    assert solutions(units, pairs) == 2
-                    found[cells] += 1
-    assert found == {4: 108, 6: 90, 7: 144}
+                    assert count_solutions(units, pairs) == 2
+                    boards_by_cells[cells] += 1
+    assert boards_by_cells == {4: 108, 6: 90, 7: 144}
 
 
 @pytest.mark.parametrize(
     ("shape", "clues"), [("2x2", 5), ("2x3", 12), ("1x4", 6), ("3x3", 32), ("2x4", 28)]
 )
-def test_boards_are_told_apart(shape: str, clues: int) -> None:
+def test_paired_boards_are_detected(shape: str, clues: int) -> None:
     """Grids with some cells emptied, simplified until nothing changes."""
     boards = [puzzle(shape, clues, seed) for seed in range(100)]
     frontier = Frontier.of(boards).simplified(SearchSettings())
@@ -79,14 +79,16 @@ def test_boards_are_told_apart(shape: str, clues: int) -> None:
     has_two = build_paired(packing, as_it_is).has_two
     advance = build_steps(packing, SearchSettings().techniques, packing.lanes).advance
     memory = packing.memory(packing.lanes)
+    lane = 1
+    lane_bit = 1 << lane
     answers = []
     for row, candidates in enumerate(np.bitwise_count(frontier.candidates)):
-        load(memory, 1, frontier.boards, row)
+        load(memory, lane, frontier.boards, row)
         _, unsolved, changed = advance(memory)
-        assert changed & 2 == 0
-        if unsolved & 2:
+        assert changed & lane_bit == 0
+        if unsolved & lane_bit:
             is_small = np.count_nonzero(candidates > 1) <= MAX_OPEN_CELLS
-            answers.append(bool(has_two(memory, 1)))
+            answers.append(bool(has_two(memory, lane)))
             assert answers[-1] == (is_small and candidates.max() == 2)
             assert not answers[-1] or naive.count(boards[frontier.roots[row]]) == 2
     assert {*answers} == {False, True}

@@ -1,7 +1,7 @@
 """Threads that share the boards of a search: no board is lost, none is searched twice.
 
-``TestModel`` runs the functions as they are written, on threads of which one runs at a time: before
-each atomic operation chance decides which one goes on. ``TestSearches`` runs them compiled.
+``TestModel`` runs the functions as plain Python. Only one thread runs at a time: before each atomic
+operation, a random one is chosen to continue. ``TestSearches`` runs the compiled functions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SETTINGS = SearchSettings()
 
 
 class Scheduler:
-    """Lets one of several threads run at a time; at each step chance decides which."""
+    """Runs one of several threads at a time. At each step it chooses a random one."""
 
     def __init__(self, chance: Random, max_steps: int) -> None:
         self._chance = chance
@@ -45,46 +45,49 @@ class Scheduler:
         self.errors: list[BaseException] = []
 
     def run(self, functions: list[Callable[[], None]]) -> None:
-        """Run functions on threads of their own until all have returned."""
-        threads = [threading.Thread(target=self._run_one, args=(each,)) for each in functions]
+        """Run each function on a thread of its own, until all have returned."""
+        threads = [
+            threading.Thread(target=self._run_one, args=(function,)) for function in functions
+        ]
         for thread in threads:
             thread.start()
-        while len(self._turns) < len(threads):
+        while len(self._turns) < len(threads):  # until every thread waits for its turn
             pass
-        self._pass_on()
+        self._choose_next()
         assert self._all_done.wait(60)
         for thread in threads:
             thread.join()
         assert not self.errors
 
     def step(self) -> None:
-        """Let any thread go on, this one or another."""
+        """Let a random thread continue, this one or another."""
         self._steps_left -= 1
         if self._steps_left < 0:
-            raise RuntimeError("the threads wait for each other")
-        mine = self._turns[threading.get_ident()]
-        self._pass_on()
-        mine.acquire()
+            raise RuntimeError("the threads wait for each other forever")
+        own_turn = self._turns[threading.get_ident()]
+        self._choose_next()
+        own_turn.acquire()
 
-    def _pass_on(self) -> None:
+    def _choose_next(self) -> None:
+        """Give the turn to a random thread that has not finished."""
         if self._turns:
             self._chance.choice([*self._turns.values()]).release()
         else:
             self._all_done.set()
 
     def _run_one(self, function: Callable[[], None]) -> None:
-        mine = self._turns[threading.get_ident()] = threading.Semaphore(0)
-        mine.acquire()
+        own_turn = self._turns[threading.get_ident()] = threading.Semaphore(0)
+        own_turn.acquire()
         try:
             function()
         except BaseException as error:
             self.errors.append(error)
         del self._turns[threading.get_ident()]
-        self._pass_on()
+        self._choose_next()
 
 
 class TestModel:
-    """The boards are roots of trees: a board of weight w is w leaves, and is halved until w = 1."""
+    """A model of boards: a board of weight w has w leaves, and is halved until its weight is 1."""
 
     @pytest.mark.parametrize("threads", [1, 2, 3, 5])
     @pytest.mark.parametrize("suspends", [False, True])
@@ -93,48 +96,52 @@ class TestModel:
     ) -> None:
         monkeypatch.setattr(pool, "PAUSES", 2)
         monkeypatch.setattr(pool, "SLEEPS", 2)
-        plain = {name: getattr(pool, name) for name in ATOMIC}
-        given = 0
+        plain_functions = {name: getattr(pool, name) for name in ATOMIC}
+        boards_given = 0
         for seed in range(40):
             chance = Random(seed)
             scheduler = Scheduler(chance, 100_000)
 
             def stepping(name: str, *arguments: Any, scheduler: Scheduler = scheduler) -> Any:
                 scheduler.step()
-                return None if name in ("pause", "sleep") else plain[name](*arguments)
+                if name in ("pause", "sleep"):
+                    return None
+                return plain_functions[name](*arguments)
 
             for name in ATOMIC:
                 monkeypatch.setattr(pool, name, partial(stepping, name))
             weights = [chance.randrange(1, 40) for _ in range(chance.randrange(1, 12))]
-            state = Model(weights, threads, chance)
-            scheduler.run([partial(state.work, stack, suspends) for stack in state.stacks])
-            assert state.leaves + state.remaining_leaves() == sum(weights)
-            assert suspends or not state.remaining_leaves()
-            given += state.given
-        assert given > 10 or threads == 1
+            model = Model(weights, threads, chance)
+            scheduler.run([partial(model.work, stack, suspends) for stack in model.stacks])
+            assert model.leaves + model.remaining_leaves() == sum(weights)
+            assert suspends or not model.remaining_leaves()
+            boards_given += model.boards_given
+        assert boards_given > 10 or threads == 1
 
 
 class Model:
-    """Threads that share boards whose first word is a weight and whose root tells it, too."""
+    """Threads that share model boards. The first word and the root of a board are its weight."""
 
     def __init__(self, weights: list[int], threads: int, chance: Random) -> None:
         boards = np.zeros((len(weights), SHAPE.words), SHAPE.word)
         boards[:, 0] = weights
-        # One made for fewer threads has fewer rows, so each is used again before long.
-        made_for = chance.choice([1, threads])
-        self.pool = CpuPool.of(boards, np.array(weights, np.int64), made_for, SHAPE)
+        # A pool for one thread has fewer rows, so each row is soon reused.
+        pool_threads = chance.choice([1, threads])
+        self.pool = CpuPool.of(boards, np.array(weights, np.int64), pool_threads, SHAPE)
         self.stacks = [Stack.empty(200, SHAPE) for _ in range(threads)]
-        self.leaves = self.given = 0
+        self.leaves = 0
+        self.boards_given = 0
         self._chance = chance
         self._recalls = np.zeros(1, np.int64)
         self._is_ending = False
 
     def work(self, stack: Stack, suspends: bool) -> None:
-        """Do what a thread does, and return to Python now and then."""
-        # Looked up now: these are the stepping ones.
+        """Do what a thread does. At random times, recall all threads, and end if ``suspends``."""
+        # Looked up now, when the atomic operations are those that call the scheduler.
         take, receive, give = pool.build_sharing(SHAPE, as_it_is)
         self.pool.state[pool.JOINED] += 1
-        height = low = 0
+        height = 0
+        low = 0
         while not self._is_ending:
             recalls_seen = int(self._recalls[0])
             if height == low:
@@ -145,15 +152,16 @@ class Model:
                 if height == pool.NONE_LEFT:
                     return
             if height - low >= 2:
-                number = give(self.pool, stack, low, height)
-                low += number
-                self.given += number
+                board_count = give(self.pool, stack, low, height)
+                low += board_count
+                self.boards_given += board_count
             if height > low:
                 height = self._search(stack, height)
             if self._chance.randrange(200) == 0:
                 self._recalls += 1
                 self._is_ending = suspends
-            stack.state[TOP], stack.state[BELOW] = height - 1, low - 1
+            stack.state[TOP] = height - 1
+            stack.state[BELOW] = low - 1
 
     def _search(self, stack: Stack, height: int) -> int:
         weight = int(stack.boards[height - 1, 0])
@@ -167,7 +175,7 @@ class Model:
         return height + 1
 
     def remaining_leaves(self) -> int:
-        """Add up the weights of all boards that are left."""
+        """Add up the weights of all boards that remain in the pool and on the stacks."""
         boards, roots = self.pool.remaining()
         assert (boards[:, 0] == roots).all()
         total = int(roots.sum())
@@ -178,27 +186,30 @@ class Model:
 
 @pytest.fixture(scope="module")
 def cases() -> list[tuple[Frontier, int]]:
-    """Boards that take some hundred to some ten thousand nodes, and their numbers of solutions."""
+    """Return boards that take a hundred to ten thousand nodes, and their solution counts."""
     boards = [puzzle("3x3", clues, seed) for seed in range(20) for clues in (23, 24, 25)]
     boards += [puzzle("2x3", clues, seed) for seed in range(5) for clues in (5, 6, 7)]
-    roots = [Frontier.of([board]) for board in boards]
-    counts = [count(board, device="cpu", method="contraction").count for board in boards]
-    chosen = [case for case in zip(roots, counts, strict=True) if 50 < case[1] < 20_000]
-    assert len(chosen) > 20
-    return chosen
+    cases = []
+    for board in boards:
+        solution_count = count(board, device="cpu", method="contraction").count
+        if 50 < solution_count < 20_000:
+            cases.append((Frontier.of([board]), solution_count))
+    assert len(cases) > 20
+    return cases
 
 
 class TestSearches:
     def test_a_thousand_on_2_to_16_threads(self, cases: list[tuple[Frontier, int]]) -> None:
-        numbers = cycle(range(2, 17))
-        for (root, number), threads, _ in zip(cycle(cases), numbers, range(1000), strict=False):
+        thread_counts = cycle(range(2, 17))
+        searches = zip(cycle(cases), thread_counts, range(1000), strict=False)
+        for (root, solution_count), threads, _ in searches:
             job = Job(1, dtype=np.uint64)
             CpuEngine(threads).explore(root, SETTINGS, job)
-            assert job.counts == [number]
+            assert job.counts == [solution_count]
             assert not any(len(task.payload) for task in job.left)
 
     def test_solutions_are_listed_once(self, cases: list[tuple[Frontier, int]]) -> None:
-        for (root, number), threads in zip(cases, cycle([2, 3, 7, 16]), strict=False):
+        for (root, solution_count), threads in zip(cases, cycle([2, 3, 7, 16]), strict=False):
             rows: list[bytes] = []
             job = Job(
                 1,
@@ -206,13 +217,14 @@ class TestSearches:
                 dtype=np.uint64,
             )
             CpuEngine(threads).explore(root, SETTINGS, job)
-            assert len(rows) == len({*rows}) == number
+            assert len(rows) == len({*rows}) == solution_count
 
-    def test_what_is_left_when_it_is_suspended(self, cases: list[tuple[Frontier, int]]) -> None:
-        """Again and again, after any time: in the end each solution was counted once."""
-        suspended = 0
+    def test_suspended_searches_are_continued(self, cases: list[tuple[Frontier, int]]) -> None:
+        """Each search is suspended many times, at random, and counts each solution once."""
+        remaining_tasks = 0
         chance = Random(1)
-        for (root, number), threads in zip(cases * 3, cycle([1, 2, 5, 16]), strict=False):
+        searches = zip(cases * 3, cycle([1, 2, 5, 16]), strict=False)
+        for (root, solution_count), threads in searches:
             frontier = root
             total = 0
             while len(frontier):
@@ -222,19 +234,19 @@ class TestSearches:
                 CpuEngine(threads).explore(frontier, SETTINGS, job)
                 timer.cancel()
                 total += job.total
-                left = [task.payload for task in job.left if len(task.payload)]
-                suspended += len(left)
-                boards = [root.boards[:0], *(rest.boards for rest in left)]
-                roots = [root.roots[:0], *(rest.roots for rest in left)]
+                frontiers = [task.payload for task in job.left if len(task.payload)]
+                remaining_tasks += len(frontiers)
+                boards = [root.boards[:0], *(remaining.boards for remaining in frontiers)]
+                roots = [root.roots[:0], *(remaining.roots for remaining in frontiers)]
                 frontier = Frontier(root.shape, np.concatenate(boards), np.concatenate(roots))
-            assert total == number
-        assert suspended > 10
+            assert total == solution_count
+        assert remaining_tasks > 10
 
     @pytest.mark.parametrize("threads", [1, 2])
-    def test_its_memory_is_free_at_once(
+    def test_its_memory_is_freed_at_once(
         self, threads: int, cases: list[tuple[Frontier, int]], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A list of boards makes a search for each block: cycles would keep all their boards."""
+        """A list of boards makes a search for each block. Cycles would keep the boards of all."""
         searches: list[Any] = []
 
         class Watched(SharedSearch):
@@ -251,15 +263,17 @@ class TestSearches:
             gc.enable()
 
     def test_limits_of_several_roots(self, cases: list[tuple[Frontier, int]]) -> None:
-        """No root is searched far beyond its limit, and each below it to its end."""
+        """No root is searched far beyond its limit, and all below it are searched completely."""
         nine = [case for case in cases if case[0].shape.n == 9]
         boards = np.concatenate([root.boards for root, _ in nine])
         roots = Frontier(nine[0][0].shape, boards, np.arange(len(nine)))
+        solution_counts = [solution_count for _, solution_count in nine]
         for threads in (1, 2, 16):
             job = Job(len(nine), limit=1000, dtype=np.uint64)
             CpuEngine(threads).explore(roots, SETTINGS, job)
-            for found, (_, number) in zip(job.counts, nine, strict=True):
+            for job_count, solution_count in zip(job.counts, solution_counts, strict=True):
                 # All lanes of all threads may find two when the limit is reached.
-                most = min(number, 1000 + 2 * threads * roots.shape.lanes)
-                assert min(number, 1000) <= found <= most
-            assert any(found < number for found, (_, number) in zip(job.counts, nine, strict=True))
+                max_count = min(solution_count, 1000 + 2 * threads * roots.shape.lanes)
+                assert min(solution_count, 1000) <= job_count <= max_count
+            pairs = zip(job.counts, solution_counts, strict=True)
+            assert any(job_count < solution_count for job_count, solution_count in pairs)

@@ -1,4 +1,4 @@
-"""How boards are packed: every cell has a bit of its own, and masks hold what they should."""
+"""How boards are packed: every cell has a bit of its own, and lanes fit the processor."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_every_cell_has_a_bit_of_its_own(shape: tuple[int, int]) -> None:
     geometry = Geometry(*shape)
     rng = np.random.default_rng(0)
     packing = Shape(*shape)
-    every = (1 << geometry.n) - 1
-    masks = rng.integers(0, every, (3, geometry.cells), np.uint64, endpoint=True)
+    all_digits = (1 << geometry.n) - 1
+    masks = rng.integers(0, all_digits, (3, geometry.cells), np.uint64, endpoint=True)
     rows = packing.rows_of(masks)
     assert rows.shape == (3, packing.words)
     assert (packing.candidates_of(rows) == masks).all()
@@ -67,14 +67,14 @@ def test_lanes_follow_the_registers_of_the_processor(
     for box_rows, box_columns in np.ndindex(64, 64):
         shape = Shape(box_rows + 1, box_columns + 1)
         if shape.n <= 64:
-            assert 2 <= shape.lanes <= 64  # sets of lanes are words of 64 bits
+            assert 2 <= shape.lanes <= 64  # a set of lanes is a word of 64 bits
 
 
 @pytest.mark.parametrize(
     ("variable", "value", "expected"),
     [("NUMBA_ENABLE_AVX", "0", 8), ("NUMBA_CPU_NAME", "generic", 8)],
 )
-def test_numba_may_be_told_not_to_use_wide_vectors(
+def test_numba_settings_disable_wide_vectors(
     variable: str, value: str, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NUMBA_CPU_FEATURES", raising=False)
@@ -92,36 +92,37 @@ def test_clues_leave_their_peers(shape: str) -> None:
 
 
 @pytest.mark.parametrize("shape", ["1x1", "2x2", "1x5", "3x3", "5x2", "4x4", "1x17"])
-def test_boards_are_packed_beside_those_that_contradict_themselves(shape: str) -> None:
-    """In more batches than one of all lanes, the last of which has a single board."""
+def test_boards_are_packed_together_with_contradictory_ones(shape: str) -> None:
+    """There are two blocks that fill all lanes, and one with a single board."""
     geometry = Geometry.parse(shape)
-    given = [puzzle(shape, geometry.cells // 3, seed) for seed in range(5)]
+    puzzles = [puzzle(shape, geometry.cells // 3, seed) for seed in range(5)]
     if geometry.n > 1:
         clues = np.zeros(geometry.cells, np.int64)
         clues[[0, geometry.cells - geometry.n]] = 1  # in one column
-        given.append(Board(clues, geometry))
-    lanes = Frontier.of(given).shape.lanes
-    boards = [given[number % len(given)] for number in range(2 * lanes + 1)]
+        puzzles.append(Board(clues, geometry))
+    lanes = Frontier.of(puzzles).shape.lanes
+    boards = [puzzles[number % len(puzzles)] for number in range(2 * lanes + 1)]
     frontier = Frontier.of(boards)
-    none = [set[int]()] * geometry.cells
+    no_candidates = [set[int]()] * geometry.cells
     for board, packed in zip(boards, frontier.boards, strict=True):
-        expected = none if board.conflicts else given_clues(board)
+        expected = no_candidates if board.conflicts else given_clues(board)
         assert unpacked(frontier.shape, packed) == expected
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("shape", ["2x3", "3x3"])
-def test_a_few_boards_come_out_as_many_do(shape: str) -> None:
-    """The first boards of a process are not compiled for."""
+def test_python_and_the_kernel_give_the_same_boards(shape: str) -> None:
+    """The first boards of a process run in plain Python, more of them in a compiled kernel."""
     settings = SearchSettings()
     boards = [puzzle(shape, clues, clues) for clues in (0, 9, 20, 30)]
-    boards += [spoilt(boards[-1], 1), Board([1, 1, *boards[0].cells[2:]], boards[0].geometry)]
+    boards.append(spoilt(boards[-1], 1))
+    boards.append(Board([1, 1, *boards[0].cells[2:]], boards[0].geometry))
     for name in "pack", "expand":
         getattr(cpu, name).cache_clear()
-    roots = Frontier.of(boards)
-    found = roots.simplified(settings)
-    many = Frontier.of(boards * PYTHON_BOARDS)
-    assert (many.boards[: len(boards)] == roots.boards).all()
-    again = many.simplified(settings)
-    assert 4 <= len(found) < len(boards)
-    assert (again.boards[: len(found)] == found.boards).all()
+    packed = Frontier.of(boards)
+    simplified = packed.simplified(settings)
+    packed_by_kernel = Frontier.of(boards * PYTHON_BOARDS)
+    assert (packed_by_kernel.boards[: len(boards)] == packed.boards).all()
+    simplified_by_kernel = packed_by_kernel.simplified(settings)
+    assert 4 <= len(simplified) < len(boards)
+    assert (simplified_by_kernel.boards[: len(simplified)] == simplified.boards).all()
