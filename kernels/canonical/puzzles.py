@@ -94,7 +94,7 @@ def list_clues(layout, boards, board, search):
             row_step = 1
             column_step = layout.n
         for row in range(layout.n):
-            filled_boxes = 0
+            filled_boxes = np.int64(0)
             for stack in range(layout.stacks):
                 start = count
                 search.clue_starts[orientation, row * layout.stacks + stack] = start
