@@ -24,7 +24,7 @@ In memory of the GPU the indices of C are the last axis of a tensor; ``RoleTenso
 
 Exactness. No term is negative, so no partial sum overflows its type unless the result does. Two
 columns share a word, and inner sums have 32 bits, where the actual maxima allow it
-(``narrow_on_gpu``): at most PER_PARTITION entries have x at Q. If not, the wide kernel takes one
+(``is_narrow_on_gpu``): at most PER_PARTITION entries have x at Q. If not, the wide kernel takes one
 column a word, and 64 bits: R's tensor times the multiplicities is at most 248,832, a term
 12 * 1,728, and so the inner sum stays below 2^39. The sum of a pair stays below 2^57
 (``pair_sums``). Times the size of its orbit it may pass 2^64, so the host multiplies.
@@ -51,7 +51,7 @@ from gpusudoku.kernels.contraction.nine.arrays import (
     R,
 )
 from gpusudoku.kernels.contraction.nine.pair_sums import (
-    FOUR,
+    FIELDS_PER_WORD,
     MAX_THREADS,
     DeviceOperands,
     RoleTensors,
@@ -72,7 +72,7 @@ STAGED = MAX_THREADS // LANES * ROOM
 """Words of 64 bits of shared memory for the terms of a block. Together with the columns they take
 43 KB, less than the limit of any GPU for a block."""
 BITS = 16
-"""Bits of each of the FOUR fields of a word of 64 bits."""
+"""Bits of each of the FIELDS_PER_WORD fields of a word of 64 bits."""
 FIELD = 0xFFFF
 """The lowest field of a word."""
 ROW = 0xFFFFFFFF
@@ -137,7 +137,7 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
     @cuda.jit(device=True)
     def word_count(indices):
         """Return the words that a row of a tensor has for this number of indices."""
-        return (indices + FOUR - 1) // FOUR
+        return (indices + FIELDS_PER_WORD - 1) // FIELDS_PER_WORD
 
     @cuda.jit(device=True)
     def locate_column(column, crossing_role, pair, shape, operands):
@@ -173,11 +173,11 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
         for word in range(warp, word_count(shape[C, R]), warps):
             low_fields = tensor[uint64(low_start + word)]
             high_fields = tensor[uint64(high_start + word)]
-            for i in range(FOUR):
+            for i in range(FIELDS_PER_WORD):
                 columns = (low_fields & FIELD) * low_factor
                 if per_word > 1:
                     columns |= (high_fields & FIELD) * high_factor << BITS
-                right[uint32((FOUR * word + i) * LANES)] = uint32(columns)
+                right[uint32((FIELDS_PER_WORD * word + i) * LANES)] = uint32(columns)
                 low_fields = low_fields >> BITS
                 high_fields = high_fields >> BITS
 
@@ -226,7 +226,7 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
         b = pairs[first_pair + pair_of_launch, 0]
         a = pairs[first_pair + pair_of_launch, 1]
         start = operands.start
-        pivot_start = (a * shape[B, P] + b) * word_count(shape[C, P]) * FOUR
+        pivot_start = (a * shape[B, P] + b) * word_count(shape[C, P]) * FIELDS_PER_WORD
         column_count = (start[A, a + 1] - start[A, a]) * (start[B, b + 1] - start[B, b])
         pair_sum = int64(0)
         for first_column in range(
@@ -242,8 +242,8 @@ def build_kernel(wide: bool = False) -> Callable[..., None]:
             for word in range(warp, word_count(shape[C, Q]), warps):
                 low_fields = tensors.q[uint64(low_start + word)]
                 high_fields = tensors.q[uint64(high_start + word)]
-                first_c = FOUR * word
-                for c in range(first_c, min(first_c + FOUR, shape[C, Q])):
+                first_c = FIELDS_PER_WORD * word
+                for c in range(first_c, min(first_c + FIELDS_PER_WORD, shape[C, Q])):
                     i = uint64(0)
                     low_sum = total(0)
                     high_sum = total(0)

@@ -18,7 +18,7 @@ from there to the slabs. For 2 entries k, 6 entries l and PACK = 4:
               segment of the first k    segment of the second k
     left[c]   l0 l1 l2 l3 l4 l5  0  0   l0 l1 l2 l3 l4 l5  0  0   length 16
 
-Exactness. In the narrow kernel, elements have 16 bits and dot products 32. ``narrow_enough``
+Exactness. In the narrow kernel, elements have 16 bits and dot products 32. ``is_narrow``
 computes from the actual maxima whether elements stay below 2^15, and a dot product of at most TILE
 products below 2^31. If not, the wide kernel takes 32-bit elements and 64-bit sums. A multiplicity
 is at most 12 and an element of a tensor at most 1,728. So an element of ``right`` is at most
@@ -70,12 +70,12 @@ TILE = 840
 second-level cache holds. Rows do not start at multiples of a page's size, because they would then
 compete for the same ways of the cache."""
 
-LOW, HIGH, DOTTED = range(3)
+LOW, HIGH, PRODUCT_COUNT = range(3)
 """Fields of ``Slabs.sums``."""
 LEFT, RIGHT = range(2)
 """The sides: factors of the dot products."""
-LENGTH, TERMS = range(2)
-"""Fields of ``Slabs.held``."""
+SEGMENT_LENGTH, TERM_COUNT = range(2)
+"""Fields of ``Slabs.pair_sizes``."""
 
 
 class Slabs(Group):
@@ -86,16 +86,16 @@ class Slabs(Group):
 
     Segments are gathered for one b, and copied to the slab of a pair:
 
-        gathered[side, row[side, index of k], c, :length]    one segment
+        segments[side, row[side, index of k], c, :length]    one segment
         slab[side, c, n * length : (n + 1) * length]         the segment of the n-th entry k
     """
 
     sums = array_of(np.int64, 3)
-    """The sum is HIGH * 2^32 + LOW. DOTTED is the number of products that were added up."""
+    """The sum is HIGH * 2^32 + LOW. PRODUCT_COUNT is the number of products that were added up."""
     results = array_of(np.int64, PARTITIONS * PARTITIONS)
-    """The sum of every pair of ``Orbits.pairs`` that was summed."""
+    """The sum of every pair of ``Orbits.representatives`` that was summed."""
     row = array_of(np.int64, 2, PARTITIONS)
-    """The row of ``gathered`` for each index of A; -1 for indices that have none."""
+    """The row of ``segments`` for each index of A; -1 for indices that have none."""
     b_columns = array_of(np.int16, STRIDE)
     """The index at Q or R of every entry of a b: its column in a row of the tensor."""
     b_factors = array_of(np.int64, STRIDE)
@@ -106,22 +106,22 @@ class Slabs(Group):
     """The indices at Q and R of the terms of a pair."""
     factors = array_of(np.int64, MAX_ENTRIES)
     """For each term, the element of P's tensor times the multiplicity."""
-    chosen = array_of(np.int16, MAX_ENTRIES)
+    term_entries = array_of(np.int16, MAX_ENTRIES)
     """For each term, the entry of C in ``Operands``. Only the search for solutions writes it."""
     totals = array_of(np.int64, MAX_ENTRIES)
     """For each term, the dot product. Only the search for solutions writes it."""
-    held = array_of(np.int64, 2)
-    """LENGTH of the gathered segments, and TERMS of a pair. Only the search for solutions
-    writes it."""
+    pair_sizes = array_of(np.int64, 2)
+    """SEGMENT_LENGTH of the gathered segments, and TERM_COUNT of a pair. Only the search for
+    solutions writes it."""
     slab = array_of("element", 2, PARTITIONS, TILE)
     """A row for every index of C, over pairs of entries of A and B."""
     slab_words = words_of("slab")
     """The memory of ``slab`` as words of 64 bits, with several elements each."""
-    gathered = array_of("element", 2, PARTITIONS, PARTITIONS, STRIDE)
+    segments = array_of("element", 2, PARTITIONS, PARTITIONS, STRIDE)
     """The segments for one b, from which slabs are copied: at [row][c], the elements of the tensor
     at the entries of b."""
-    gathered_words = words_of("gathered")
-    """The memory of ``gathered`` as words of 64 bits."""
+    segment_words = words_of("segments")
+    """The memory of ``segments`` as words of 64 bits."""
 
 
 def make_slabs(wide: bool) -> Slabs:
@@ -130,7 +130,7 @@ def make_slabs(wide: bool) -> Slabs:
 
 
 @jitable
-def narrow_enough(lists, roles, tensors):
+def is_narrow(lists, roles, tensors):
     """Return whether 16-bit elements and 32-bit dot products are large enough."""
     # Signed types: 16 bits hold less than 2^15, 32 bits less than 2^31.
     max_left = tensors.largest[roles.tensor[Q]]
@@ -140,7 +140,7 @@ def narrow_enough(lists, roles, tensors):
 
 
 @jitable
-def end_of_group(start, stop, pairs):
+def end_of_same_b(start, stop, pairs):
     """Return the end of the pairs that have the same b as pair ``start``, at most ``stop``."""
     end = start
     while end < stop and pairs[end, 0] == pairs[start, 0]:
@@ -170,7 +170,7 @@ def _assign_rows(side, start, stop, operands, pairs, slabs):
 @jitable
 def _select_terms(a, b, roles, operands, tensors, slabs):
     """Write the terms of a pair, the entries of C where P's tensor is not zero; return how many."""
-    tensor = tensors.entries[roles.tensor[P]]
+    tensor = tensors.elements[roles.tensor[P]]
     pivots = slabs.pivots
     width = roles.shape[B, P]
     row_length = roles.shape[A, P] * width
@@ -201,7 +201,7 @@ def _copy_segments(side, first_k, segment_count, words, roles, operands, slabs):
     segment in words.
     """
     slab = slabs.slab_words[side]
-    segments = slabs.gathered_words[side]
+    segments = slabs.segment_words[side]
     row = slabs.row[side]
     for k in range(segment_count):
         source = row[operands.entries[A, first_k + k, Q + side]]
@@ -212,7 +212,7 @@ def _copy_segments(side, first_k, segment_count, words, roles, operands, slabs):
 
 
 def build_slabs(element_type: Any) -> tuple[Callable[..., int], Callable[..., None]]:
-    """Make ``gather_group`` and ``lay_out`` for elements of a type of Numba."""
+    """Make ``gather_segments`` and ``write_slabs`` for elements of a type of Numba."""
     per_word = 8 // np.dtype(element_type).itemsize
 
     @jitable
@@ -222,8 +222,8 @@ def build_slabs(element_type: Any) -> tuple[Callable[..., int], Callable[..., No
         columns = slabs.b_columns
         factors = slabs.b_factors
         row = slabs.row[side]
-        tensor = tensors.entries[roles.tensor[crossing_role]]
-        segments = slabs.gathered[side]
+        tensor = tensors.elements[roles.tensor[crossing_role]]
+        segments = slabs.segments[side]
         height = roles.shape[A, crossing_role]
         width = roles.shape[B, crossing_role]
         first_entry = operands.start[B, b]
@@ -257,7 +257,7 @@ def build_slabs(element_type: Any) -> tuple[Callable[..., int], Callable[..., No
                         slab[c, i] = element_type(slab[c, i] * factor)
 
     @jitable
-    def gather_group(start, stop, pairs, roles, operands, tensors, slabs):
+    def gather_segments(start, stop, pairs, roles, operands, tensors, slabs):
         """Gather the segments that the pairs [start:stop] need; return the length of a segment.
 
         The pairs must have the same b.
@@ -271,20 +271,20 @@ def build_slabs(element_type: Any) -> tuple[Callable[..., int], Callable[..., No
         return length
 
     @jitable
-    def lay_out(first_k, segment_count, length, roles, operands, slabs):
+    def write_slabs(first_k, segment_count, length, roles, operands, slabs):
         """Write both slabs for some entries of A, from ``first_k`` on, and all entries of b."""
         words = length // per_word
         for side in range(2):
             _copy_segments(side, first_k, segment_count, words, roles, operands, slabs)
         scale(first_k, segment_count, length, roles, operands, slabs)
 
-    return gather_group, lay_out
+    return gather_segments, write_slabs
 
 
 def build_pair_sum(
     element_type: Any, dot_type: Any, keep: bool
 ) -> tuple[Callable[..., Any], Callable[..., int]]:
-    """Make ``gather_group`` and ``sum_pair`` for slabs of one width.
+    """Make ``gather_segments`` and ``sum_pair`` for slabs of one width.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def build_pair_sum(
     keep
         Whether to write ``slabs.totals``, the dot product of every term.
     """
-    gather_group, lay_out = build_slabs(element_type)
+    gather_segments, write_slabs = build_slabs(element_type)
 
     @jitable
     def dot_all(term_count, length, slabs):
@@ -366,37 +366,37 @@ def build_pair_sum(
         if term_count == 0:  # nothing to lay out
             return pair_sum
         l_count = operands.start[B, b + 1] - operands.start[B, b]
-        slabs.sums[DOTTED] += term_count * (end_k - k) * l_count
+        slabs.sums[PRODUCT_COUNT] += term_count * (end_k - k) * l_count
         # The slabs hold the segments of a few entries of A at a time.
         max_segments = TILE // length
         while k < end_k:
             segment_count = min(max_segments, end_k - k)
-            lay_out(k, segment_count, length, roles, operands, slabs)
+            write_slabs(k, segment_count, length, roles, operands, slabs)
             pair_sum += dot_all(term_count, segment_count * length, slabs)
             k += segment_count
         return pair_sum
 
-    return gather_group, sum_pair
+    return gather_segments, sum_pair
 
 
 def build_sum_pairs(element_type: Any, dot_type: Any) -> Callable[..., None]:
     """Make ``sum_pairs`` for slabs of one width; see ``build_pair_sum``."""
-    gather_group, sum_pair = build_pair_sum(element_type, dot_type, keep=False)
+    gather_segments, sum_pair = build_pair_sum(element_type, dot_type, keep=False)
 
     def sum_pairs(start, end, roles, operands, tensors, orbits, stop, slabs):
         """Add the sums of pairs, times the sizes of their orbits, to ``slabs.sums``.
 
-        The pairs are orbits.pairs[start:end]. Their own sums are written to ``slabs.results``.
-        ``stop`` is int64 (1). Once it is not 0 no more pairs are summed, and the remaining results
-        are not written.
+        The pairs are orbits.representatives[start:end]. Their own sums are written to
+        ``slabs.results``. ``stop`` is int64 (1). Once it is not 0 no more pairs are summed, and the
+        remaining results are not written.
         """
-        pairs = orbits.pairs
+        pairs = orbits.representatives
         sums = slabs.sums
         # Pairs are sorted by b, so those with the same b follow one another.
         while start < end:
             b = pairs[start, 0]
-            same_b_end = end_of_group(start, end, pairs)
-            length = gather_group(start, same_b_end, pairs, roles, operands, tensors, slabs)
+            same_b_end = end_of_same_b(start, end, pairs)
+            length = gather_segments(start, same_b_end, pairs, roles, operands, tensors, slabs)
             for pair in range(start, same_b_end):
                 if stop[0] != 0:
                     return
@@ -412,14 +412,14 @@ def build_sum_pairs(element_type: Any, dot_type: Any) -> Callable[..., None]:
 
 
 sum_narrow = build_sum_pairs(np.int16, np.int32)
-"""``sum_pairs`` where ``narrow_enough`` holds."""
+"""``sum_pairs`` where ``is_narrow`` holds."""
 sum_wide = build_sum_pairs(np.int32, np.int64)
 """``sum_pairs`` for every other board."""
 
 
 MAX_THREADS = 512
 """Maximum number of threads of a block."""
-FOUR = 4
+FIELDS_PER_WORD = 4
 """16-bit fields of a word of 64 bits."""
 
 
@@ -437,7 +437,7 @@ class DeviceOperands(NamedTuple):
 class RoleTensors(NamedTuple):
     """The tensors of the crossing roles, flat, each indexed [a][b][c].
 
-    Zeros fill the last axis up to a multiple of FOUR, so that rows are whole words:
+    Zeros fill the last axis up to a multiple of FIELDS_PER_WORD, so that rows are whole words:
 
         bits     0 ... 15    16 ... 31    32 ... 47    48 ... 63
         word 0   c = 0       c = 1        c = 2        c = 3
@@ -452,10 +452,10 @@ class RoleTensors(NamedTuple):
     """int64: the words of R's tensor."""
 
 
-def narrow_on_gpu(lists: Lists, roles: Roles, tensors: Tensors) -> bool:
+def is_narrow_on_gpu(lists: Lists, roles: Roles, tensors: Tensors) -> bool:
     """Return whether columns of 16 bits and inner sums of 32 bits are large enough on a GPU.
 
-    The CPU's sum has other bounds: ``pair_sums.narrow_enough``.
+    The CPU's sum has other bounds: ``pair_sums.is_narrow``.
     """
     max_p, _, max_r = (int(largest) for largest in tensors.largest[roles.tensor])
     max_a, max_b, max_c = (int(largest) for largest in lists.largest[roles.summed])

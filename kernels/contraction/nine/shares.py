@@ -40,37 +40,37 @@ import numpy as np
 from gpusudoku.kernels.arguments import Kind, float64, int64, kind_of
 from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, A, B, C, P, Q, R, make_workspace
 from gpusudoku.kernels.contraction.nine.environments import (
-    Found,
+    ShareSums,
     collect,
     find_orthogonal_entries,
     join_pair,
     join_same_b,
 )
 from gpusudoku.kernels.contraction.nine.orbits import find_symmetries
-from gpusudoku.kernels.contraction.nine.order import Words
+from gpusudoku.kernels.contraction.nine.order import Maps
 from gpusudoku.kernels.contraction.nine.pair_sums import (
     LEFT,
     RIGHT,
     TILE,
     build_slabs,
-    end_of_group,
+    end_of_same_b,
     make_slabs,
 )
-from gpusudoku.kernels.contraction.nine.tensors import choose_turn
-from gpusudoku.kernels.contraction.nine.turns import (
-    FIRST,
-    LAST,
-    MOST,
+from gpusudoku.kernels.contraction.nine.pivot_sums import (
+    ADDED_MEMBERS,
+    END_PAIR,
+    NEXT_PAIR,
     PENDING,
-    USED,
-    Known,
-    Naming,
-    Turn,
-    make_ledger,
-    make_turn,
-    make_turn_arrays,
-    name_entries,
+    PENDING_LIMIT,
+    ClassifiedLists,
+    EntryClasses,
+    PivotSum,
+    classify_entries,
+    make_class_sums,
+    make_pivot_sum,
+    make_pivot_sum_arrays,
 )
+from gpusudoku.kernels.contraction.nine.tensors import choose_pivot_roles
 from gpusudoku.kernels.kernel import Kernel, jitable, kernel
 
 
@@ -78,7 +78,7 @@ from gpusudoku.kernels.kernel import Kernel, jitable, kernel
 def _begin_pair(a_class_count, b_class_count, a, b, pivot_sum, tensors, class_sums):
     """Clear the sums of a pair and write its ``pivots``; return whether any of these is not 0."""
     shape = pivot_sum.roles.shape
-    tensor = tensors.entries[pivot_sum.roles.tensor[P]]
+    tensor = tensors.elements[pivot_sum.roles.tensor[P]]
     c_count = shape[C, P]
     c_class_count = pivot_sum.pivot.first_class[C, c_count]
     width = shape[B, P]
@@ -114,12 +114,12 @@ def _take_members(solution_count, orbit_size, class_sums):
     Each member has ``solution_count`` solutions.
     """
     state = class_sums.state
-    member_count = np.int64(orbit_size) - state[USED]
+    member_count = np.int64(orbit_size) - state[ADDED_MEMBERS]
     if solution_count > 0:
-        member_count = min(member_count, (state[MOST] - state[PENDING]) // solution_count)
+        member_count = min(member_count, (state[PENDING_LIMIT] - state[PENDING]) // solution_count)
     # The caller clears the environments and PENDING, and calls the sweep again.
     state[PENDING] += member_count * solution_count
-    state[USED] += member_count
+    state[ADDED_MEMBERS] += member_count
     return member_count
 
 
@@ -197,7 +197,7 @@ def _add_by_a_and_b(index_c, k, segment_count, length, a, b, pivot_sum, class_su
 
 def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
     """Make ``sweep`` for slabs of one width; see ``build_pair_sum``."""
-    gather_group, lay_out = build_slabs(element_type)
+    gather_segments, write_slabs = build_slabs(element_type)
 
     @jitable
     def add_products(k, segment_count, length, a, b, pivot_sum, slabs, class_sums):
@@ -327,7 +327,7 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
         """Add a pair to the environments; return whether all members of its orbit are added."""
         roles, operands, orbits, pivot = pivot_sum
         first_class = pivot.first_class
-        a = orbits.pairs[pair, 1]
+        a = orbits.representatives[pair, 1]
         a_class_count = np.int64(first_class[A, a + 1] - first_class[A, a])
         if not _begin_pair(a_class_count, b_class_count, a, b, pivot_sum, tensors, class_sums):
             return True
@@ -336,17 +336,17 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
         end = operands.start[A, a + 1]
         while k < end:
             segment_count = min(TILE // length, end - k)
-            lay_out(k, segment_count, length, roles, operands, slabs)
+            write_slabs(k, segment_count, length, roles, operands, slabs)
             add_products(k, segment_count, length, a, b, pivot_sum, slabs, class_sums)
             k += segment_count
         # All members of an orbit have equal sums. If they hold too many solutions for the
         # environments, some are added now, and the others after these have been cleared.
-        orbit_size = np.int64(orbits.pairs[pair, 2])
+        orbit_size = np.int64(orbits.representatives[pair, 2])
         solution_count = _count_solutions(a_class_count, roles.shape, class_sums)
         member_count = _take_members(solution_count, orbit_size, class_sums)
         _multiply(member_count, a_class_count, b_class_count, pivot_sum, class_sums)
         join_pair(pair, a, b_class_count, pivot_sum, environment, class_sums)
-        return class_sums.state[USED] == orbit_size
+        return class_sums.state[ADDED_MEMBERS] == orbit_size
 
     @jitable
     def add_pairs(b, end, length, pivot_sum, tensors, stop_flag, environment, slabs, class_sums):
@@ -357,7 +357,7 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
         first_class = pivot_sum.pivot.first_class
         state = class_sums.state
         b_class_count = np.int64(first_class[B, b + 1] - first_class[B, b])
-        for pair in range(state[FIRST], end):
+        for pair in range(state[NEXT_PAIR], end):
             if stop_flag[0] != 0:
                 return False
             is_complete = add_pair(
@@ -365,8 +365,8 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
             )
             if not is_complete:
                 return False
-            state[FIRST] = pair + 1
-            state[USED] = 0
+            state[NEXT_PAIR] = pair + 1
+            state[ADDED_MEMBERS] = 0
         return True
 
     def sweep(roles, operands, orbits, pivot, tensors, stop_flag, environment, slabs, class_sums):
@@ -375,17 +375,17 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
         ``class_sums.state`` says which pairs to add, and is updated. The sweep also ends once
         ``stop_flag``, int64 (1), is not 0.
 
-        The first four arguments are a ``Turn``. They are separate, because Numba takes longer to
-        recognize a named tuple.
+        The first four arguments are a ``PivotSum``. They are separate, because Numba takes longer
+        to recognize a named tuple.
         """
-        pivot_sum = Turn(roles, operands, orbits, pivot)
-        pairs = orbits.pairs
+        pivot_sum = PivotSum(roles, operands, orbits, pivot)
+        pairs = orbits.representatives
         state = class_sums.state
         class_sums.joined_pair[:] = -1
-        while state[FIRST] < state[LAST]:
-            b = pairs[state[FIRST], 0]
-            end = end_of_group(state[FIRST], state[LAST], pairs)
-            length = gather_group(state[FIRST], end, pairs, roles, operands, tensors, slabs)
+        while state[NEXT_PAIR] < state[END_PAIR]:
+            b = pairs[state[NEXT_PAIR], 0]
+            end = end_of_same_b(state[NEXT_PAIR], state[END_PAIR], pairs)
+            length = gather_segments(state[NEXT_PAIR], end, pairs, roles, operands, tensors, slabs)
             find_orthogonal_entries(b, pivot, class_sums)
             are_added = add_pairs(
                 b, end, length, pivot_sum, tensors, stop_flag, environment, slabs, class_sums
@@ -398,9 +398,9 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
     return jitable(sweep)
 
 
-sweep_narrow = build_sweep(np.int16, np.int32)
-"""``sweep`` where ``narrow_enough`` holds."""
-sweep_wide = build_sweep(np.int32, np.int64)
+sum_environments_narrow = build_sweep(np.int16, np.int32)
+"""``sweep`` where ``is_narrow`` holds."""
+sum_environments_wide = build_sweep(np.int32, np.int64)
 """``sweep`` for every other board."""
 
 
@@ -412,51 +412,59 @@ class ShareStages:
 
     def __init__(self, tables: Kind) -> None:
         arrays = make_workspace()
-        pivot_sum_arrays = make_turn_arrays(arrays.roles)
+        pivot_sum_arrays = make_pivot_sum_arrays(arrays.roles)
         workspace = kind_of(arrays)
         lists = workspace.lists
-        numbering = workspace.numbering
+        indexing = workspace.indexing
         roles = workspace.roles
         symmetries = workspace.symmetries
-        words = kind_of(Words())
-        entry_classes = kind_of(Naming())
+        maps = kind_of(Maps())
+        entry_classes = kind_of(EntryClasses())
         masks = kind_of(np.zeros((6, 9), np.uint8))
 
-        self.choose_turn = kernel(int64, lists, numbering, roles, returns=float64, seconds=0.3)(
-            choose_turn
-        )
-        self.name_entries = kernel(lists, numbering, words, entry_classes, seconds=1.2)(
-            name_entries
+        self.choose_pivot_roles = kernel(
+            int64, lists, indexing, roles, returns=float64, seconds=0.3
+        )(choose_pivot_roles)
+        self.classify_entries = kernel(lists, indexing, maps, entry_classes, seconds=1.2)(
+            classify_entries
         )
         self.find_symmetries = kernel(masks, tables, symmetries, returns=int64, seconds=0.9)(
             find_symmetries
         )
-        inputs = Known(tables, lists, numbering, entry_classes)
+        inputs = ClassifiedLists(tables, lists, indexing, entry_classes)
         pivot_sum = kind_of(pivot_sum_arrays)
-        self.make_turn = kernel(int64, inputs, symmetries, pivot_sum, returns=int64, seconds=1.7)(
-            make_turn
-        )
+        self.make_pivot_sum = kernel(
+            int64, inputs, symmetries, pivot_sum, returns=int64, seconds=1.7
+        )(make_pivot_sum)
 
         stop_flag = int64[::1]
         environment = int64[::1]
         groups = [kind_of(group) for group in pivot_sum_arrays]
         shared = *groups, workspace.tensors, stop_flag, environment
-        narrow = *shared, kind_of(make_slabs(wide=False)), kind_of(make_ledger(wide=False))
-        wide = *shared, kind_of(make_slabs(wide=True)), kind_of(make_ledger(wide=True))
+        narrow = *shared, kind_of(make_slabs(wide=False)), kind_of(make_class_sums(wide=False))
+        wide = *shared, kind_of(make_slabs(wide=True)), kind_of(make_class_sums(wide=True))
         # Both functions have the name that their builder gives them, so each kernel gets its own.
-        self.sweep_narrow = kernel(*narrow, seconds=7.2, place=f"{__name__}.sweep_narrow")(
-            sweep_narrow
-        )
-        self.sweep_wide = kernel(*wide, seconds=6.4, place=f"{__name__}.sweep_wide")(sweep_wide)
+        self.sum_environments_narrow = kernel(
+            *narrow, seconds=7.2, place=f"{__name__}.sum_environments_narrow"
+        )(sum_environments_narrow)
+        self.sum_environments_wide = kernel(
+            *wide, seconds=6.4, place=f"{__name__}.sum_environments_wide"
+        )(sum_environments_wide)
 
         pivot = kind_of(pivot_sum_arrays.pivot)
-        share_sums = kind_of(Found())
+        share_sums = kind_of(ShareSums())
         self.collect = kernel(
-            *(int64, tables, numbering, entry_classes, roles, pivot, environment, share_sums),
+            *(int64, tables, indexing, entry_classes, roles, pivot, environment, share_sums),
             seconds=1.2,
         )(collect)
 
     def of_one_board(self) -> list[Kernel]:
-        """Return what the shares of one board need, except the wide sweep, which is rare."""
-        return [self.choose_turn, self.name_entries, self.find_symmetries, self.make_turn,
-                self.sweep_narrow, self.collect]  # fmt: skip
+        """Return what the shares of one board need, except the wide sum, which few boards need."""
+        return [
+            self.choose_pivot_roles,
+            self.classify_entries,
+            self.find_symmetries,
+            self.make_pivot_sum,
+            self.sum_environments_narrow,
+            self.collect,
+        ]

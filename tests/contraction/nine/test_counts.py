@@ -50,7 +50,7 @@ def test_64_bits_hold_every_pair_of_the_empty_board() -> None:
         contraction.sum(range(orbit, orbit + 1), scratch, stop)[0]
         for orbit in range(contraction.pairs)
     ]
-    sizes = contraction.workspace.orbits.pairs[: contraction.pairs, 2].tolist()
+    sizes = contraction.workspace.orbits.representatives[: contraction.pairs, 2].tolist()
     assert len(orbit_sums) == 5
     assert sum(sizes) == 280**2
     assert sum(orbit_sums) * contraction.factor == GRIDS
@@ -159,8 +159,8 @@ def test_stages_as_plain_python_equal_compiled_ones(clues: int) -> None:
         work = make_workspace()
         roles = work.roles
         allow_permutations(candidates, tables(), work.lists)
-        assert stages().survey(tables(), work.scratch, work.lists, work.numbering)
-        nanoseconds = choose_roles(work.lists, work.numbering, roles)
+        assert stages().make_lists(tables(), work.scratch, work.lists, work.indexing)
+        nanoseconds = choose_roles(work.lists, work.indexing, roles)
         arrays = work.lists.masks, roles.summed, roles.crossing, roles.shape, roles.tensor
         results.append([float(nanoseconds), *(array.tolist() for array in arrays)])
     assert results[0] == results[1]

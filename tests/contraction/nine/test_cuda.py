@@ -82,6 +82,6 @@ def test_bounds_of_narrow_slabs(
     tensors: Any = SimpleNamespace(largest=np.array(largest[::-1]))
     lists: Any = SimpleNamespace(largest=np.array([0, 0, 0, *multiplicities[::-1]]))
     roles: Any = SimpleNamespace(tensor=np.array([2, 1, 0]), summed=np.array([5, 4, 3]))
-    bounds = pair_sums.narrow_on_gpu, pair_sums.narrow_enough
+    bounds = pair_sums.is_narrow_on_gpu, pair_sums.is_narrow
     results = [bool(is_narrow(lists, roles, tensors)) for is_narrow in bounds]
     assert tuple(results) == narrow
