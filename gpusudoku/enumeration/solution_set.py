@@ -191,8 +191,8 @@ class SolutionSet:
         elif self._is_nine:
             with delayed_forks():
                 # Imported lazily, because it is slow.
-                from gpusudoku.contraction.nine.shares import nine_shares
-            shares = nine_shares(self._candidates(), self.engine.threads)
+                from gpusudoku.contraction.nine.shares import count_nine_shares
+            shares = count_nine_shares(self._candidates(), self.engine.threads)
         elif self.count <= self._max_in_memory:
             shares = self._load().shares()
         else:

@@ -93,7 +93,7 @@ def test_other_shapes_take_the_cheapest_way(way: str, monkeypatch: pytest.Monkey
         )
     monkeypatch.setattr(shares, "VISITED_PER_SECOND", 1e9 if way == "visit" else 1e-9)
     if way in ("refused", "counts"):
-        monkeypatch.setattr(shares, "join_shares", refuse)
+        monkeypatch.setattr(shares, "count_join_shares", refuse)
     if way == "counts":
         monkeypatch.setattr(shares, "VISITED_SOLUTIONS", 5)
     assert_shares(solution_set_of(SIX).shares, SIX)
@@ -110,7 +110,8 @@ def test_the_shares_of_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("short")
 def test_a_wrong_sum_is_not_kept_as_the_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "gpusudoku.contraction.nine.shares.nine_shares", lambda *_: np.arange(729).reshape(81, 9)
+        "gpusudoku.contraction.nine.shares.count_nine_shares",
+        lambda *_: np.arange(729).reshape(81, 9),
     )
     orders = solution_set_of(NINE)
     with pytest.raises(MismatchError, match="do not add up"):

@@ -29,8 +29,8 @@ from gpusudoku.contraction.general.boxes import (
     make_lists,
     remove_seen_candidates,
 )
+from gpusudoku.contraction.general.entry_lists import Bools, Ints, Words
 from gpusudoku.contraction.general.graph import MAX_MAPS
-from gpusudoku.contraction.general.maps import Bools, Ints, Words
 from gpusudoku.contraction.general.symmetries import (
     find_entry_images,
     find_free_swaps,
@@ -43,7 +43,12 @@ from gpusudoku.jobs.forks import cached_property
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.contraction.general.arrays import Branches
 from gpusudoku.kernels.contraction.general.join import join, probe
-from gpusudoku.kernels.contraction.general.lists import group, list_paths, orthogonal, scatter
+from gpusudoku.kernels.contraction.general.lists import (
+    list_paths,
+    make_bit_sets,
+    mark_orthogonal,
+    number_equal_rows,
+)
 
 MEMORY = 1 << 31
 """By default, the largest number of bytes of a contraction."""
@@ -59,7 +64,7 @@ MAX_TASKS = 1 << 16
 """The approximate largest number of tasks of a sum, however large they become."""
 MIN_TASKS = 128
 """The smallest number of tasks of a sum, unless they would be too small."""
-KERNELS = group, list_paths, orthogonal, scatter, probe, join
+KERNELS = number_equal_rows, list_paths, mark_orthogonal, make_bit_sets, probe, join
 
 MAX_PAIRS = 1 << 20
 """The largest number of pairs of entries among which orbits are searched."""
@@ -122,10 +127,10 @@ class Orientation:
         self._branches_have_pairs = False
         self.branches = self._choose_branches()
         # The probe estimates the steps of a branch, as a mean over all branches.
-        tries = max(1, int(WORDS_PER_LEVEL // self.index.words.sum()))
+        tries = max(1, int(WORDS_PER_LEVEL // self.index.set_words.sum()))
         levels = self.scratch().levels
         self._branch_steps = probe(self.index, levels, self.branches, WALKS, tries)
-        self.steps = max(1, int(self._branch_steps * len(self.branches.first)))
+        self.steps = max(1, int(self._branch_steps * len(self.branches.first_entry)))
         """The estimated number of words that the whole sum looks at."""
         self.scratch_bytes = estimate_scratch_bytes(lists)
 
@@ -175,10 +180,10 @@ class Orientation:
     def representatives(self) -> Ints:
         """Return the item of every branch, an index of the arrays of ``moves``."""
         if not self._branches_have_pairs:
-            return self.branches.first
+            return self.branches.first_entry
         # The entries of all levels are numbered in a row; those of level 1 from begin[1] on.
         second = self.branches.begin - self.index.begin[1]
-        pairs: Ints = self.branches.first * len(self.summed[1]) + second
+        pairs: Ints = self.branches.first_entry * len(self.summed[1]) + second
         return pairs
 
     def cut(self, steps: int) -> tuple[Branches, int]:
@@ -191,7 +196,7 @@ class Orientation:
         pieces = min(int(self._branch_steps // steps) + 1, int(lengths.max()))
         bounds = begin[:, None] + lengths[:, None] * np.arange(pieces + 1) // pieces
         branches = Branches(
-            first=np.repeat(first, pieces),
+            first_entry=np.repeat(first, pieces),
             begin=bounds[:, :-1].ravel(),
             end=bounds[:, 1:].ravel(),
             weight=np.repeat(weight, pieces),
@@ -202,7 +207,7 @@ class Orientation:
         """Cut the sum into tasks of about ``steps`` steps."""
         # Branches that are expected to take longer are cut; short ones are put together.
         pieces, _ = self.cut(steps)
-        piece_count = len(pieces.first)
+        piece_count = len(pieces.first_entry)
         task_pieces = max(1, int(steps * piece_count // self.steps))
         bounds = range(task_pieces, piece_count, task_pieces)
         split_fields = (np.split(field, bounds) for field in pieces)
@@ -228,7 +233,7 @@ class Orientation:
         sums, as uint64 (branches, 2), low word and high word, or uint64 (branches, primes), modulo
         each prime; and the number of terms, -1 if ``stop[0]`` was not 0.
         """
-        sums = np.zeros((len(branches.first), len(primes) or 2), np.uint64)
+        sums = np.zeros((len(branches.first_entry), len(primes) or 2), np.uint64)
         return sums, join(self.index, *scratch, branches, primes, stop, sums)
 
 
@@ -252,7 +257,7 @@ class Join:
         candidates: NDArray[np.uint64],
         geometry: Geometry,
         *,
-        most_maps: int = MAX_MAPS,
+        max_maps: int = MAX_MAPS,
         memory: int = MEMORY,
         symmetric: bool = True,
         wide: bool = False,
@@ -272,7 +277,7 @@ class Join:
         remaining = remove_seen_candidates(candidates, geometry)
         if remaining is not None:
             allowed = allowed_in_lines(remaining, geometry)
-            lists = make_lists(*allowed, most_maps, memory, effort)
+            lists = make_lists(*allowed, max_maps, memory, effort)
             if lists is not None:
                 self.allowed = allowed
                 swaps = find_free_swaps(allowed) if symmetric else []
@@ -287,7 +292,7 @@ class Join:
         self.seconds = self.steps * STEP_SECONDS
         self.listing_seconds = time.perf_counter() - start
 
-    def most_threads(self, memory: int) -> int:
+    def max_threads(self, memory: int) -> int:
         thread_bytes = 1 if self.orientation is None else self.orientation.scratch_bytes
         return max(1, memory // thread_bytes)
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.general.maps import Bools, EntryList, Ints, number_rows, sort_sets
+from gpusudoku.contraction.general.entry_lists import Bools, EntryList, Ints, number_rows, sort_sets
 from gpusudoku.errors import MismatchError
 from gpusudoku.jobs.cancel import check_cancelled
 

@@ -27,7 +27,7 @@ EXPENSIVE_SECONDS = 0.05
 """A board that costs more than this is left out."""
 
 
-def contract_cheap(boards: Batch, threads: int, memory: int) -> tuple[list[int], list[int]]:
+def count_cheap_boards(boards: Batch, threads: int, memory: int) -> tuple[list[int], list[int]]:
     """Count the cheap boards of a batch of 9x9 boards.
 
     Returns the counts of all boards, and the indices of the boards that were left out because they

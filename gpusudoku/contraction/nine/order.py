@@ -1,8 +1,9 @@
 """The solutions of a 9x9 board in contraction order: by rank, or all. Special to 3x3 boxes.
 
 ``kernels/contraction/nine/order.py`` defines the contraction order, which depends on the board
-alone. ``NineOrder`` finds solutions by their ranks. ``Products`` writes all solutions, as products
-of maps; a thread writes them from *strips*, rows of cells with the digits of one crossing line.
+alone. ``NineOrder`` finds solutions by their ranks. ``NineSolutionWriter`` writes all solutions, as
+products of maps; a thread writes them from *strips*, rows of cells with the digits of one crossing
+line.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusudoku.contraction.nine.sum import Nine, stages, tables
+from gpusudoku.contraction.nine.sum import NineContraction, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import pieces, spread
 from gpusudoku.jobs.ordered import ordered_map
@@ -71,7 +72,7 @@ class RankLocations(NamedTuple):
 class NineOrder:
     """All solutions of a board in contraction order; independent of the number of threads.
 
-    For other arguments see ``Nine``. Without ``symmetric`` the order is a different one.
+    For other arguments see ``NineContraction``. Without ``symmetric`` the order is a different one.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class NineOrder:
     ) -> None:
         ready([*stages().of_one_board(), *stages().of_contraction_order()])
         self.threads = threads
-        self.contraction = Nine(candidates, symmetric=symmetric, wide=wide)
+        self.contraction = NineContraction(candidates, symmetric=symmetric, wide=wide)
         self.maps = Maps()
         self.orthogonal_entries = OrthogonalEntries()
         self.relabelling = Relabelling()
@@ -303,7 +304,7 @@ class NineOrder:
         find(summed, pair_ranks, work.roles, work.operands, work.tensors, stop, slabs, triples)
 
 
-class Products:
+class NineSolutionWriter:
     """Writes all solutions of a board, or a range of them, on several threads."""
 
     def __init__(self, order: NineOrder) -> None:

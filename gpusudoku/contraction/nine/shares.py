@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.contraction.general.symmetries import average_over_orbits, divide_exactly
-from gpusudoku.contraction.nine.sum import Nine, stages, tables
+from gpusudoku.contraction.nine.sum import NineContraction, stages, tables
 from gpusudoku.jobs.cancel import check_cancelled
 from gpusudoku.jobs.job import Job, Task, pieces, spread
 from gpusudoku.jobs.watch import watching
@@ -222,15 +222,18 @@ def share_images(symmetries: Symmetries, number: int) -> NDArray[np.intp]:
     return images
 
 
-def nine_shares(candidates: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
-    """Count the solutions with each digit in each cell: Python's integers (81, 9); see ``Nine``."""
+def count_nine_shares(candidates: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
+    """Count the solutions with each digit in each cell: Python's integers, object (81, 9).
+
+    ``candidates`` is uint64 (81), as for ``NineContraction``.
+    """
     memory = take_memory()
     shares = NineShares(candidates, memory=memory).run(threads)
     keep_memory(memory)  # not after an error, which may have left it in any state
     return shares
 
 
-def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
+def count_many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.object_]:
     """Count the shares of many boards, candidates uint64 (B, 81): Python's integers (B, 81, 9)."""
     shares = np.zeros((len(boards), 81, 9), object)
 
@@ -258,12 +261,14 @@ def many_nine_shares(boards: NDArray[np.uint64], threads: int) -> NDArray[np.obj
     # All threads together take the expensive boards, one after the other.
     for index, is_written in enumerate(are_written):
         if not is_written:
-            shares[index] = nine_shares(boards[index], threads)
+            shares[index] = count_nine_shares(boards[index], threads)
     return shares
 
 
 class NineShares:
-    """The shares of one board, from a pivot sum for each of three pivots; see also ``Nine``.
+    """The shares of one board, from a pivot sum for each of three pivots.
+
+    For ``candidates``, ``symmetric`` and ``wide`` see ``NineContraction``.
 
     ``max_pending`` is the largest number of solutions that an environment holds; tests lower it.
     """
@@ -280,7 +285,9 @@ class NineShares:
         ready([*stages().of_one_board(), stages().list_maps, *share_stages().of_one_board()])
         self.memory = memory or ShareMemory()
         self.max_pending = max_pending
-        self.contraction = Nine(candidates, symmetric=symmetric, workspace=self.memory.workspace)
+        self.contraction = NineContraction(
+            candidates, symmetric=symmetric, workspace=self.memory.workspace
+        )
         self.wide = wide
         """True if the current pivot sum needs wide slabs."""
         self._symmetric = symmetric
@@ -299,7 +306,7 @@ class NineShares:
             self._pivots = range(3) if stacks < bands else range(3, 6)
 
     def run(self, threads: int) -> NDArray[np.object_]:
-        """Count the shares; see ``nine_shares``."""
+        """Count the shares; see ``count_nine_shares``."""
         sums = np.zeros(SHARES, object)
         if self.seconds < ALONE_SECONDS:
             threads = 1

@@ -171,7 +171,7 @@ def stages() -> NineStages:
     return NineStages(tables().layout)
 
 
-class Nine:
+class NineContraction:
     """The contraction of one board: surveyed when made, then prepared, then summed task by task.
 
     See ``Contraction``. ``candidates`` is uint64 (81), bit d - 1 for digit d; the peers of a cell
@@ -217,7 +217,7 @@ class Nine:
         """The product of the divisors of all lists, by which the sum is multiplied."""
         return prod(self.workspace.lists.divisor.tolist()) if self.is_solvable else 1
 
-    def most_threads(self, memory: int) -> int:
+    def max_threads(self, memory: int) -> int:
         return max(1, (memory - WORKSPACE_BYTES) // SLABS_BYTES)
 
     def prepare(self, threads: int) -> None:
@@ -310,7 +310,7 @@ class Nine:
 class DeviceSum:
     """The sum of tasks of a prepared board on the current GPU."""
 
-    def __init__(self, gpu: Any, contraction: Nine) -> None:
+    def __init__(self, gpu: Any, contraction: NineContraction) -> None:
         to_gpu = gpu.xp.asarray
         work = contraction.workspace
         roles = work.roles

@@ -425,7 +425,7 @@ NEXT_PAIR, END_PAIR, ADDED_MEMBERS, PENDING, PENDING_LIMIT, FIELDS_OF_STATE = ra
 
 
 class ClassSums(Group):
-    """The sums by classes of one thread. A sweep writes it.
+    """The sums by classes of one thread. ``sum_environments`` writes it.
 
     In ``by_a`` and ``by_b``, and in ``joined``, a row has the classes of one partition::
 

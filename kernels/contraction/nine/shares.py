@@ -17,7 +17,7 @@ Exactness. Slabs and dot products are bounded as in ``pair_sums``. ``products`` 
 of one index, whose multiplicities add up to at most 94,080 / 280 = 336 < TILE. So they stay below
 what is proven for dot products of TILE terms. Every other number counts solutions of a pair, times
 the size of its orbit, or is a sum of such numbers that count different solutions. All solutions in
-the environments are counted in ``PENDING``. A sweep ends before this would pass 2^62, which happens
+the environments are counted in ``PENDING``. A call ends before this would pass 2^62, which happens
 only if candidates were removed by hand. A board that is given by clues has fewer than 2^57
 solutions, divided by all six divisors:
 
@@ -117,7 +117,7 @@ def _take_members(solution_count, orbit_size, class_sums):
     member_count = np.int64(orbit_size) - state[ADDED_MEMBERS]
     if solution_count > 0:
         member_count = min(member_count, (state[PENDING_LIMIT] - state[PENDING]) // solution_count)
-    # The caller clears the environments and PENDING, and calls the sweep again.
+    # The caller clears the environments and PENDING, and calls ``sum_environments`` again.
     state[PENDING] += member_count * solution_count
     state[ADDED_MEMBERS] += member_count
     return member_count
@@ -195,8 +195,8 @@ def _add_by_a_and_b(index_c, k, segment_count, length, a, b, pivot_sum, class_su
     return total
 
 
-def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
-    """Make ``sweep`` for slabs of one width; see ``build_pair_sum``."""
+def build_sum_environments(element_type: Any, sum_type: Any) -> Callable[..., None]:
+    """Make ``sum_environments`` for slabs of one width; see ``build_pair_sum``."""
     gather_segments, write_slabs = build_slabs(element_type)
 
     @jitable
@@ -369,10 +369,12 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
             state[ADDED_MEMBERS] = 0
         return True
 
-    def sweep(roles, operands, orbits, pivot, tensors, stop_flag, environment, slabs, class_sums):
+    def sum_environments(
+        roles, operands, orbits, pivot, tensors, stop_flag, environment, slabs, class_sums
+    ):
         """Add pairs to the environments, until all are added, or the environments are full.
 
-        ``class_sums.state`` says which pairs to add, and is updated. The sweep also ends once
+        ``class_sums.state`` says which pairs to add, and is updated. The sum also ends once
         ``stop_flag``, int64 (1), is not 0.
 
         The first four arguments are a ``PivotSum``. They are separate, because Numba takes longer
@@ -395,13 +397,13 @@ def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
             if not are_added:
                 return
 
-    return jitable(sweep)
+    return jitable(sum_environments)
 
 
-sum_environments_narrow = build_sweep(np.int16, np.int32)
-"""``sweep`` where ``is_narrow`` holds."""
-sum_environments_wide = build_sweep(np.int32, np.int64)
-"""``sweep`` for every other board."""
+sum_environments_narrow = build_sum_environments(np.int16, np.int32)
+"""``sum_environments`` where ``is_narrow`` holds."""
+sum_environments_wide = build_sum_environments(np.int32, np.int64)
+"""``sum_environments`` for every other board."""
 
 
 class ShareStages:

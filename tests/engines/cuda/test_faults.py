@@ -13,7 +13,7 @@ import pytest
 from gpusudoku.board import blocks
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.contraction.nine.sum import Nine
+from gpusudoku.contraction.nine.sum import NineContraction
 from gpusudoku.counting import count, count_many
 from gpusudoku.engines.cuda import search
 from gpusudoku.engines.cuda.engine import CudaEngine
@@ -213,7 +213,7 @@ def test_a_sum_goes_on() -> None:
     """A contraction whose GPU is lost is summed by the other one."""
     board = puzzle("3x3", 26, 3)
     total = 2683
-    nine = Nine(candidates_of(board))
+    nine = NineContraction(candidates_of(board))
     nine.prepare(1)
     for call in range(2, 30, 7):
         engine = Gpus(Faulty(0, call), Faulty(1))

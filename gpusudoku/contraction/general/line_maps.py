@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusudoku.contraction.general.entry_lists import Bools, EntryList, Ints, Words, number_rows
 from gpusudoku.contraction.general.graph import MAX_MAPS, MapGraph, count_paths
 from gpusudoku.contraction.general.join import Join
-from gpusudoku.contraction.general.maps import Bools, EntryList, Ints, Words, number_rows
 from gpusudoku.jobs.cancel import check_cancelled
 
 Slots = NDArray[np.uint8]
