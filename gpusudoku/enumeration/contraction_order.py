@@ -58,15 +58,15 @@ class NineIndex(SolutionIndex):
         # Not len(numbers), which is limited to 2^63.
         if numbers.stop - start <= LOOKED_UP_ROWS:
             return iter([self.at(np.array(numbers, object))])
-        return self._products.rows(start, numbers.stop, threads=self._threads)
+        return self._writer.rows(start, numbers.stop, threads=self._threads)
 
     def texts(self, start: int, stop: int | None = None) -> Iterator[bytes | memoryview]:
         stop = self._range(start, stop).stop
-        for lines in self._products.rows(start, stop, text=True, threads=self._threads):
+        for lines in self._writer.rows(start, stop, text=True, threads=self._threads):
             yield lines.reshape(-1).data
 
     @locked_cached_property
-    def _products(self) -> NineSolutionWriter:
+    def _writer(self) -> NineSolutionWriter:
         return NineSolutionWriter(self._order)
 
 

@@ -321,7 +321,7 @@ class SolutionSet:
             from gpusudoku.contraction.nine.sum import stages
 
             nine = stages()
-            later = [*nine.of_one_board(), *nine.of_contraction_order(), *nine.of_products()]
+            later = [*nine.of_one_board(), *nine.of_contraction_order(), *nine.of_solution_writer()]
             ready(kernels, later=later if self._is_nine and limit else ())
         board = Batch.of([self.board])
         rows, [count] = find_sorted(board, self.options, self._searcher, limit, seconds)

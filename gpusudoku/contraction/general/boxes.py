@@ -63,8 +63,8 @@ def remove_seen_candidates(candidates: Words, geometry: Geometry) -> Words | Non
     fixed_cells = np.count_nonzero(fixed[units], axis=1)
     has_duplicate = np.bitwise_count(fixed_in_unit) != fixed_cells
     # A cell sees the fixed digits of its row, its column and its box.
-    seen = np.bitwise_or.reduce(fixed_in_unit[geometry.unit_of], axis=1)
-    remaining: Words = np.where(fixed != 0, fixed, candidates & ~seen)
+    seen_digits = np.bitwise_or.reduce(fixed_in_unit[geometry.unit_of], axis=1)
+    remaining: Words = np.where(fixed != 0, fixed, candidates & ~seen_digits)
     if has_duplicate.any() or not remaining.all():
         return None
     return remaining
@@ -132,6 +132,7 @@ def _prune(
         for i, band in enumerate(bands)
     ]
     lists = CrossingLists(list(stacks), list(bands), orthogonal)
+    # A dropped entry may have been the only one that fits some entry of another line.
     changed = True
     while changed:
         entry_fields = sum(line.entries.size for line in [*lists.summed, *lists.crossing])
@@ -222,6 +223,7 @@ class JoinScratch(NamedTuple):
             positions=np.empty(shape, np.int64),
             counts=np.zeros((level_count, line_count), np.int64),
         )
+        # Bits above the last entry of a line may stay set: they are 0 in every set of the index.
         levels.words[0] = ~np.uint64(0)
         levels.positions[0] = np.arange(max_words)
         levels.counts[0] = index.set_words

@@ -55,11 +55,11 @@ def number_rows(rows: Words) -> tuple[Ints, Ints]:
 def concatenate(arrays: Sequence[NDArray[Number]]) -> NDArray[Number]:
     """Join arrays along their first axis; an interrupt waits for one of them."""
     lengths = [len(array) for array in arrays]
-    joined = np.empty((sum(lengths), *arrays[0].shape[1:]), arrays[0].dtype)
+    concatenated = np.empty((sum(lengths), *arrays[0].shape[1:]), arrays[0].dtype)
     for array, end in zip(arrays, accumulate(lengths), strict=True):
         check_cancelled()
-        joined[end - len(array) : end] = array
-    return joined
+        concatenated[end - len(array) : end] = array
+    return concatenated
 
 
 def sort_sets(sets: Words) -> Words:

@@ -138,30 +138,35 @@ class Orientation:
         """Make a branch for each first entry, or for each pair of entries; one of every orbit."""
         first_size = len(self.summed[0])
         if not self.swaps:
-            first = np.arange(first_size)
-            return self._branches_of_first_entries(first, np.ones_like(first))
+            first_entries = np.arange(first_size)
+            return self._branches_of_first_entries(first_entries, np.ones_like(first_entries))
         first_images = self._entry_images(0)
-        first, weights = np.unique(find_least_members(first_images), return_counts=True)
+        first_entries, weights = np.unique(find_least_members(first_images), return_counts=True)
         # A swap that fixes a first entry may exchange second entries, so pairs may save more.
         if len(self.summed) > 1 and first_size * len(self.summed[1]) <= MAX_PAIRS:
             second_size = len(self.summed[1])
             pair_images = find_pair_images(first_images, self._entry_images(1))
             least_pairs = find_least_members(pair_images)
             pairs, pair_weights = np.unique(least_pairs, return_counts=True)
-            if MIN_SAVING * len(pairs) <= len(first) * second_size:
+            if MIN_SAVING * len(pairs) <= len(first_entries) * second_size:
                 self._branches_have_pairs = True
-                pair_first, pair_second = np.divmod(pairs, second_size)
-                begin = self.index.begin[1] + pair_second
-                return Branches(pair_first, begin, begin + 1, pair_weights)
-        return self._branches_of_first_entries(first, weights)
+                pair_first_entries, pair_second_entries = np.divmod(pairs, second_size)
+                begin = self.index.begin[1] + pair_second_entries
+                return Branches(pair_first_entries, begin, begin + 1, pair_weights)
+        return self._branches_of_first_entries(first_entries, weights)
 
-    def _branches_of_first_entries(self, first: Ints, weights: Ints) -> Branches:
+    def _branches_of_first_entries(self, first_entries: Ints, weights: Ints) -> Branches:
         """Make branches with all second entries; with one level, their range is of length 1."""
         begin = 0
         end = 1
         if len(self.summed) > 1:
             begin, end = self.index.begin[1:3]
-        return Branches(first, np.full_like(first, begin), np.full_like(first, end), weights)
+        return Branches(
+            first_entries,
+            np.full_like(first_entries, begin),
+            np.full_like(first_entries, end),
+            weights,
+        )
 
     def _entry_images(self, level: int) -> list[Ints]:
         """Find the images of the entries of a level under every swap."""
@@ -191,12 +196,12 @@ class Orientation:
 
         The pieces have ranges of second entries, and take about ``steps`` steps each.
         """
-        first, begin, end, weight = self.branches
+        first_entry, begin, end, weight = self.branches
         lengths = end - begin
         pieces = min(int(self._branch_steps // steps) + 1, int(lengths.max()))
         bounds = begin[:, None] + lengths[:, None] * np.arange(pieces + 1) // pieces
         branches = Branches(
-            first_entry=np.repeat(first, pieces),
+            first_entry=np.repeat(first_entry, pieces),
             begin=bounds[:, :-1].ravel(),
             end=bounds[:, 1:].ravel(),
             weight=np.repeat(weight, pieces),

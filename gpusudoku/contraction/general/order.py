@@ -111,6 +111,7 @@ class JoinOrder:
         if join.orientation is not None:
             self._orientation: Orientation = join.orientation
             max_multiplicities = (int(line.multiplicity.max()) for line in join.orientation.summed)
+            # The kernel multiplies these before it can notice that a term is too large.
             if prod(max_multiplicities) >= 1 << 63:
                 raise too_large()
             self._locate_branches()
@@ -247,6 +248,7 @@ class JoinOrder:
         divided by the numbers of maps from the last line to the first.
         """
         orientation = self._orientation
+        # ``ranks`` is a number in a mixed base, with a digit for each line.
         crossing: list[Any] = [None] * len(orientation.crossing)
         for number in reversed(range(len(crossing))):
             line = orientation.crossing[number]
@@ -299,6 +301,7 @@ class JoinOrder:
         geometry = self._join.geometry
         grids = np.empty((len(stacks[0]), geometry.cells), np.uint8)
         rows = np.arange(len(grids))[:, None]
+        # In a box, the band's map gives the row of each digit, the stack's map the column.
         for i, band in enumerate(bands):
             for j, stack in enumerate(stacks):
                 row = i * geometry.box_rows + band[:, j].astype(np.int64)

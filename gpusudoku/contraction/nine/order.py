@@ -137,6 +137,7 @@ class NineOrder:
                 contraction.sum(tasks, slabs, stop)
                 sums[pairs.start : pairs.stop] = slabs.results[pairs.start : pairs.stop]
 
+        # Slabs are borrowed and not given to threads, as finding triples needs them again.
         chunks = pieces(range(contraction.tasks), CALLS_PER_THREAD * self.threads)
         spread(sum_tasks, chunks, [None] * self.threads)
         return sums
@@ -260,7 +261,7 @@ class NineOrder:
                 slabs = self._sums_of(orbit, stop)
                 self._find_triples(
                     [orbit], np.array([0, end - start]), reduced_ranks[start:end],
-                    stop, slabs, triples[start:end], summed=True,
+                    stop, slabs, triples[start:end], is_summed=True,
                 )  # fmt: skip
         triples[:, RANK_IN_TRIPLE] = triples[:, RANK_IN_TRIPLE] * factor + ranks % factor
         return triples
@@ -292,23 +293,23 @@ class NineOrder:
         slabs: Slabs,
         triples: NDArray[np.int64],
         *,
-        summed: bool = False,
+        is_summed: bool = False,
     ) -> None:
         """Call the kernel; ``starts`` says where the ranks of each orbit begin, then their end.
 
-        With ``summed`` the slabs already hold the sums of the only orbit.
+        With ``is_summed`` the slabs already hold the sums of the only orbit.
         """
         work = self.contraction.workspace
         pair_ranks = PairRanks(work.orbits.representatives[orbits], starts, ranks)
         find = stages().find_triples_wide if self.contraction.wide else stages().find_triples_narrow
-        find(summed, pair_ranks, work.roles, work.operands, work.tensors, stop, slabs, triples)
+        find(is_summed, pair_ranks, work.roles, work.operands, work.tensors, stop, slabs, triples)
 
 
 class NineSolutionWriter:
     """Writes all solutions of a board, or a range of them, on several threads."""
 
     def __init__(self, order: NineOrder) -> None:
-        ready(stages().of_products())
+        ready(stages().of_solution_writer())
         self._order = order
         work = order.contraction.workspace
         boxes = Boxes()

@@ -81,7 +81,7 @@ class ShareMemory:
     def __init__(self) -> None:
         self.workspace = make_workspace()
         self.maps = Maps()
-        self.classes = EntryClasses()
+        self.entry_classes = EntryClasses()
         self.pivot_sum = make_pivot_sum_arrays(self.workspace.roles)
         self.max_seconds = 0.0
         """The estimated time of the most expensive board so far."""
@@ -126,7 +126,7 @@ class EnvironmentAdder:
         """Clear the environments for the pivot sum of the board in a memory."""
         # Not the memory itself, which refers to this object: the cycle would delay its release.
         self._workspace = memory.workspace
-        self._classes = memory.classes
+        self._entry_classes = memory.entry_classes
         self._pivot_sum = memory.pivot_sum
         size = int(self._pivot_sum.pivot.size[1])
         if len(self._buffer) < size:
@@ -168,7 +168,7 @@ class EnvironmentAdder:
         for summed_role in range(3):
             check_cancelled()
             share_stages().collect(
-                summed_role, tables(), work.indexing, self._classes, roles, pivot,
+                summed_role, tables(), work.indexing, self._entry_classes, roles, pivot,
                 self._environments, self._share_sums,
             )  # fmt: skip
             summed_line = int(roles.summed[summed_role])
@@ -293,7 +293,7 @@ class NineShares:
         self._symmetric = symmetric
         self._always_wide = wide
         self._symmetry_count = 0
-        self._pivots = range(0)
+        self._pivot_lines = range(0)
         """The lines that become the pivot: all bands or all stacks."""
         self.seconds = 0.0
         """The estimated time on one core: see ``Contraction``."""
@@ -303,7 +303,7 @@ class NineShares:
             stacks = sum(nanoseconds[:3])
             bands = sum(nanoseconds[3:])
             self.seconds = min(stacks, bands) / 1e9
-            self._pivots = range(3) if stacks < bands else range(3, 6)
+            self._pivot_lines = range(3) if stacks < bands else range(3, 6)
 
     def run(self, threads: int) -> NDArray[np.object_]:
         """Count the shares; see ``count_nine_shares``."""
@@ -339,7 +339,7 @@ class NineShares:
 
     def pivot_sums(self, threads: int) -> Iterator[int]:
         """Prepare one pivot sum after another; yield the number of its pairs, to be added then."""
-        if not self._pivots:
+        if not self._pivot_lines:
             return
         memory = self.memory
         memory.max_seconds = max(memory.max_seconds, self.seconds)
@@ -348,24 +348,25 @@ class NineShares:
         roles = work.roles
         call = share_stages()
         stages().list_maps(tables(), work.scratch, lists, memory.maps)
-        call.classify_entries(lists, work.indexing, memory.maps, memory.classes)
+        call.classify_entries(lists, work.indexing, memory.maps, memory.entry_classes)
         if self._symmetric:
             self._symmetry_count = call.find_symmetries(lists.masks, tables(), work.symmetries)
-        classified_lists = ClassifiedLists(tables(), lists, work.indexing, memory.classes)
+        classified_lists = ClassifiedLists(tables(), lists, work.indexing, memory.entry_classes)
 
         # The tensors belong to the summed roles. While these stay the same, the tensor of a
         # crossing line is where it was written, whatever role the line had then.
-        tensors_for: list[int] = []
+        lines_of_tensors: list[int] = []
         tensor_of_line: dict[int, int] = {}
-        for pivot in self._pivots:
+        for pivot_line in self._pivot_lines:
             check_cancelled()
-            self._choose_roles(pivot)
+            self._choose_roles(pivot_line)
+            summed_lines = roles.summed.tolist()
             crossing_lines = roles.crossing.tolist()
-            if roles.summed.tolist() == tensors_for:
+            if summed_lines == lines_of_tensors:
                 roles.tensor[:] = [tensor_of_line[line] for line in crossing_lines]
             else:
                 self.contraction.make_tensors(threads)
-            tensors_for = roles.summed.tolist()
+            lines_of_tensors = summed_lines
             tensor_of_line = dict(zip(crossing_lines, roles.tensor.tolist(), strict=True))
             self.wide = self._always_wide or not is_narrow(lists, roles, work.tensors)
             if self.wide:
@@ -374,11 +375,11 @@ class NineShares:
                 self._symmetry_count, classified_lists, work.symmetries, memory.pivot_sum
             )
 
-    def _choose_roles(self, pivot: int) -> float:
+    def _choose_roles(self, pivot_line: int) -> float:
         """Write the roles of the pivot sum of a line; return its estimated time in nanoseconds."""
         work = self.memory.workspace
         nanoseconds: float = share_stages().choose_pivot_roles(
-            pivot, work.lists, work.indexing, work.roles
+            pivot_line, work.lists, work.indexing, work.roles
         )
         return nanoseconds
 

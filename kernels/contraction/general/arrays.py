@@ -49,11 +49,14 @@ class Index(NamedTuple):
         plane 1         0  1  1  0
     """
 
+    # The bit sets of the summed lines' partitions.
     sets: NDArray[np.uint64] = uint64[::1]
     """All bit sets, one after the other. For a partition of a summed line and a crossing line, a
     bit set has the entries of the crossing line that fit."""
     set_words: NDArray[np.int64] = int64[::1]
     """(crossing lines): the number of words of a bit set over the entries of each line."""
+
+    # The entries of the summed lines, numbered level by level.
     begin: NDArray[np.int64] = int64[::1]
     """(levels + 1): the entries of level l are begin[l] to begin[l + 1] - 1."""
     set_begin: NDArray[np.int64] = int64[:, ::1]
@@ -66,11 +69,15 @@ class Index(NamedTuple):
     first_difference: NDArray[np.int64] = int64[::1]
     """(entries + 1): the first line in which an entry differs from the entry before it; 0 for the
     first entry of a level, and at the end."""
+
+    # Totals depend on an entry's partition alone, so entries of the last level share them.
     memo_index: NDArray[np.int64] = int64[:, ::1]
     """(entries of the last level, crossing lines): the index in ``Walk.memo`` of the total for the
     entry's partition."""
     memo_sizes: NDArray[np.int64] = int64[::1]
     """(crossing lines): the number of totals of each line in ``Walk.memo``."""
+
+    # The multiplicities of the crossing lines' entries.
     planes: NDArray[np.uint64] = uint64[::1]
     """The planes of all crossing lines, one after the other."""
     plane_begin: NDArray[np.int64] = int64[::1]

@@ -43,6 +43,7 @@ def intersect(index, levels, level, line, entry):
     """
     start = index.set_begin[entry, line]
     word_count = 0
+    # Words that are 0 stay 0 at all levels below, so only the others are visited.
     for k in range(levels.counts[level, line]):
         position = levels.positions[level, line, k]
         word = levels.words[level, line, k] & index.sets[start + position]
@@ -66,6 +67,7 @@ def line_total(index, levels, level, line, entry):
             position = levels.positions[level, line, k]
             fitting = levels.words[level, line, k] & index.sets[start + position]
             entry_count += popcount(fitting & index.planes[plane + position])
+        # Each of these entries has 2^bit in its multiplicity.
         multiplicities += entry_count << bit
         plane += index.set_words[line]
     return multiplicities
@@ -99,6 +101,7 @@ def step(index, levels, walk, branches, branch, level):
     if line < lines:  # this line has no entry that fits
         return level
 
+    # Go down. The next level tries all its entries, level 1 only those of the branch.
     walk.product[level + 1] = walk.product[level] * index.multiplicity[entry]
     walk.entry[level + 1] = index.begin[level + 1]
     walk.end[level + 1] = index.begin[level + 2]
@@ -135,6 +138,7 @@ def add_remainders(index, walk, primes, level, entry, out):
         prime = primes[k]
         term = index.multiplicity[entry] % prime
         for upper_level in range(level):
+            # ``walk.entry`` is the entry to try next, which follows the chosen one.
             chosen_entry = walk.entry[upper_level] - 1
             term = term * (index.multiplicity[chosen_entry] % prime) % prime
         for line in range(memo_indices.shape[0]):
@@ -162,12 +166,14 @@ def add_terms(index, levels, walk, primes, level, out):
     """
     term_count = 0
     lines = index.set_words.shape[0]
+    # Totals hold for one choice of entries at the levels above.
     for k in range(walk.memo.shape[0]):
         walk.memo[k] = UNKNOWN
     entry = walk.entry[level]
     while entry < walk.end[level]:
         line = entry_totals(index, levels, walk, level, entry)
         if line < lines:
+            # Skip the entries with the same partitions up to this line.
             entry = index.skip[entry, line]
             continue
         if primes.shape[0] > 0:
@@ -271,6 +277,7 @@ def probe(index, levels, branches, walks, tries):
             start, end = level_bounds(index, branches, branch, level)
             entry_count = end - start
             if level == last_level:
+                # No walk goes further: the entries of the last level are terms.
                 cost += node_count * last_level_steps(index, levels, level, entry_count)
                 break
 
@@ -281,6 +288,7 @@ def probe(index, levels, branches, walks, tries):
             for k in range(tried_count):
                 entry = start + k
                 if tried_count < entry_count:
+                    # Drawn with replacement, which is close enough for an estimate.
                     offset, state = random(state, entry_count)
                     entry = start + offset
                 line = 0

@@ -37,6 +37,7 @@ def number_equal_rows(rows, start, end, count, table, ids, leaders):
             hashed = (hashed ^ rows[row, word]) * MIXER
             # A product mixes upwards only: bring its high half down to the slot's bits.
             hashed ^= hashed >> HALF
+        # Linear probing. The table is never full, so the search ends at an empty slot or the row.
         while True:
             slot = np.int64(hashed & slot_mask)
             number = table[slot] - 1
@@ -86,6 +87,7 @@ def list_paths(graph, packing, depth, descent, out):
             continue
 
         # Follow the edge: place the digit ``depth`` in every band.
+        # A prefix is complete by itself, so going back undoes nothing.
         descent.edge[depth] = edge + 1
         for k in range(out.shape[1]):
             descent.prefix[depth + 1, k] = descent.prefix[depth, k]

@@ -56,6 +56,7 @@ def term_of(index, walk, level, entry):
     The totals must be in the memo, and be above 0.
     """
     memo_indices = index.memo_index[entry - index.begin[level]]
+    # All factors are above 0, so 0 can only come from an overflow. It stays 0 in later products.
     term = bounded_product(walk.product[level], index.multiplicity[entry])
     for line in range(memo_indices.shape[0]):
         term = bounded_product(term, np.uint64(walk.memo[memo_indices[line]]))
@@ -65,6 +66,7 @@ def term_of(index, walk, level, entry):
 @inlined
 def write_term(index, walk, level, entry, terms, k):
     """Write the entries and totals of a term of the last level as those of rank number ``k``."""
+    # The entry to try next follows the chosen one.
     for upper_level in range(level):
         terms.entries[k, upper_level] = walk.entry[upper_level] - 1
     terms.entries[k, level] = entry
@@ -105,6 +107,7 @@ def find_terms(index, levels, walk, branches, starts, ranks, terms, stop):
                 level = step(index, levels, walk, branches, branch, level)
                 continue
 
+            # Totals hold for one choice of entries at the levels above.
             for i in range(walk.memo.shape[0]):
                 walk.memo[i] = UNKNOWN
             entry = walk.entry[level]
@@ -118,6 +121,7 @@ def find_terms(index, levels, walk, branches, starts, ranks, terms, stop):
                     return TOO_LARGE
                 next_low = low + term
                 next_high = high + np.uint64(next_low < low)  # the carry
+                # Ranks are in ascending order: write all that are below the new sum.
                 while k < end and (
                     ranks[k, 1] < next_high or (ranks[k, 1] == next_high and ranks[k, 0] < next_low)
                 ):
@@ -129,16 +133,17 @@ def find_terms(index, levels, walk, branches, starts, ranks, terms, stop):
                 high = next_high
                 entry += 1
             level -= 1
+        # The branch is finished, so all its ranks must have been found.
         if k < end:
             return STOPPED if stop[0] != 0 else MISSED
     return 0
 
 
 @inlined
-def list_fitting_entries(index, line, chosen, words, totals_before):
+def list_fitting_entries(index, line, chosen_entries, words, totals_before):
     """Make the bit set of a crossing line's entries that fit, and its running totals.
 
-    chosen           int64 (levels)        the entries of the summed lines
+    chosen_entries           int64 (levels)        the entries of the summed lines
     words            uint64 (words)        out: the bit set
     totals_before    int64 (words + 1)     out: the multiplicities in all words before each word
     """
@@ -146,9 +151,9 @@ def list_fitting_entries(index, line, chosen, words, totals_before):
     plane_begin = index.plane_begin[line]
     totals_before[0] = 0
     for k in range(word_count):
-        word = ~ZERO
-        for level in range(chosen.shape[0]):
-            word &= index.sets[index.set_begin[chosen[level], line] + k]
+        word = ~ZERO  # the bits above the last entry are 0 in each set
+        for level in range(chosen_entries.shape[0]):
+            word &= index.sets[index.set_begin[chosen_entries[level], line] + k]
         words[k] = word
         word_total = 0
         if word != ZERO:
@@ -181,6 +186,7 @@ def find_crossing_entries(index, entries, line, multiplicity, words, totals_befo
         is_same = row > 0
         for level in range(entries.shape[1]):
             is_same = is_same and entries[row, level] == entries[row - 1, level]
+        # Ranks are sorted, so many successive ones have the same entries.
         if not is_same:
             list_fitting_entries(index, line, entries[row], words, totals_before)
 

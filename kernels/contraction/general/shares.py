@@ -135,6 +135,7 @@ def collect_classes(levels, classes, state, line, level):
                 )
                 state.class_total[line, entry_class] += classes.multiplicity[entry]
                 state.entry_count[line, entry_class] += ONE
+    # Nothing is known yet for the new choice of entries above.
     for summed_class in range(classes.summed_class_count[line]):
         state.totals[line, summed_class] = UNKNOWN
         state.unweighted_derivative[line, summed_class] = ZERO
@@ -221,11 +222,12 @@ def pass_to_entries(levels, walk, classes, state, modulus, line, level, stop):
             orthogonal = classes.orthogonal_sets[start + k]
             word = state.remaining_classes[line, k] & orthogonal
             while word != ZERO:
-                bit = word & (~word + ONE)
+                bit = word & (~word + ONE)  # the lowest bit
                 word ^= bit
                 crossing_class = 64 * k + lowest_index(bit)
                 derivative = state.class_derivative[line, crossing_class] + weighted
                 state.class_derivative[line, crossing_class] = reduced(derivative, modulus)
+                # As in ``pair_number``: the lower bits of the word are the pairs before this one.
                 pair = classes.first_pair[start + k] + popcount(orthogonal & (bit - ONE))
                 total = (
                     state.environments[pair] + environment * state.entry_count[line, crossing_class]
@@ -244,6 +246,7 @@ def pass_to_entries(levels, walk, classes, state, modulus, line, level, stop):
                 line, classes.crossing[entry, level]
             ]
 
+    # Clear only what is set: boxes may have many more classes than remain.
     for k in range(set_words):
         word = state.remaining_classes[line, k]
         state.remaining_classes[line, k] = ZERO
@@ -282,12 +285,14 @@ def pass_up(index, levels, walk, classes, state, modulus, level):
             while word != ZERO:
                 entry = word_entry + lowest_index(word)
                 word &= word - ONE
+                # Without the multiplicities of the chosen entry and of this one, as an environment
+                # counts one map of either.
                 derivative = state.entry_derivative[level, entry]
                 crossing_class = classes.crossing[entry, level - 1]
                 pair = pair_number(classes, line, level - 1, summed_class, crossing_class)
                 total = state.environments[pair] + product * derivative
                 state.environments[pair] = reduced(total, modulus)
-                if level > 1:
+                if level > 1:  # no level is above level 0
                     derivative_above = (
                         state.entry_derivative[level - 1, entry] + multiplicity * derivative
                     )
@@ -329,10 +334,11 @@ def sum_environments(index, levels, walk, branches, classes, state, modulus, sto
                     pass_to_entries(levels, walk, classes, state, modulus, line, level, stop)
             else:
                 next_level = step(index, levels, walk, branches, branch, level)
-                if next_level > level:
+                if next_level > level:  # ``step`` has multiplied without reducing
                     walk.product[next_level] = reduced(walk.product[next_level], modulus)
                     if next_level < last_level:  # at the last level, derivatives are overwritten
                         clear_derivatives(levels, classes, state, next_level)
+            # The walk leaves this level, so its derivatives are complete.
             if next_level < level and level > 0:
                 pass_up(index, levels, walk, classes, state, modulus, level)
             level = next_level

@@ -120,14 +120,18 @@ from numpy.typing import NDArray
 
 from gpusudoku.kernels.arguments import Group, array_of
 
+# 9! / (3! * 3! * 3!) codes, over 3! orders of the sets.
 PARTITIONS = 280
 """Partitions of nine digits into three sets of three."""
 PAIRS = PARTITIONS * PARTITIONS
 """Pairs of partitions."""
+# Each set takes one digit of each of the three given sets: 3! * 3! ways, as sets have no order.
 ORTHOGONAL = 36
 """Partitions that are orthogonal to a given partition."""
+# 1,680 codes in box 0, and for each of them 56 ways to continue in the boxes 1 and 2.
 MAX_MAPS = 94_080
 """Maps of a line without clues."""
+# 280 partitions in a box, each with at most 55 entries (``pair_sums.PER_PARTITION``).
 MAX_ENTRIES = 15_400
 """Entries of a line without clues."""
 MAX_SYMMETRIES = 64

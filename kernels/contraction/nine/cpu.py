@@ -74,6 +74,8 @@ def make_lists(tables, scratch, lists, indexing):
     keys = lists.keys
     multiplicity = lists.multiplicity
     size = lists.size
+    # Pruned first: without the dropped entries the greatest common divisor may be larger, and fewer
+    # partitions need an index.
     if not prune(tables.orthogonal_bits, scratch.occurring, keys, multiplicity, size):
         return False
     divide_multiplicities(lists)
@@ -92,8 +94,40 @@ def arrange_pairs(symmetric, tables, lists, indexing, roles, operands, symmetrie
     return write_orbits(symmetric, tables, lists, indexing, roles, symmetries, orbits)
 
 
-def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
-    """Make ``count_boards``; ``callees`` are those of ``NineStages``."""
+def build_make_tensors(
+    call_list_orthogonal: Callable[..., None],
+    call_contract_ab: Callable[..., None],
+    call_contract_c: Callable[..., int],
+) -> Callable[..., None]:
+    """Make ``make_tensors``, which calls three stages at their addresses."""
+
+    @jitable
+    def make_tensors(addresses, tables, workspace):
+        """Write the tensors; equal ones are written once."""
+        lists = workspace.lists
+        indexing = workspace.indexing
+        roles = workspace.roles
+        orthogonal = workspace.orthogonal
+        intermediate = workspace.intermediate
+        tensors = workspace.tensors
+        for role in range(3):
+            if roles.tensor[role] != role:  # equal to the tensor of an earlier role
+                continue
+            depth = roles.depth[role]
+            row_length = roles.shape[A, role] * roles.shape[B, role]
+            call_list_orthogonal(addresses, role, tables, indexing, roles, orthogonal)
+            call_contract_ab(
+                addresses, role, 0, depth, lists, indexing, roles, orthogonal, intermediate
+            )
+            tensors.largest[role] = call_contract_c(
+                addresses, role, 0, row_length, roles, orthogonal, intermediate, tensors
+            )
+
+    return make_tensors
+
+
+def build_count_board(callees: Sequence[Kernel]) -> Callable[..., None]:
+    """Make ``count_board``; ``callees`` are those of ``NineStages``."""
     from gpusudoku.kernels.compile_cpu import caller  # imported lazily: Numba
 
     # Stages are called at their addresses, so they are not compiled once more as parts of this one.
@@ -111,28 +145,7 @@ def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
         call_arrange_pairs,
         call_sum_narrow,
     ) = callers
-
-    @jitable
-    def make_tensors(addresses, tables, workspace):
-        """Write the tensors; equal ones are written once."""
-        lists = workspace.lists
-        indexing = workspace.indexing
-        roles = workspace.roles
-        orthogonal = workspace.orthogonal
-        intermediate = workspace.intermediate
-        tensors = workspace.tensors
-        for role in range(3):
-            if roles.tensor[role] != role:
-                continue
-            depth = roles.depth[role]
-            row_length = roles.shape[A, role] * roles.shape[B, role]
-            call_list_orthogonal(addresses, role, tables, indexing, roles, orthogonal)
-            call_contract_ab(
-                addresses, role, 0, depth, lists, indexing, roles, orthogonal, intermediate
-            )
-            tensors.largest[role] = call_contract_c(
-                addresses, role, 0, row_length, roles, orthogonal, intermediate, tensors
-            )
+    make_tensors = build_make_tensors(call_list_orthogonal, call_contract_ab, call_contract_c)
 
     @jitable
     def count_board(candidates, max_nanoseconds, tables, workspace, stop, slabs, addresses, result):
@@ -148,6 +161,7 @@ def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
         if not call_make_lists(addresses, tables, workspace.scratch, lists, indexing):
             return  # the result is 0 and COUNTED
         result[STATUS] = UNCOUNTED  # until it is counted
+        # The estimate needs no tensors, which are the first expensive step.
         if call_choose_roles(addresses, lists, indexing, roles) > max_nanoseconds:
             return
         make_tensors(addresses, tables, workspace)
@@ -166,6 +180,13 @@ def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
             result[FACTOR] *= lists.divisor[line]
         result[STATUS] = COUNTED
 
+    return count_board
+
+
+def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
+    """Make ``count_boards``; ``callees`` are those of ``NineStages``."""
+    count_board = build_count_board(callees)
+
     def count_boards(
         candidates, max_nanoseconds, tables, workspace, stop, slabs, addresses, results
     ):
@@ -174,12 +195,12 @@ def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
         A board is UNCOUNTED if it needs wide slabs, or more than an estimated ``max_nanoseconds``.
         Each column of a result is below 2^63, but the number of solutions may be larger.
 
-        candidates  uint64 (B, 81)         as in ``allow_permutations``
-        workspace   Workspace              scratch memory, written for every board
-        stop        int64 (1)              once it is not 0, the results mean nothing
-        slabs       Slabs                  scratch memory
-        addresses   int64 (stages)         those of the stages; see ``NineStages.addresses``
-        results     int64 (B, RESULT_COLUMNS)     out
+        candidates  uint64 (B, 81)              as in ``allow_permutations``
+        workspace   Workspace                   scratch memory, written for every board
+        stop        int64 (1)                   once it is not 0, the results mean nothing
+        slabs       Slabs                       scratch memory
+        addresses   int64 (stages)              those of the stages; see ``NineStages.addresses``
+        results     int64 (B, RESULT_COLUMNS)   out
         """
         results[:] = 0
         for board in range(candidates.shape[0]):
@@ -278,7 +299,7 @@ class NineStages:
 
         stop = int64[::1]
         sum_arguments = int64, int64, roles, operands, tensors, orbits, stop
-        # Both functions have the name that their template gives them, so their place is said.
+        # Both functions have the name that their builder gives them, so each kernel gets its own.
         self.sum_narrow = kernel(
             *sum_arguments, self._narrow_slabs, seconds=3.1, place=f"{__name__}.sum_narrow"
         )(sum_narrow)
@@ -336,6 +357,7 @@ class NineStages:
         )(write_grids)
 
         boxes = kind_of(Boxes())
+        # Text or not makes no difference to the type.
         strips = kind_of(make_strips(text=True))
         solved_board = SolvedBoard(
             lists, roles, tensors, operands, orbits, maps, orthogonal_entries, relabelling, boxes
@@ -363,7 +385,7 @@ class NineStages:
             self.write_grids,
         ]
 
-    def of_products(self) -> list[Kernel]:
+    def of_solution_writer(self) -> list[Kernel]:
         """Return what writing all solutions needs in addition."""
         return [self.write_boxes, self.write_solutions]
 

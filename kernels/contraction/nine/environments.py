@@ -134,7 +134,6 @@ def join_same_b(b, pivot_sum, environment, class_sums):
     for index_a in range(PARTITIONS):
         if not class_sums.is_used[index_a]:
             continue
-        class_sums.is_used[index_a] = 0
         by_c = class_sums.same_b_by_c[index_a * c_class_count : (index_a + 1) * c_class_count]
         by_b = class_sums.same_b_by_b[index_a * by_b_size : (index_a + 1) * by_b_size]
         for position in range(class_sums.start[index_a], class_sums.start[index_a + 1]):

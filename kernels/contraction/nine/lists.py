@@ -205,7 +205,7 @@ def enumerate_maps(masks, tables, stack, maps):
     counters = stack[1]
     codes = stack[2]
     untried = stack[3]  # bit sets of permutations
-    # Insertion sort by the number of permutations.
+    # Insertion sort by the number of permutations: fewer branches near the root.
     for digit in range(9):
         i = digit
         while i > 0 and _permutation_count(masks[order[i - 1]]) > _permutation_count(masks[digit]):
@@ -225,6 +225,7 @@ def enumerate_maps(masks, tables, stack, maps):
         while (untried[depth] >> permutation) & 1 == 0:
             permutation += 1
         untried[depth] &= untried[depth] - 1  # clears the lowest bit
+        # One addition counts the digit in all three boxes.
         new_counters = counters[depth] + tables.count_steps[permutation]
         if new_counters & FULL_BITS != 0:
             continue  # a fourth digit in a slot
@@ -316,6 +317,7 @@ def _drop_without_partner(line, box, partners, orthogonal_bits, keys, multiplici
         for word in range(5):
             orthogonal_partners |= orthogonal_bits[partition, word] & partners[word]
         if orthogonal_partners != np.uint64(0):
+            # The entries that stay move up, and keep their order.
             keys[line, new_size] = key
             multiplicity[line, new_size] = multiplicity[line, e]
             new_size += 1

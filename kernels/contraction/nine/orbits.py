@@ -28,7 +28,7 @@ def write_orbits(symmetric, tables, lists, indexing, roles, symmetries, orbits):
 
     Without ``symmetric``, each pair is an orbit of its own.
     """
-    symmetry_count = 0
+    symmetry_count = 0  # then ``images`` are not read
     if symmetric:
         symmetry_count = find_symmetries(lists.masks, tables, symmetries)
         write_images(symmetry_count, tables, indexing, roles, symmetries, orbits)
@@ -53,18 +53,18 @@ def _permute_masks(masks, permutations, symmetries):
     for line in range(6):
         for digit in range(9):
             for slot_permutation in range(6):
-                renamed = _permute_mask(masks[line, digit], slot_permutation, permutations)
-                symmetries.permuted_masks[line, digit, slot_permutation] = renamed
+                permuted_mask = _permute_mask(masks[line, digit], slot_permutation, permutations)
+                symmetries.permuted_masks[line, digit, slot_permutation] = permuted_mask
 
 
 @jitable
 def _permute_mask(mask, slot_permutation, permutations):
     """Return a mask of permutations, each followed by ``slot_permutation``."""
-    renamed = 0
+    permuted_mask = 0
     for permutation in range(6):
         if (mask >> permutation) & 1:
-            renamed |= 1 << compose(slot_permutation, permutation, permutations)
-    return renamed
+            permuted_mask |= 1 << compose(slot_permutation, permutation, permutations)
+    return permuted_mask
 
 
 @jitable
@@ -106,6 +106,7 @@ def _find_double_swaps(count, masks, symmetries):
         for high in range(low + 1, 9):
             for low_2 in range(low + 1, 9):
                 for high_2 in range(low_2 + 1, 9):
+                    # Symmetries beyond the room are overlooked, which only costs time.
                     if high in (low_2, high_2) or count == MAX_SYMMETRIES:
                         continue
                     # Two swaps that are symmetries each generate this double swap.
@@ -160,7 +161,7 @@ def _write_if_symmetry(index, low, high, low_2, high_2, masks, symmetries):
 
 
 @jitable
-def _find_slot_permutation(line, digits, masks, renamed):
+def _find_slot_permutation(line, digits, masks, permuted_masks):
     """Return the slot permutation of a line that fits a replacement of digits; or -1.
 
     With it, the mask of each digit becomes that of ``digits[digit]``. If several permutations fit,
@@ -169,7 +170,7 @@ def _find_slot_permutation(line, digits, masks, renamed):
     for slot_permutation in range(6):
         fits = True
         for digit in range(9):
-            if masks[line, digits[digit]] != renamed[line, digit, slot_permutation]:
+            if masks[line, digits[digit]] != permuted_masks[line, digit, slot_permutation]:
                 fits = False
                 break
         if fits:
@@ -189,6 +190,7 @@ def write_images(symmetry_count, tables, indexing, roles, symmetries, orbits):
             line = roles.summed[summed_role]
             for index in range(roles.shape[summed_role, P]):
                 partition = indexing.partition[line, box, index]
+                # A single swap has low_2 == high_2, and swaps[digit, digit] changes nothing.
                 image = swaps[low_2, high_2, swaps[low, high, partition]]
                 orbits.images[symmetry, summed_role, index] = indexing.index_of[line, box, image]
 
@@ -204,7 +206,7 @@ def walk_orbits(symmetry_count, a_count, b_count, orbits):
     a_count, b_count
         The numbers of partitions that A and B have at P.
     """
-    pairs = orbits.representatives
+    representatives = orbits.representatives
     pair_count = a_count * b_count
     orbits.is_visited[:pair_count] = 0
     orbit_count = 0
@@ -216,9 +218,9 @@ def walk_orbits(symmetry_count, a_count, b_count, orbits):
         start = end
         end = _walk_orbit(pair, start, symmetry_count, a_count, orbits)
         orbits.start[orbit_count] = start
-        pairs[orbit_count, 0] = pair // a_count
-        pairs[orbit_count, 1] = pair % a_count
-        pairs[orbit_count, 2] = end - start
+        representatives[orbit_count, 0] = pair // a_count
+        representatives[orbit_count, 1] = pair % a_count
+        representatives[orbit_count, 2] = end - start
         orbit_count += 1
     orbits.start[orbit_count] = end
     return orbit_count
@@ -232,11 +234,11 @@ def _walk_orbit(representative, start, symmetry_count, a_count, orbits):
     """
     members = orbits.members
     images = orbits.images
-    seen = orbits.is_visited
+    is_visited = orbits.is_visited
     members[start] = representative
     orbits.parent[start] = -1
     orbits.symmetry[start] = -1
-    seen[representative] = 1
+    is_visited[representative] = 1
 
     position = start
     end = start + 1
@@ -245,9 +247,9 @@ def _walk_orbit(representative, start, symmetry_count, a_count, orbits):
         a = members[position] % a_count
         for symmetry in range(symmetry_count):
             image = np.int64(images[symmetry, B, b]) * a_count + images[symmetry, A, a]
-            if not seen[image]:
+            if not is_visited[image]:
                 members[end] = image
-                seen[image] = 1
+                is_visited[image] = 1
                 orbits.parent[end] = position
                 orbits.symmetry[end] = symmetry
                 end += 1

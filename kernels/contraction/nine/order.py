@@ -201,6 +201,7 @@ def _sort_maps(line, map_count, tables, packed_maps, lists, maps):
                 target[box] = code_at(packed_maps[i], box)
             start[entry + 1] += 1
 
+    # The order of an entry's maps must not depend on the search that listed them.
     for entry in range(entry_count):
         _sort_by_codes(codes, start[entry], start[entry + 1])
 
@@ -276,9 +277,8 @@ def relabel(pair_count, tables, symmetries, orbits, relabelling):
             slot_permutations[line] = compose(outer, inner, tables.permutations)
 
 
-def build_find_triples(element_type: Any, sum_type: Any) -> Callable[..., None]:
-    """Make ``find_triples`` for slabs of one width; see ``pair_sums.build_pair_sum``."""
-    gather_segments, sum_pair = build_pair_sum(element_type, sum_type, keep=True)
+def build_descend(sum_type: Any) -> Callable[..., None]:
+    """Make ``descend`` for dot products of a type of Numba."""
 
     @jitable
     def dot_segments(left_segment, right_segment, length):
@@ -326,6 +326,14 @@ def build_find_triples(element_type: Any, sum_type: Any) -> Callable[..., None]:
             triple[RANK_IN_TRIPLE] = quotient * factor + rank % factor
             return
 
+    return descend
+
+
+def build_find_triples(element_type: Any, sum_type: Any) -> Callable[..., None]:
+    """Make ``find_triples`` for slabs of one width; see ``pair_sums.build_pair_sum``."""
+    gather_segments, sum_pair = build_pair_sum(element_type, sum_type, keep=True)
+    descend = build_descend(sum_type)
+
     def find_triples(is_summed, ranks, roles, operands, tensors, stop_flag, slabs, triples):
         """Write the triples of the solutions with given ranks.
 
@@ -350,6 +358,7 @@ def build_find_triples(element_type: Any, sum_type: Any) -> Callable[..., None]:
             # The pairs from start to end have the same b, so they share segments.
             b = pairs[start, 0]
             end = end_of_same_b(start, pair_count, pairs)
+            # ``is_summed`` comes with one pair, so this loop then has one round.
             if not is_summed:
                 length = gather_segments(start, end, pairs, roles, operands, tensors, slabs)
                 slabs.pair_sizes[SEGMENT_LENGTH] = length

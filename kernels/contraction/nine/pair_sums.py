@@ -213,7 +213,7 @@ def _copy_segments(side, first_k, segment_count, words, roles, operands, slabs):
 
 def build_slabs(element_type: Any) -> tuple[Callable[..., int], Callable[..., None]]:
     """Make ``gather_segments`` and ``write_slabs`` for elements of a type of Numba."""
-    per_word = 8 // np.dtype(element_type).itemsize
+    per_word = 8 // np.dtype(element_type).itemsize  # elements in a word of 64 bits
 
     @jitable
     def gather(side, b, length, roles, operands, tensors, slabs):
@@ -224,11 +224,14 @@ def build_slabs(element_type: Any) -> tuple[Callable[..., int], Callable[..., No
         row = slabs.row[side]
         tensor = tensors.elements[roles.tensor[crossing_role]]
         segments = slabs.segments[side]
+        # Multiplicities of B's entries are included here. Those of A's follow in ``scale``, because
+        # entries of A with the same index share a segment.
         height = roles.shape[A, crossing_role]
         width = roles.shape[B, crossing_role]
         first_entry = operands.start[B, b]
         count = operands.start[B, b + 1] - operands.start[B, b]
         entries = operands.entries[B]
+        # Looked up once for all c and a.
         for l in range(count):  # noqa: E741 - as in the formula
             columns[l] = entries[first_entry + l, crossing_role]
             factors[l] = entries[first_entry + l, MULTIPLICITY] if side == RIGHT else 1
@@ -251,7 +254,7 @@ def build_slabs(element_type: Any) -> tuple[Callable[..., int], Callable[..., No
         slab = slabs.slab[RIGHT]
         for k in range(segment_count):
             factor = operands.entries[A, first_k + k, MULTIPLICITY]
-            if factor != 1:
+            if factor != 1:  # many multiplicities are 1, as they are divided by their divisor
                 for c in range(roles.shape[C, R]):
                     for i in range(k * length, (k + 1) * length):
                         slab[c, i] = element_type(slab[c, i] * factor)
@@ -281,21 +284,8 @@ def build_slabs(element_type: Any) -> tuple[Callable[..., int], Callable[..., No
     return gather_segments, write_slabs
 
 
-def build_pair_sum(
-    element_type: Any, dot_type: Any, keep: bool
-) -> tuple[Callable[..., Any], Callable[..., int]]:
-    """Make ``gather_segments`` and ``sum_pair`` for slabs of one width.
-
-    Parameters
-    ----------
-    element_type
-        Numba's type of a slab's elements.
-    dot_type
-        Numba's type of a dot product.
-    keep
-        Whether to write ``slabs.totals``, the dot product of every term.
-    """
-    gather_segments, write_slabs = build_slabs(element_type)
+def build_dot_all(dot_type: Any, keep: bool) -> Callable[..., int]:
+    """Make ``dot_all``; the parameters are those of ``build_pair_sum``."""
 
     @jitable
     def dot_all(term_count, length, slabs):
@@ -313,6 +303,7 @@ def build_pair_sum(
         t = 0
         while t < term_count:
             left_row = terms[t, 0]
+            # Terms are sorted, so if the fourth has the same row, those between have it, too.
             if t + 4 <= term_count and terms[t + 3, 0] == left_row:
                 right_row_0 = terms[t, 1]
                 right_row_1 = terms[t + 1, 1]
@@ -354,6 +345,26 @@ def build_pair_sum(
                 t += 1
         return pair_sum
 
+    return dot_all
+
+
+def build_pair_sum(
+    element_type: Any, dot_type: Any, keep: bool
+) -> tuple[Callable[..., Any], Callable[..., int]]:
+    """Make ``gather_segments`` and ``sum_pair`` for slabs of one width.
+
+    Parameters
+    ----------
+    element_type
+        Numba's type of a slab's elements.
+    dot_type
+        Numba's type of a dot product.
+    keep
+        Whether to write ``slabs.totals``, the dot product of every term.
+    """
+    gather_segments, write_slabs = build_slabs(element_type)
+    dot_all = build_dot_all(dot_type, keep)
+
     @jitable
     def sum_pair(a, b, length, roles, operands, tensors, slabs):
         """Return the sum of a pair, whose segments of this length are gathered."""
@@ -362,6 +373,7 @@ def build_pair_sum(
         k = operands.start[A, a]
         end_k = operands.start[A, a + 1]
         if keep:
+            # The totals add up over all rounds of the loop below.
             slabs.totals[:term_count] = 0
         if term_count == 0:  # nothing to lay out
             return pair_sum

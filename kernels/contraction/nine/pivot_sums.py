@@ -284,12 +284,12 @@ def make_pivot_sum_arrays(roles: Roles) -> PivotSum:
 
 
 @jitable
-def make_pivot_sum(symmetry_count, inputs, symmetries, pivot_sum):
+def make_pivot_sum(symmetry_count, classified_lists, symmetries, pivot_sum):
     """Write the pivot sum of its current roles; return the number of its pairs.
 
     symmetry_count is the number of symmetries to be used; with 0, each pair is an orbit of its own.
     """
-    tables, lists, indexing, entry_classes = inputs
+    tables, lists, indexing, entry_classes = classified_lists
     for summed_role in range(3):
         _sort_by_class(summed_role, lists, indexing, entry_classes, pivot_sum)
     _write_pivot(tables, lists, indexing, entry_classes, pivot_sum)
@@ -335,6 +335,7 @@ def _sort_by_class(summed_role, lists, indexing, entry_classes, pivot_sum):
         operands.list_position[summed_role, target] = entry
         pivot.entry_class[summed_role, target] = entry_class
 
+    # Classes are sorted by partitions, so the entries are, too. Past the last index is the end.
     for index in range(PARTITIONS + 1):
         entry_class = first_class[min(index, index_count)]
         pivot.first_class[summed_role, index] = entry_class

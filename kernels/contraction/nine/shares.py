@@ -88,6 +88,7 @@ def _begin_pair(a_class_count, b_class_count, a, b, pivot_sum, tensors, class_su
         class_sums.pivots[index_c] = element
         if element != 0:
             has_solutions = True
+    # Only what this pair uses is cleared: the arrays have room for many classes.
     class_sums.by_a[: c_count * a_class_count] = 0
     class_sums.by_b[: c_count * b_class_count] = 0
     class_sums.by_c[:c_class_count] = 0
@@ -195,9 +196,121 @@ def _add_by_a_and_b(index_c, k, segment_count, length, a, b, pivot_sum, class_su
     return total
 
 
-def build_sum_environments(element_type: Any, sum_type: Any) -> Callable[..., None]:
-    """Make ``sum_environments`` for slabs of one width; see ``build_pair_sum``."""
-    gather_segments, write_slabs = build_slabs(element_type)
+def build_add_one(sum_type: Any) -> Callable[..., int]:
+    """Make ``add_one`` for products and sums of a type of Numba."""
+
+    @jitable
+    def add_one(entry, size, split_ab, split_c, pivot_sum, slabs, class_sums):
+        """Add the products of one entry of C; return their sum, if it is computed.
+
+        split_ab
+            Whether A or B has several classes. If so, the products are added to ``products``.
+        split_c
+            Whether the entry's partition has several classes. If so, the sum is added to that of
+            the entry's class.
+        """
+        fields = pivot_sum.operands.entries[C, entry]
+        products = class_sums.products[:size]
+        left_row = slabs.slab[LEFT, fields[Q], :size]
+        right_row = slabs.slab[RIGHT, fields[R], :size]
+        multiplicity = np.int64(fields[MULTIPLICITY])
+        dot = sum_type(0)
+        if split_ab:
+            for i in range(size):
+                product = sum_type(sum_type(left_row[i]) * sum_type(right_row[i]))
+                products[i] += sum_type(product * sum_type(multiplicity))
+        if split_c or not split_ab:
+            for i in range(size):
+                product = sum_type(sum_type(left_row[i]) * sum_type(right_row[i]))
+                dot = sum_type(dot + product)
+        if split_c:
+            class_sums.by_c[pivot_sum.pivot.entry_class[C, entry]] += multiplicity * dot
+        return multiplicity * dot
+
+    return add_one
+
+
+def build_add_four(element_type: Any, sum_type: Any) -> Callable[..., int]:
+    """Make ``add_four`` for elements, and for products and sums, of two types of Numba."""
+
+    @jitable
+    def add_four(entry, size, split_ab, split_c, pivot_sum, slabs, class_sums):
+        """Do the same as ``add_one`` for four entries, from ``entry`` on.
+
+        So the products are loaded and stored less often.
+        """
+        entries = pivot_sum.operands.entries[C, entry : entry + 4]
+        classes = pivot_sum.pivot.entry_class[C, entry : entry + 4]
+        left_slab = slabs.slab[LEFT]
+        right_slab = slabs.slab[RIGHT]
+        products = class_sums.products[:size]
+        left_0 = left_slab[entries[0, Q], :size]
+        right_0 = right_slab[entries[0, R], :size]
+        left_1 = left_slab[entries[1, Q], :size]
+        right_1 = right_slab[entries[1, R], :size]
+        left_2 = left_slab[entries[2, Q], :size]
+        right_2 = right_slab[entries[2, R], :size]
+        left_3 = left_slab[entries[3, Q], :size]
+        right_3 = right_slab[entries[3, R], :size]
+        factor_0 = element_type(entries[0, MULTIPLICITY])
+        factor_1 = element_type(entries[1, MULTIPLICITY])
+        factor_2 = element_type(entries[2, MULTIPLICITY])
+        factor_3 = element_type(entries[3, MULTIPLICITY])
+        dot_0 = sum_type(0)
+        dot_1 = sum_type(0)
+        dot_2 = sum_type(0)
+        dot_3 = sum_type(0)
+        if split_ab:
+            # An element is at most 1,728, a multiplicity 12: their product fits in 16 bits.
+            for i in range(size):
+                product_0 = sum_type(
+                    sum_type(element_type(left_0[i] * factor_0)) * sum_type(right_0[i])
+                )
+                product_1 = sum_type(
+                    sum_type(element_type(left_1[i] * factor_1)) * sum_type(right_1[i])
+                )
+                product_2 = sum_type(
+                    sum_type(element_type(left_2[i] * factor_2)) * sum_type(right_2[i])
+                )
+                product_3 = sum_type(
+                    sum_type(element_type(left_3[i] * factor_3)) * sum_type(right_3[i])
+                )
+                products[i] += sum_type(
+                    sum_type(product_0 + product_1) + sum_type(product_2 + product_3)
+                )
+        if split_c or not split_ab:
+            for i in range(size):
+                dot_0 = sum_type(dot_0 + sum_type(sum_type(left_0[i]) * sum_type(right_0[i])))
+                dot_1 = sum_type(dot_1 + sum_type(sum_type(left_1[i]) * sum_type(right_1[i])))
+                dot_2 = sum_type(dot_2 + sum_type(sum_type(left_2[i]) * sum_type(right_2[i])))
+                dot_3 = sum_type(dot_3 + sum_type(sum_type(left_3[i]) * sum_type(right_3[i])))
+        total_0 = np.int64(dot_0) * np.int64(factor_0)
+        total_1 = np.int64(dot_1) * np.int64(factor_1)
+        total_2 = np.int64(dot_2) * np.int64(factor_2)
+        total_3 = np.int64(dot_3) * np.int64(factor_3)
+        if split_c:
+            by_c = class_sums.by_c
+            by_c[classes[0]] += total_0
+            by_c[classes[1]] += total_1
+            by_c[classes[2]] += total_2
+            by_c[classes[3]] += total_3
+        return total_0 + total_1 + total_2 + total_3
+
+    return add_four
+
+
+def build_add_products(element_type: Any, sum_type: Any) -> Callable[..., None]:
+    """Make ``add_products`` for slabs of one width.
+
+    Parameters
+    ----------
+    element_type
+        Numba's type of a slab's elements.
+    sum_type
+        Numba's type of a product of elements, and of a sum of products.
+    """
+    add_one = build_add_one(sum_type)
+    add_four = build_add_four(element_type, sum_type)
 
     @jitable
     def add_products(k, segment_count, length, a, b, pivot_sum, slabs, class_sums):
@@ -236,89 +349,16 @@ def build_sum_environments(element_type: Any, sum_type: Any) -> Callable[..., No
                 total = _add_by_a_and_b(
                     index_c, k, segment_count, length, a, b, pivot_sum, class_sums
                 )
-            if not split_c:
+            if not split_c:  # otherwise ``add_one`` and ``add_four`` have added it, class by class
                 class_sums.by_c[c_class] += total
 
-    @jitable
-    def add_one(entry, size, split_ab, split_c, pivot_sum, slabs, class_sums):
-        """Add the products of one entry of C; return their sum, if it is computed.
+    return add_products
 
-        split_ab
-            Whether A or B has several classes. If so, the products are added to ``products``.
-        split_c
-            Whether the entry's partition has several classes. If so, the sum is added to that of
-            the entry's class.
-        """
-        fields = pivot_sum.operands.entries[C, entry]
-        products = class_sums.products[:size]
-        left_row = slabs.slab[LEFT, fields[Q], :size]
-        right_row = slabs.slab[RIGHT, fields[R], :size]
-        multiplicity = np.int64(fields[MULTIPLICITY])
-        dot = sum_type(0)
-        if split_ab:
-            for i in range(size):
-                product = sum_type(sum_type(left_row[i]) * sum_type(right_row[i]))
-                products[i] += sum_type(product * sum_type(multiplicity))
-        if split_c or not split_ab:
-            for i in range(size):
-                product = sum_type(sum_type(left_row[i]) * sum_type(right_row[i]))
-                dot = sum_type(dot + product)
-        if split_c:
-            class_sums.by_c[pivot_sum.pivot.entry_class[C, entry]] += multiplicity * dot
-        return multiplicity * dot
 
-    @jitable
-    def add_four(entry, size, split_ab, split_c, pivot_sum, slabs, class_sums):
-        """Do the same as ``add_one`` for four entries, from ``entry`` on.
-
-        So the products are loaded and stored less often.
-        """
-        entries = pivot_sum.operands.entries[C, entry : entry + 4]
-        classes = pivot_sum.pivot.entry_class[C, entry : entry + 4]
-        left_slab = slabs.slab[LEFT]
-        right_slab = slabs.slab[RIGHT]
-        products = class_sums.products[:size]
-        u0 = left_slab[entries[0, Q], :size]
-        v0 = right_slab[entries[0, R], :size]
-        u1 = left_slab[entries[1, Q], :size]
-        v1 = right_slab[entries[1, R], :size]
-        u2 = left_slab[entries[2, Q], :size]
-        v2 = right_slab[entries[2, R], :size]
-        u3 = left_slab[entries[3, Q], :size]
-        v3 = right_slab[entries[3, R], :size]
-        m0 = element_type(entries[0, MULTIPLICITY])
-        m1 = element_type(entries[1, MULTIPLICITY])
-        m2 = element_type(entries[2, MULTIPLICITY])
-        m3 = element_type(entries[3, MULTIPLICITY])
-        dot0 = sum_type(0)
-        dot1 = sum_type(0)
-        dot2 = sum_type(0)
-        dot3 = sum_type(0)
-        if split_ab:
-            # An element is at most 1,728, a multiplicity 12: their product fits in 16 bits.
-            for i in range(size):
-                p0 = sum_type(sum_type(element_type(u0[i] * m0)) * sum_type(v0[i]))
-                p1 = sum_type(sum_type(element_type(u1[i] * m1)) * sum_type(v1[i]))
-                p2 = sum_type(sum_type(element_type(u2[i] * m2)) * sum_type(v2[i]))
-                p3 = sum_type(sum_type(element_type(u3[i] * m3)) * sum_type(v3[i]))
-                products[i] += sum_type(sum_type(p0 + p1) + sum_type(p2 + p3))
-        if split_c or not split_ab:
-            for i in range(size):
-                dot0 = sum_type(dot0 + sum_type(sum_type(u0[i]) * sum_type(v0[i])))
-                dot1 = sum_type(dot1 + sum_type(sum_type(u1[i]) * sum_type(v1[i])))
-                dot2 = sum_type(dot2 + sum_type(sum_type(u2[i]) * sum_type(v2[i])))
-                dot3 = sum_type(dot3 + sum_type(sum_type(u3[i]) * sum_type(v3[i])))
-        total0 = np.int64(dot0) * np.int64(m0)
-        total1 = np.int64(dot1) * np.int64(m1)
-        total2 = np.int64(dot2) * np.int64(m2)
-        total3 = np.int64(dot3) * np.int64(m3)
-        if split_c:
-            by_c = class_sums.by_c
-            by_c[classes[0]] += total0
-            by_c[classes[1]] += total1
-            by_c[classes[2]] += total2
-            by_c[classes[3]] += total3
-        return total0 + total1 + total2 + total3
+def build_add_pairs(element_type: Any, sum_type: Any) -> tuple[Callable[..., Any], ...]:
+    """Make ``gather_segments`` and ``add_pairs``; see ``build_add_products``."""
+    gather_segments, write_slabs = build_slabs(element_type)
+    add_products = build_add_products(element_type, sum_type)
 
     @jitable
     def add_pair(
@@ -368,6 +408,13 @@ def build_sum_environments(element_type: Any, sum_type: Any) -> Callable[..., No
             state[NEXT_PAIR] = pair + 1
             state[ADDED_MEMBERS] = 0
         return True
+
+    return gather_segments, add_pairs
+
+
+def build_sum_environments(element_type: Any, sum_type: Any) -> Callable[..., None]:
+    """Make ``sum_environments`` for slabs of one width; see ``build_add_products``."""
+    gather_segments, add_pairs = build_add_pairs(element_type, sum_type)
 
     def sum_environments(
         roles, operands, orbits, pivot, tensors, stop_flag, environment, slabs, class_sums
@@ -433,10 +480,10 @@ class ShareStages:
         self.find_symmetries = kernel(masks, tables, symmetries, returns=int64, seconds=0.9)(
             find_symmetries
         )
-        inputs = ClassifiedLists(tables, lists, indexing, entry_classes)
+        classified_lists = ClassifiedLists(tables, lists, indexing, entry_classes)
         pivot_sum = kind_of(pivot_sum_arrays)
         self.make_pivot_sum = kernel(
-            int64, inputs, symmetries, pivot_sum, returns=int64, seconds=1.7
+            int64, classified_lists, symmetries, pivot_sum, returns=int64, seconds=1.7
         )(make_pivot_sum)
 
         stop_flag = int64[::1]

@@ -104,6 +104,7 @@ def write_boxes(tables, lists, roles, maps, boxes):
     # The boxes of every code of a summed line and each of its partners.
     crossing_is_band = roles.crossing[P] >= 3
     boxes.partner[:] = NO_PARTNER
+    # Partner numbers follow ``Tables.orthogonal``, so that the boxes of a code are consecutive.
     for partition in range(PARTITIONS):
         for i in range(ORTHOGONAL):
             crossing_partition = np.int64(tables.orthogonal[partition, i])
@@ -319,8 +320,8 @@ def _is_relabelled(digits, slot_permutations, strips):
 def maps_of(summed_role, entry, board):
     """Return the range of the maps of an entry of a summed role."""
     line = board.roles.summed[summed_role]
-    list_index = board.operands.list_position[summed_role, entry]
-    return range(board.maps.start[line, list_index], board.maps.start[line, list_index + 1])
+    list_position = board.operands.list_position[summed_role, entry]
+    return range(board.maps.start[line, list_position], board.maps.start[line, list_position + 1])
 
 
 @jitable
@@ -414,6 +415,7 @@ def prepare_pair(b, a, board, strips):
                 for map_of_l in maps_of(B, l, board):
                     place_map(B, map_of_l, board, strips)
                     if choice == MAX_CHOICES:
+                        # Then the pair's strips are made when they are needed, which is slower.
                         return False
                     for crossing_role in (Q, R):
                         index_a = operands.entries[A, k, crossing_role]

@@ -41,6 +41,7 @@ def _pointer(
     context: Any, builder: Any, array_type: Any, array: Any, index: Any, pointed_type: Any
 ) -> Any:
     """Return the LLVM pointer to an index of an array of bytes, seen as another type."""
+    # Numba passes an array as a structure; ``data`` points to its first byte.
     data = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [index]), pointed_type.as_pointer())
 
@@ -71,7 +72,7 @@ def _register() -> None:
                 loaded = builder.load(from_pointer, align=1)
                 builder.store(builder.or_(loaded, operand), to_pointer, align=1)
 
-            # Two bytes at once, then the third.
+            # Two bytes at once, then the third. A row of a box is three bytes.
             byte_twice = builder.mul(builder.zext(byte, _I16), _I16(0x0101))
             unite_at(0, _I16, byte_twice)
             unite_at(2, _I8, byte)

@@ -52,11 +52,11 @@ Entries are those of ``Operands``. RANK_IN_TRIPLE is not divided by the divisors
 def write_solutions(cursor, count, board, strips, out):
     """Write ``count`` solutions, beginning with that of a cursor; at least that many must remain.
 
-    cursor    int64 (6)    the first solution: see ORBIT
-    board     SolvedBoard        the arrays of the board
-    strips    Strips       scratch memory of a thread
-    out       uint8        ``count`` solutions of CELLS bytes, each with one more byte if
-                           ``strips.form`` has a byte that ends it; then SPARE_BYTES bytes
+    cursor    int64 (6)      the first solution: see ORBIT
+    board     SolvedBoard    the arrays of the board
+    strips    Strips         scratch memory of a thread
+    out       uint8          ``count`` solutions of CELLS bytes, each with one more byte if
+                             ``strips.form`` has a byte that ends it; then SPARE_BYTES bytes
     """
     state = strips.state
     orbits = board.orbits
@@ -156,11 +156,11 @@ def _find_orthogonal_maps(crossing_role, a, b, c, map_count, board, strips):
     ``map_count`` is the element of the role's tensor, so the number of these maps is known.
     """
     line = board.roles.crossing[crossing_role]
-    fitting = board.orthogonal_entries
-    maps = strips.map_indices[crossing_role]
+    orthogonal_entries = board.orthogonal_entries
+    map_indices = strips.map_indices[crossing_role]
     map_start = board.maps.start[line]
-    bit_sets = fitting.sets[crossing_role]
-    width = fitting.width[crossing_role]
+    bit_sets = orthogonal_entries.sets[crossing_role]
+    width = orthogonal_entries.width[crossing_role]
     max_count = map_count * board.lists.divisor[line]
     a_entries = bit_sets[A, a * width :]
     b_entries = bit_sets[B, b * width :]
@@ -168,12 +168,12 @@ def _find_orthogonal_maps(crossing_role, a, b, c, map_count, board, strips):
     count = 0
     word = 0
     while count < max_count:
-        orthogonal_entries = a_entries[word] & b_entries[word] & c_entries[word]
-        while orthogonal_entries != 0:
-            entry = ENTRIES_PER_INTEGER * word + lowest_index(orthogonal_entries)
-            orthogonal_entries &= orthogonal_entries - ONE
+        entries = a_entries[word] & b_entries[word] & c_entries[word]
+        while entries != 0:
+            entry = ENTRIES_PER_INTEGER * word + lowest_index(entries)
+            entries &= entries - ONE
             for line_map in range(map_start[entry], map_start[entry + 1]):
-                maps[count] = line_map
+                map_indices[count] = line_map
                 count += 1
         word += 1
     strips.map_count[crossing_role] = count
@@ -187,9 +187,8 @@ def _write_triple(choice, a_entry, b_entry, c_entry, board, strips, out):
     ``choice`` is the index of the prepared strips for the first maps of the entries of A and B.
     """
     state = strips.state
-    solution_count = (
-        strips.map_count[P] * strips.map_count[Q] * strips.map_count[R]
-    )  # per three maps
+    # For every three maps of the entries of A, B and C, all combinations of maps of P, Q and R.
+    solution_count = strips.map_count[P] * strips.map_count[Q] * strips.map_count[R]
     skip = state[SKIP]
     state[SKIP] = 0
     for a_map in maps_of(A, a_entry, board):

@@ -177,8 +177,8 @@ def test_neither_threads_nor_ranges_change_solutions() -> None:
 
 
 def test_blocks_do_not_share_memory() -> None:
-    products = NineSolutionWriter(order_of(board_of(16), 2))
-    with closing(products.rows(threads=2)) as generator:
+    writer = NineSolutionWriter(order_of(board_of(16), 2))
+    with closing(writer.rows(threads=2)) as generator:
         blocks = [*islice(generator, 3)]
         copies = [block.copy() for block in blocks]
         _ = [*islice(generator, 12)]
