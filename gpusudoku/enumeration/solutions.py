@@ -49,8 +49,8 @@ MAX_BYTES = 1 << 40
 class Slice:
     """A slice of ``Solutions``: solutions of a board, in ascending order.
 
-    It behaves like a list of boards. Nothing is computed before it is needed, and iterating takes
-    constant memory. Because Python limits ``len``, use ``count`` for the number of solutions.
+    It behaves like a list of boards. Nothing is computed before it is needed. Iterating takes
+    constant memory. Python limits ``len``, so ``count`` is the number of solutions.
     """
 
     def __init__(
@@ -99,8 +99,7 @@ class Slice:
         OverflowError
             If the count exceeds ``sys.maxsize``.
         TypeError
-            If the solutions must be counted and that is expected to take long. ``list`` ignores
-            this error.
+            If counting is expected to take long. ``list`` ignores this error.
         """
         try:
             return len(self._counted(LENGTH_SECONDS))
