@@ -143,7 +143,7 @@ def find_terms(index, levels, walk, branches, starts, ranks, terms, stop):
 def list_fitting_entries(index, line, chosen_entries, words, totals_before):
     """Make the bit set of a crossing line's entries that fit, and its running totals.
 
-    chosen_entries           int64 (levels)        the entries of the summed lines
+    chosen_entries   int64 (levels)        the entries of the summed lines
     words            uint64 (words)        out: the bit set
     totals_before    int64 (words + 1)     out: the multiplicities in all words before each word
     """
