@@ -81,7 +81,7 @@ def test_an_error_of_a_worker_ends_the_count(client, path, monkeypatch):
 
     with monkeypatch.context() as patch:
         Steps(patch, fail)
-        words = f"^a worker failed: it is broken; 'gpusudoku resume {path}' goes on$"
+        words = f"^a worker failed: it is broken; 'gpusudoku resume {path}' continues the run$"
         with pytest.raises(ClusterError, match=words):
             gpusudoku.count(BOARD, cluster=client, checkpoint=path, **SEARCH)
     assert gpusudoku.resume(path).count == TOTAL
@@ -103,7 +103,9 @@ def test_the_scheduler_is_lost(client, path, monkeypatch, error):
 
     monkeypatch.setattr(client, "submit", fail)
     words = "scheduler of the cluster was lost" if error is None else f"cluster was lost: {error}"
-    with pytest.raises(ClusterError, match=f"^the {words}; 'gpusudoku resume {path}' goes on$"):
+    with pytest.raises(
+        ClusterError, match=f"^the {words}; 'gpusudoku resume {path}' continues the run$"
+    ):
         gpusudoku.count(BOARD, cluster=client, checkpoint=path, **SEARCH)
     assert gpusudoku.resume(path).count == TOTAL
 

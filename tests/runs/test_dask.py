@@ -184,6 +184,6 @@ def test_workers_that_die_of_the_same_work_end_the_count(workers, tmp_path):
     with cluster_of(workers) as client:
         client.register_plugin(Deadly())
         words = f"4 workers died of the same work, one after the other; 'gpusudoku resume {path}'"
-        with pytest.raises(ClusterError, match=f"^{words} goes on$"):
+        with pytest.raises(ClusterError, match=f"^{words} continues the run$"):
             gpusudoku.count(BOARD, cluster=client, checkpoint=path, **SEARCH)
     assert gpusudoku.resume(path).count == TOTAL

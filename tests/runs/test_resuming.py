@@ -82,7 +82,7 @@ def test_a_search_goes_on_wherever_it_stops(path):
             break
         except Cancelled as error:
             found.append(error.count)
-            goes_on = f"; 'gpusudoku resume {path}' goes on"
+            goes_on = f"; 'gpusudoku resume {path}' continues the run"
             assert str(error) == f"cancelled: at least {error.count} solutions{goes_on}"  # noqa: PT017
     assert len(found) > 1  # three or more, but on a busy machine
     assert found == sorted(found)
@@ -120,7 +120,9 @@ def test_ctrl_c_saves_first(path, run):
         if progress.count:
             raise KeyboardInterrupt
 
-    with pytest.raises(Interrupted, match=f"^interrupted.*'gpusudoku resume {path}' goes on$") as e:
+    with pytest.raises(
+        Interrupted, match=f"^interrupted.*'gpusudoku resume {path}' continues the run$"
+    ) as e:
         gpusudoku.count(BOARD, checkpoint=path, progress=interrupt, **SEARCH)
     assert not isinstance(e.value, Cancelled)
     assert e.value.count > 0
@@ -163,7 +165,7 @@ def test_another_count_is_refused_and_the_file_stays(unfinished):
         f"{another}strategy min, not first": {"strategy": "first"},
         f"{another}propagate naked-single,hidden-single, not none": {"propagate": "none"},
         "^limit 3: a count in tasks is of all solutions": {"limit": 3},
-        "^engine 3: expected one that make_engine gives": {"engine": 3},
+        "^engine 3: expected one from make_engine": {"engine": 3},
     }.items():
         with pytest.raises(InputError, match=words):
             gpusudoku.count(**{"board": BOARD, "checkpoint": unfinished, **SEARCH, **options})
@@ -188,8 +190,8 @@ def test_what_cannot_be_resumed(tmp_path, run):
     assert run("enumerate", LINE_4X4, "-q", "-o", tmp_path / "x", "--checkpoint", command)[0] == 0
     assert run("count", LINE_4X4, "--part", "1/2", "--checkpoint", part)[0] == 0
     for file, words in {
-        command: f"keeps a command: 'gpusudoku resume {command}' goes on with it",
-        part: f"a part of a count: 'gpusudoku resume {part}' goes on with it",
+        command: f"holds the run of a command: 'gpusudoku resume {command}' continues it",
+        part: f"holds a part of a count: 'gpusudoku resume {part}' continues it",
     }.items():
         with pytest.raises(InputError, match=f"^{file}: {words}$"):
             gpusudoku.resume(file)
@@ -220,7 +222,9 @@ def test_a_full_disk_stops_a_count_which_goes_on_when_there_is_room(path, often,
         connection.execute("PRAGMA max_page_count = 1")  # it is never less than there are
         return connection
 
-    full = f"{path}: cannot be saved: the disk is full; it has all up to the save before"
+    full = (
+        f"{path}: cannot be saved: the disk is full; it contains everything up to the previous save"
+    )
     with monkeypatch.context() as patch:
         patch.setattr(sqlite3, "connect", limited)
         with pytest.raises(SaveError, match=f"^{full}$"):
