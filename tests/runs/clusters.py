@@ -41,7 +41,7 @@ class Steps:
 
     def __init__(self, monkeypatch, before):
         self.number, self.workers, self._lock = 0, set(), threading.Lock()
-        me = worker._self
+        me = worker._this_worker
 
         def counted():
             address, threads = me()
@@ -52,7 +52,7 @@ class Steps:
             before(number)
             return address, threads
 
-        monkeypatch.setattr(worker, "_self", counted)
+        monkeypatch.setattr(worker, "_this_worker", counted)
 
 
 def texts(results):

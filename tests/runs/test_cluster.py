@@ -10,7 +10,7 @@ distributed = pytest.importorskip("distributed", reason="Dask distributed is not
 
 import gpusudoku  # noqa: E402
 from gpusudoku import BadBoard, Cancelled, CancelToken, ClusterError, InputError  # noqa: E402
-from gpusudoku.runs import cluster, worker  # noqa: E402
+from gpusudoku.runs import cluster, dispatcher, worker  # noqa: E402
 from tests.boards import LINE_4X4, puzzle  # noqa: E402
 from tests.runs.clusters import Steps, cluster_here, texts  # noqa: E402
 from tests.runs.stopped import BOARD, SEARCH, TOTAL, stopped  # noqa: E402
@@ -28,10 +28,11 @@ def client():
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Let there be many short steps, and workers be looked for all the time."""
-    monkeypatch.setattr(cluster, "UNITS", 4)
-    monkeypatch.setattr(cluster, "STEP_SECONDS", (0.01, 0.01))
-    monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(cluster, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(cluster, "PORTIONS_PER_WORKER", 4)
+    monkeypatch.setattr(cluster, "MIN_STEP_SECONDS", 0.01)
+    monkeypatch.setattr(cluster, "MAX_STEP_SECONDS", 0.01)
+    monkeypatch.setattr(dispatcher, "UPDATE_SECONDS", 0.0)
+    monkeypatch.setattr(dispatcher, "WAIT_SECONDS", 0.01)
 
 
 def leave(client, workers=1):

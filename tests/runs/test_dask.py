@@ -174,7 +174,7 @@ class Deadly(distributed.WorkerPlugin):
     def setup(self, worker):
         from gpusudoku.runs import worker as functions
 
-        functions._self = lambda: os._exit(1)
+        functions._this_worker = lambda: os._exit(1)
 
 
 @pytest.mark.slow
