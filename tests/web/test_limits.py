@@ -80,7 +80,7 @@ def limited(tmp_path_factory):
 
 def test_what_an_error_of_ours_was_is_said_on_the_terminal_once(faulty):
     for board, name, words in [
-        (LINE_4X4, "ZeroDivisionError", "something went wrong here; the server's terminal"),
+        (LINE_4X4, "ZeroDivisionError", "an unexpected error occurred; the server's terminal"),
         ("." * 36, "MemoryError", "out of memory"),
     ]:
         for _ in range(3):
@@ -119,7 +119,7 @@ def test_after_the_limit_of_the_server_a_question_is_given_up(limited):
     limited.hold()
     facts = limited.ask("simplify", PUZZLE)
     assert (facts["status"], facts["kind"]) == (504, "late")
-    assert facts["error"] == "given up after 0.3 s, as the server is told to"
+    assert facts["error"] == "ended after 0.3 s, the time limit of the server"
     name, facts = list(limited.events("count", PUZZLE))[-1]
     assert (name, facts["status"], facts["kind"]) == ("error", 504, "late")
     assert limited.status() == (1, 0)

@@ -229,7 +229,7 @@ class TestErrors:
         made.comm.ask(1)
         event, facts = made.comm.end(1)
         assert (event, facts["kind"], facts["status"]) == ("error", "failed", 500)
-        assert facts["error"].startswith("not foreseen: KeyError in")
+        assert facts["error"].startswith("unexpected error: KeyError in")
         assert "secret" not in facts["error"]
 
 
