@@ -136,7 +136,7 @@ class Cluster:
         ``limit`` solutions.
         """
         start = time.monotonic()
-        save_time = start
+        save_time = start  # of the last save: the caller saves whatever is yielded
         busy_seconds: dict[str, float] = defaultdict(float)
         with self._dispatching() as dispatcher:
             run = ClusterRun(dispatcher.key, make_plan, plan.tasks(), options)
@@ -193,7 +193,9 @@ class Cluster:
         read_error = None
         is_reading_slow = False  # such as from a terminal
         is_input_read = False
-        window = deque[_BoardBlock]()  # blocks that were read and are not yielded, in order
+        # Blocks that were read and are not yielded, in order. Replies come in any order:
+        #     [reply] [sent] [reply] [sent] ...   only the first one can be yielded
+        window = deque[_BoardBlock]()
         with self._dispatching() as dispatcher:
 
             def send(block: _BoardBlock) -> _BoardBlock:
@@ -212,6 +214,7 @@ class Cluster:
                 if window and window[0].reply is not None and max_window:
                     results, unfinished = self._results(window.popleft(), pace)
                     yield from results
+                    # The worker had all the time for this board alone.
                     if len(unfinished) == 1 and not results:
                         yield unfinished
                         continue

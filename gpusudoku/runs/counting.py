@@ -87,6 +87,7 @@ def resume(
     hint = f"'gpusudoku resume {file}' continues it"
     if run.identity.command != "count" or "cells" not in run.identity.boards:
         raise InputError(f"{file}: holds the run of a command: {hint}")
+    # The result of a part is a record, not a `Count`.
     if "part" in run.identity.options:
         raise InputError(f"{file}: holds a part of a count: {hint}")
     params = changed_options(run.setup["params"], device, jobs, gpus, cluster)
@@ -186,6 +187,7 @@ def merge(parts: Iterable[PartRecord | str]) -> Count:
         If a part is missing, if two parts overlap, if parts differ in board, options or version, or
         if a record is damaged.
     """
+    # A text is iterable, too: its characters would be taken for records.
     if isinstance(parts, str | bytes | PartRecord) or not isinstance(parts, Iterable):
         raise InputError(f"{described(parts)}: expected all parts of a count, such as a list")
     records = [part if isinstance(part, PartRecord) else PartRecord.parse(part) for part in parts]

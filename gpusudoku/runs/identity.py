@@ -79,7 +79,7 @@ class Identity:
 
 def identity_of_board(board: Board) -> dict[str, Any]:
     """Return a whole board as JSON. ``board_of_identity`` reads it."""
-    candidates = board.given_candidates
+    candidates = board.given_candidates  # not those that follow from the clues
     return {
         "box": str(board.geometry),
         "cells": board.cells.tolist(),

@@ -41,6 +41,10 @@ DAMAGED = (ValueError, KeyError, TypeError, AttributeError, OverflowError, Recur
 """The errors that reading a damaged record may raise."""
 
 
+# Merged output consists of these parts of files, where each `|` is a boundary:
+#
+#     header | lines of part 1 | between | lines of part 2 | between | lines of part 3 ...
+#
 # The names of the fields are keys in records.
 @dataclass(frozen=True)
 class LinesFile:
@@ -64,6 +68,7 @@ class LinesFile:
         start = b""
         with Path(path).open("rb") as file:
             while chunk := file.read(CHUNK_BYTES):
+                # Headers are far shorter than a chunk.
                 start = start or chunk[: len(header)]
                 digest.update(chunk)
                 size += len(chunk)
@@ -88,6 +93,7 @@ class LinesFile:
 
         A chunk ends at the end of a line, except within lines that are longer than a chunk.
         """
+        # The chunk that was read ends somewhere in a line, whose start waits for the next chunk.
         with path.open("rb") as file:
             file.seek(self.header)
             line_start = b""
@@ -230,6 +236,7 @@ def read_parts(names: Iterable[str]) -> Iterator[PartFile]:
             if record_path(name).is_file():
                 path = record_path(name)
             real_path = os.path.realpath(path)
+            # An output file and its record are the same part, which may be named twice, too.
             if real_path not in paths_read:
                 paths_read.add(real_path)
                 yield from _parts_in(path)

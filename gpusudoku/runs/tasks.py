@@ -95,10 +95,12 @@ def count_in_tasks(
         if isinstance(machine, Cluster):
             work = machine.run_steps(plan, make_plan, options, store, limit)
         else:
+            # A finished run returns its count, for which no engine need start.
             if not store.state.finished:
                 remaining_share = (1 - store.state.done) / part_count
                 machine = machine.best(plan, board.geometry, remaining_share)
             work = steps(plan, machine, store)
+        # Closed at once after an error, so that the workers stop before it is handled.
         with patient_interrupts(PATIENCE_SECONDS), closing(work):
             for portion_number, step in work:
                 store.save(portion_number, step)
@@ -106,6 +108,20 @@ def count_in_tasks(
         raise _interrupt_with_hint(error, store) from None
     except (ClusterError, DeviceError) as error:
         raise type(error)(f"{error}{store.hint}") from None
+    count = _count_of(board, plan, machine, store)
+    record = PartRecord(
+        identity,
+        part_number,
+        portion.tasks,
+        count.count,
+        _record_stats(count, plan, store),
+        place or {},
+    )
+    return count, record
+
+
+def _count_of(board: Board, plan: Plan, machine: Engine | Cluster, store: RunStore) -> Count:
+    """Return the result of a run that has ended."""
     state = store.state
     stats = plan.stats(state.tally, state.seconds, getattr(machine, "utilisation", ()))
     if isinstance(machine, Cluster):
@@ -113,21 +129,23 @@ def count_in_tasks(
         jobs = machine.workers
     else:
         device, jobs = worked_on(stats, machine)
-    count = Count(board, state.count, True, device, jobs, stats, plan.estimates)
-    # Records of parts keep the plan and the work apart: `merge` adds up the work, and counts the
-    # plan, which all parts share, only once.
-    record_stats = {
+    return Count(board, state.count, True, device, jobs, stats, plan.estimates)
+
+
+def _record_stats(count: Count, plan: Plan, store: RunStore) -> dict[str, Any]:
+    """Return the statistics of a part for its record, as JSON.
+
+    The plan and the work are apart: ``merge`` adds up the work of all parts, and counts the plan,
+    which they share, only once.
+    """
+    return {
         "plan": asdict(plan.stats(WorkCounters(), 0.0)),
-        "done": asdict(state.tally),
-        "seconds": state.seconds,
+        "done": asdict(store.state.tally),
+        "seconds": store.state.seconds,
         "device": count.device,
         "jobs": count.jobs,
         "estimates": asdict(count.estimates or Estimates()),
     }
-    record = PartRecord(
-        identity, part_number, portion.tasks, count.count, record_stats, place or {}
-    )
-    return count, record
 
 
 def _identity(
@@ -226,6 +244,7 @@ def count_batches_on(
             count, _ = count_in_tasks(
                 batch[0], unlimited_options, engine, RunStore(), limit=limit or inf
             )
+        # The workers stop at the limit only after a step, so that the count may exceed it.
         if limit is not None and count.count >= limit:
             count = replace(count, count=limit, exact=False)
         yield ResultBlock.of(batch, count, limit)

@@ -99,7 +99,7 @@ def place_of_error(error: BaseException) -> str:
     The message of the error is left out: it may quote the question of a user.
     """
     lines = []
-    for frame in traceback.extract_tb(error.__traceback__):
+    for frame in traceback.extract_tb(error.__traceback__):  # the innermost frame comes last
         path = Path(frame.filename)
         if _PACKAGE in path.parents:
             lines.append(f"{path.relative_to(_PACKAGE).as_posix()}:{frame.lineno}")

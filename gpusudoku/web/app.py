@@ -109,7 +109,7 @@ def make_app(
         allow_origins=allowed.origins,
         allow_methods=["GET", "POST"],
         allow_headers=["Accept", "Content-Type"],
-        allow_private_network=True,
+        allow_private_network=True,  # public sites may send requests to a private address
     )
     return _Guard(cors, allowed)
 
@@ -203,6 +203,7 @@ class _Endpoint:
         body_chunks = request.stream()
         try:
             body = await _read_body(request.headers, body_chunks)
+            # In a thread: reading a large board would block all connections.
             question = await loop.run_in_executor(_readers, read_question, self.kind, body)
             # Progress may come faster than events are sent. Each report overwrites the last one.
             work = partial(self._work, question, progress.update)
@@ -277,6 +278,7 @@ class _Endpoint:
         """Yield events with the progress until the question has ended, and then the answer."""
         start = time.perf_counter()
         while True:
+            # Waiting for the end, not sleeping: a quick answer is sent at once.
             with suppress(TimeoutError):
                 await asyncio.wait_for(has_ended.wait(), PROGRESS_SECONDS)
             if pending.answer.done():

@@ -120,6 +120,7 @@ class Conversation:
     def _ended(self, number: int, question: Question, answer: Future[Json]) -> None:
         """Send the answer to a question or its failure, unless the question was cancelled."""
         error = answer.exception()
+        # Under the lock, so that no progress is sent after the answer.
         with self._lock:
             del self._pending[number]
             if error is None:
@@ -147,6 +148,7 @@ def joined_modules() -> str:
         """Add a module behind all modules that it imports."""
         text = (PAGE / name).read_text(encoding="utf-8")
         for imported_name in _IMPORT.findall(text):
+            # Imports form no circles, so this ends.
             if imported_name not in texts:
                 add(imported_name)
         text = _IMPORT.sub("", text)

@@ -24,6 +24,15 @@ from gpusudoku.web.answers import Failure
 
 T = TypeVar("T")
 
+# A question is in one of these states:
+#
+#     compiling -> waiting -> working -> ended
+#         |           |                    ^
+#         +-----------+--------------------+
+#
+# It can end at any time. If it ends while it is worked on, the work may continue for a while, and
+# keeps its thread until then.
+
 MAX_WAITING = 64
 """The number of questions that may wait; further ones are refused."""
 

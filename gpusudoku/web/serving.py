@@ -108,7 +108,10 @@ def max_connections() -> int:
     except ImportError:  # Windows
         return MAX_CONNECTIONS
     limit = getrlimit(RLIMIT_NOFILE)[0]
-    return MAX_CONNECTIONS if limit == RLIM_INFINITY else min(MAX_CONNECTIONS, limit // 4)
+    if limit == RLIM_INFINITY:
+        return MAX_CONNECTIONS
+    # The rest is for files, and for connections that are accepted and not yet closed.
+    return min(MAX_CONNECTIONS, limit // 4)
 
 
 class _Protocol(H11Protocol):

@@ -15,7 +15,7 @@ import pytest
 import gpusudoku
 from gpusudoku import Cancelled, CancelToken, InputError, Interrupted, SaveError, collection
 from tests.boards import LINE_4X4, puzzle
-from tests.runs.stopped import BOARD, SEARCH, TOTAL, stopped
+from tests.runs.stopped import BOARD, SEARCH, TOTAL, count_partly
 
 LONG = collection.load("b8")
 """One whose search takes seconds, and leaves many boards."""
@@ -59,7 +59,7 @@ def test_boards_without_much_to_do(path, board):
         assert gpusudoku.count(board, checkpoint=path, **SEARCH).count == expected
 
 
-@pytest.mark.usefixtures("often")
+@pytest.mark.usefixtures("frequent_saves")
 def test_a_search_goes_on_wherever_it_stops(path):
     """With other threads each time: it never has less than before, and in the end all."""
     found = [0]
@@ -90,7 +90,7 @@ def test_a_search_goes_on_wherever_it_stops(path):
     assert result.count == TOTAL
 
 
-@pytest.mark.usefixtures("often")
+@pytest.mark.usefixtures("frequent_saves")
 @pytest.mark.parametrize("board", [BOARD, GENERAL], ids=["9x9", "6x6"])
 def test_a_contraction_goes_on(path, board):
     """It stops before the first save, at any time after, or not at all."""
@@ -114,7 +114,7 @@ def test_a_contraction_goes_on(path, board):
     assert gpusudoku.resume(path).count == expected
 
 
-@pytest.mark.usefixtures("often")
+@pytest.mark.usefixtures("frequent_saves")
 def test_ctrl_c_saves_first(path, run):
     def interrupt(progress):
         if progress.count:
@@ -139,8 +139,8 @@ def test_python_and_the_command_go_on_with_each_others_counts(unfinished, tmp_pa
     assert gpusudoku.count(BOARD, checkpoint=other, **SEARCH).count == TOTAL
 
 
-def test_options_of_numpy_are_kept_as_integers(path, often):
-    stopped(path, jobs=np.int64(1), memory=np.int64(1 << 30))
+def test_options_of_numpy_are_kept_as_integers(path, frequent_saves):
+    count_partly(path, jobs=np.int64(1), memory=np.int64(1 << 30))
     assert gpusudoku.resume(path, jobs=np.int64(2)).count == TOTAL
 
 
@@ -197,7 +197,7 @@ def test_what_cannot_be_resumed(tmp_path, run):
             gpusudoku.resume(file)
 
 
-@pytest.mark.usefixtures("often")
+@pytest.mark.usefixtures("frequent_saves")
 def test_while_a_count_goes_on_nobody_else_in_this_process_may(path):
     errors = []
 
@@ -212,8 +212,8 @@ def test_while_a_count_goes_on_nobody_else_in_this_process_may(path):
     assert errors
 
 
-def test_a_full_disk_stops_a_count_which_goes_on_when_there_is_room(path, often, monkeypatch, run):
-    """The file may have no page more than when it was begun."""
+def test_a_count_stopped_by_a_full_disk_can_be_resumed(path, frequent_saves, monkeypatch, run):
+    """The file can have no more pages than after the first save."""
     stopped_before_the_first_task(path, LONG)
     connect = sqlite3.connect
 

@@ -118,7 +118,7 @@ def test_half_a_request_does_not_stop_the_server(server):
             half.sendall(part)
             assert server.ask("count", PUZZLE)["count"] == "1"
     server.until_idle()
-    assert "Traceback" not in server.said
+    assert "Traceback" not in server.stderr
 
 
 def threads_and_memory(running):
