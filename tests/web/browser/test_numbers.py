@@ -110,7 +110,8 @@ class TestWhileOneSolves:
                 screen.until("return document.querySelector('[data-part=spoken]').textContent")
                 seen.append(screen.js(
                     "const parts = document.querySelectorAll('.gs-side, [data-part=line]');"
-                    "return [[...parts].map((each) => each.textContent.replace(/contains \\d/, '')),"
+                    "const textOf = (part) => part.textContent.replace(/contains \\d/, '');"
+                    "return [[...parts].map(textOf),"
                     " [...document.querySelectorAll('button:disabled')].map((each) =>"
                     " each.dataset.action)]"
                 ))  # fmt: skip
