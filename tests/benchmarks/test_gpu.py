@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from gpu_steps import Bench, Sizes, Step
-from machine import RESULTS, recorded
+from machine import RESULTS, read_results
 
 import gpusudoku
 from gpusudoku.engines.cuda.device import SIMULATED
@@ -137,12 +137,12 @@ def test_a_candidate_that_cannot_run(run: Run, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_wrong_count_ends_a_sweep(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(*_: Any) -> int:
-        raise MismatchError("1a: 2 solutions counted, 1 are right")
+        raise MismatchError("1a: counted 2 solutions, expected 1")
 
     monkeypatch.setattr(gpu_sweep, "count_known", wrong)
     done, results = run("--sweep")
     assert done.exit_code == 1
-    assert "sweep of @1a: 1a: 2 solutions counted" in line_of(done)
+    assert "sweep of @1a: 1a: counted 2 solutions" in line_of(done)
     assert results["sweep"] == []
 
 
@@ -163,7 +163,7 @@ def test_a_wrong_count_ends_it_and_what_was_right_before_is_kept(
     monkeypatch.setattr(gpu, "SIZES", sizes)
     done, results = run()
     assert done.exit_code == 1
-    assert "search of @1a: 1a: 2 solutions counted, 1 are right" in line_of(done)
+    assert "search of @1a: 1a: counted 2 solutions, expected 1" in line_of(done)
     assert [run["check"] for run in results["correctness"]] == ["search of @box2x2-empty"]
     assert (len(results["failed"]), results["kernel"]) == (1, [])
     assert "start-up" in results["left out"]
@@ -180,7 +180,7 @@ def test_every_check_finds_a_gpu_out_that_finds_nothing(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(DeviceSearch, "launch", all_done)
     bench = Bench(TINY)
-    bench.end = float("inf")
+    bench.deadline = float("inf")
     for step in gpu_steps.checks(bench):
         if not step.name.startswith(("contraction", "search of @no-place")):
             with pytest.raises(MismatchError):
@@ -207,8 +207,8 @@ def test_two_minutes_give_all_figures_and_the_other_checks_come_last() -> None:
 
 def test_a_step_that_takes_too_long(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def takes_long(bench: Bench) -> Any:
-        bench.end = 0.0
-        bench.look()
+        bench.deadline = 0.0
+        bench.check_deadline()
 
     replace_steps(monkeypatch, takes_long, step_of(1))
     done, results = run()
@@ -227,7 +227,7 @@ def test_ctrl_c_keeps_what_was_found(run: Run, path: Path, monkeypatch: pytest.M
     replace_steps(monkeypatch, interrupted, step_of(2))
     done, results = run()
     assert done.exit_code == 1
-    assert f"interrupted; what was found is in {path}" in line_of(done)
+    assert f"interrupted; the results so far are in {path}" in line_of(done)
     assert results["left out"] == ["step 0", "step 1"]
     assert [run["case"] for run in results["start-up"]] == ["1"]
 
@@ -241,7 +241,7 @@ def test_a_step_that_fails(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     replace_steps(monkeypatch, fails, step_of(1))
     done, results = run()
     assert done.exit_code == 1
-    assert "1 of 2 steps failed, first of all step 0: cudaErr" in line_of(done)
+    assert "1 of 2 steps failed, the first is step 0: cudaErr" in line_of(done)
     assert results["failed"] == ["step 0: cudaErrorMemoryAllocation: out of memory"]
     assert [run["case"] for run in results["start-up"]] == ["1"]
 
@@ -250,7 +250,7 @@ def test_without_a_gpu_nothing_is_lost(path: Path) -> None:
     path.write_text("{}")
     done = CliRunner().invoke(gpu.main, ["--output", str(path)])
     assert (done.exit_code, path.read_text(), done.stderr.count("\n")) == (1, "{}", 1)
-    assert "only the simulator is there" in line_of(done)
+    assert "there is only the simulator" in line_of(done)
 
 
 def test_prices_are_computed_and_saved(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +275,7 @@ def test_prices_are_computed_and_saved(path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_usual_prices_are_of_the_recorded_run() -> None:
     """But that of sums, which the run left out."""
-    results = recorded(RESULTS / "gpu.json")
+    results = read_results(RESULTS / "gpu.json")
     sums = [{"device": "cuda", "estimate": 1.0, "seconds": 1.0}]
     prices = gpu_figures.prices_of_figures({"kernel": results["kernel"], "contraction": sums})
     usual = Prices()
@@ -292,5 +292,5 @@ def test_a_batch_is_of_proper_puzzles_and_a_wrong_count_is_found(
     assert set(gpusudoku.count_many(cells, device="cpu", limit=2).numbers().tolist()) == {1}
     bench = Bench(replace(TINY, batch=4))
     monkeypatch.setattr(gpu_figures, "own_puzzles", lambda: np.zeros((1, 81), np.uint8))
-    with pytest.raises(MismatchError, match="on cuda: 2 solutions counted, 1 are right"):
+    with pytest.raises(MismatchError, match="on cuda: counted 2 solutions, expected 1"):
         list(gpu_figures.time_batch(bench))

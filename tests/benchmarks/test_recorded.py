@@ -20,7 +20,7 @@ from machine import RESULTS
 from report import parts_of
 
 from gpusudoku.bench import suite
-from gpusudoku.bench.figures import each
+from gpusudoku.bench.figures import in_style
 
 ROOT = Path(__file__).parents[2]
 RECORDED = sorted(RESULTS.glob("*.json"))
@@ -118,7 +118,7 @@ class TestPages:
 @cache
 def shown(path: Path) -> dict[str, str]:
     """Draw figures as they would be today; what they show, by name."""
-    return {name: fingerprint(figure) for name, figure in each(figures_of(path))}
+    return {name: fingerprint(figure) for name, figure in in_style(figures_of(path))}
 
 
 class TestFigures:

@@ -19,7 +19,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         run.append(words)
         return "peers.py" not in " ".join(words)
 
-    monkeypatch.setattr(report, "succeeds", note)
+    monkeypatch.setattr(report, "run_quietly", note)
     for name in report.PROGRAMS:
         monkeypatch.delenv(name, raising=False)
     return run
@@ -30,9 +30,9 @@ def names(commands: list[list[str]]) -> list[str]:
 
 
 def test_all_parts(commands: list[list[str]]) -> None:
-    done = CliRunner().invoke(report.main, [])
-    assert done.exit_code == 1
-    assert done.stderr.splitlines()[-1] == "report.py: not done: peers"
+    result = CliRunner().invoke(report.main, [])
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "report.py: failed: peers"
     assert names(commands) == [
         "bench", "bench", "bench", "timings", "documents", "peers", "contraction", "memory",
         "figures", "readme",
