@@ -88,7 +88,9 @@ def fields_of(result: Count) -> dict[str, Any]:
 def measure(quick: bool) -> list[Run]:
     """Return all runs."""
     recorder = Recorder()
+    # The first contraction loads or compiles the kernels.
     recorder.count("warm-up", Board.empty(gpusudoku.Geometry(3, 3)))
+    # Boards take turns, so that a change of the machine's speed affects all of them.
     for _ in range(REPEATS):
         for name in COLLECTION_BOARDS:
             recorder.count(name, collection.load(name), collection.entry(name).count)
@@ -108,6 +110,7 @@ def show(path: Path) -> None:
     """Print the tables of a recorded file."""
     results = read_results(path)
     runs = results["runs"]
+    # A group has the runs of a board, of a number of clues, of a batch, or of expensive boards.
     groups = {group: members for (group,), members in group_runs(runs, "group").items()}
     seconds = {name: [run["seconds"] for run in groups[name]] for name in groups}
     show_collection(groups, seconds)
@@ -159,6 +162,7 @@ def show_rate(runs: list[Run], machine: dict[str, Any]) -> None:
     rates = [
         run["products"] / run["seconds"] for run in runs if run.get("products", 0) > LONG_PRODUCTS
     ]
+    # Clock rates were measured before and after the runs.
     cycles_per_second = median(machine["gigahertz"]) * 1e9
     peak = MAX_PRODUCTS_PER_CYCLE * machine["cores"] * cycles_per_second
     print(

@@ -91,6 +91,7 @@ def show_matrix(rows: list[Row]) -> None:
     published = matrix_of(published_points())
     print(f"Above the diagonal: {len(rows)} searches of boards of all sizes. Below it:")
     print(f"{len(twelve_boards)} searches of 1a to 2f; in parentheses the published ones.\n")
+    # A line has coefficients of one matrix up to the diagonal and of another one after it.
     lines = []
     for i, name in enumerate(COLUMNS):
         cells = [f"{value:.2f}" for value in (*below[i, :i], *above[i, i:])]
@@ -122,6 +123,7 @@ def show_large_boards(rows: list[Row]) -> None:
         for row in rows
         if row["jobs"] == threads
         and cells_of(row) in (16 * 16, 25 * 25)
+        # Shorter searches end before a second thread can help.
         and row["speed_up"] * row["median"] >= MIN_SECONDS
     ]
     print(f"\nSpeed-ups of large boards that take one thread {1e3 * MIN_SECONDS:g} ms or more:")

@@ -104,6 +104,7 @@ def show_report(path: Path) -> None:
     cases = group_runs(runs, "board", "propagate", "way", "limit")
     print("Exploratory decomposition: until the first solution, as in the report, and for all."
           f" {describe_repeats(cases.values())}\n")  # fmt: skip
+    # Each row has two cases: a search for one solution, and for all solutions.
     rows = []
     for board, propagate, way in group_runs(runs, "board", "propagate", "way"):
         first_solution = cases[board, propagate, way, 1]
@@ -140,6 +141,7 @@ def show_paper(path: Path) -> None:
           f" {describe_repeats(cases.values())}\n")  # fmt: skip
     serial = PAPER_SECONDS["serial"]
     parallel = PAPER_SECONDS["parallel"]
+    # The paper prints times, but no shares of busy threads; it says that all cores were busy.
     paper_speed_up = f"{serial / parallel:.2f}"
     paper_board = "the paper's, unknown"
     rows = [

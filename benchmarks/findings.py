@@ -198,8 +198,10 @@ def cutoffs(path: Path) -> None:
                 f"{by_empty.lowest:g} to {by_empty.highest:g}",
             ]
         )
+        # How much it matters which measure a cutoff has.
         differences.append(abs(by_space.seconds / by_empty.seconds - 1))
 
+        # Whether a good cutoff is one that keeps threads busy.
         rows = [row for row in space_rows[board] + empty_rows[board] if row["utilisation"]]
         if len(rows) >= MIN_CUTOFFS:
             seconds = [row["median"] for row in rows]

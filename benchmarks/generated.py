@@ -46,7 +46,7 @@ def random_boards(clues: int, number: int) -> list[Board]:
     boards = []
     for _ in range(number):
         cells = full_grid(rng).ravel()
-        cells[rng.permutation(81)[clues:]] = 0
+        cells[rng.permutation(81)[clues:]] = 0  # all cells but ``clues`` become empty
         boards.append(Board(cells))
     return boards
 
@@ -60,6 +60,7 @@ def expensive_boards(number: int) -> list[Board]:
         cells = np.zeros(81, np.int64)
         clues = EXPENSIVE_CLUES[index % len(EXPENSIVE_CLUES)]
         for digit in rng.permutation(9)[:clues]:
+            # One of the nine cells of the grid with this digit becomes a clue.
             cell = rng.choice(np.flatnonzero(grid == digit + 1))
             cells[cell] = digit + 1
         boards.append(Board(cells))

@@ -73,6 +73,7 @@ def run_steps(
     MismatchError
         After the first wrong count. Other errors only end their step.
     """
+    # The file has all parts from the start, so that it can be shown after any interruption.
     results |= {step.part: [] for step in steps}
     left_out = results["left out"] = [step.name for step in steps]
     failed = results["failed"] = []
@@ -95,7 +96,7 @@ def run_steps(
             raise
         except Exception as error:  # also errors of CuPy and the driver: other steps may work
             message = f"{step.name}: {printable(str(error) or type(error).__name__)}"
-            left_out.remove(step.name)
+            left_out.remove(step.name)  # a step that failed was not left out
             failed.append(message)
             if isinstance(error, MismatchError):
                 raise MismatchError(message) from None
@@ -212,6 +213,7 @@ def main(path: Path, minutes: float, sweep: bool) -> None:
     if sweep and path.resolve() == (RESULTS / "gpu.json").resolve():
         raise InputError(f"--sweep needs --output: {path.name} has other results")
     bench = Bench(SIZES)
+    # The GPUs that this script measures; ``machine`` leaves out simulated ones.
     names = [gpu.card.name for gpu in bench.gpus]
     results: dict[str, Any] = {}
     results["machine"] = {**machine(), "gpus": names, "gpu": describe(bench.gpus[0])}

@@ -82,13 +82,14 @@ def measure_rate(bench: Bench, board: Board, seconds: float) -> Run:
     with gpu.errors(), gpu.current():
         search = DeviceSearch(gpu, frontier, SETTINGS, Job(1))
         launch_for(seconds / 2, search, bench)  # until all threads have boards
-        query_thread.start()
+        query_thread.start()  # nvidia-smi answers while the kernel runs
         solutions_before, nodes_before = totals(search)
         start = time.perf_counter()
         search.launch()
         launches = 1 + launch_for(seconds / 2, search, bench)
         elapsed = time.perf_counter() - start
         solutions, nodes = totals(search)
+        # The share of threads that had a board at the end of the last launch.
         busy = int(gpu.host(search.pool.state)[BUSY]) / search.threads
     query_thread.join()
     return {
@@ -148,7 +149,7 @@ def time_batch(bench: Bench) -> Iterator[Run]:
             start = time.perf_counter()
             counts = results.numbers()
             seconds = time.perf_counter() - start
-        for index in np.flatnonzero(counts != 1)[:1]:
+        for index in np.flatnonzero(counts != 1)[:1]:  # one wrong count is enough
             check_count(f"{Board(part[index])} on {device}", int(counts[index]), 1)
         case = f"an array of puzzles, at most {LIMIT} solutions"
         yield {"case": case, "device": device, "number": len(part), "seconds": seconds}
@@ -180,6 +181,7 @@ def time_start(bench: Bench) -> Iterator[Run]:
     name = bench.sizes.started
     command = [sys.executable, "-m", "gpusudoku", "count", f"@{name}", "-q", "--device", "cuda",
                "--method", "search"]  # fmt: skip
+    # The new process has to find the checkout, also if the program is not installed.
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     with TemporaryDirectory() as folder:
         environment = {**os.environ, "PYTHONPATH": path, "GPUSUDOKU_CACHE_DIR": folder}

@@ -201,6 +201,7 @@ def checks(bench: Bench) -> list[Step]:
     for name in sizes.contracted:
         add(f"contraction of @{name}", count_known, name, method="contraction")
     count = collection.entry(nine).count
+    # Limits below, at and above the number of solutions; equal ones occur once.
     for limit in dict.fromkeys([1, max(1, count - 1), count, count + 1]):
         add(f"@{nine}, limit {limit}", count_known, nine, limit=limit)
     for name, scarce in product(sizes.varied, SCARCE):
@@ -248,6 +249,7 @@ def list_solutions(bench: Bench, name: str, scarce: str, limit: int | None = Non
             return [bytes(row) for block in blocks for row in block]
 
     with patch.multiple(search, **SCARCE[scarce]):
+        # With a limit, the GPU may list any of the solutions, so the CPU lists all of them.
         listed = solutions("cuda", limit)
         expected = set(solutions("cpu", None))
     distinct = set(listed)

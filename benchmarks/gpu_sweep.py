@@ -63,7 +63,7 @@ def sweep(
     uses_shared_memory = (False,) if gpu.simulated else (True, False)
     values = uses_shared_memory, bench.sizes.blocks, bench.sizes.registers
     candidates = [LaunchSettings(*candidate) for candidate in product(*values)]
-    best = gpu.launch_settings(shape)
+    best = gpu.launch_settings(shape)  # the program's own choice
     best_rate = 0.0
     # Registers of the kernel without a limit, by memory and threads of a block.
     unlimited_registers: dict[tuple[bool, int], int] = {}
@@ -79,6 +79,7 @@ def sweep(
                "limit": settings.registers}  # fmt: skip
         bench.deadline = min(deadline, time.perf_counter() + CANDIDATE_SECONDS)
         try:
+            # Everything that the program launches now has the settings of the candidate.
             with patch.object(Gpu, "launch_settings", lambda *_, settings=settings: settings):
                 run |= resources(gpu, shape)
                 count_known(bench, small_board)
@@ -95,6 +96,7 @@ def sweep(
         if run.get("rate", 0.0) > best_rate:
             best = settings
             best_rate = run["rate"]
+        # Without a limit, the compiler tells how many registers the kernel needs.
         if settings.registers is None and "registers of a thread" in run:
             key = (settings.is_shared, settings.block)
             unlimited_registers[key] = run["registers of a thread"]

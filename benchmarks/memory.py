@@ -46,6 +46,7 @@ def measure(board: str, seconds: float) -> Run:
                 peak = int(fields["VmHWM"].split()[0]) / KIB_PER_MIB
                 samples.append([round(time.monotonic() - start, 1), round(resident, 1)])
             time.sleep(seconds / SAMPLES)
+        # With --seconds, the command ends by itself and prints the count so far, such as "123+".
         solutions = process.communicate()[0].strip()
     if process.returncode:
         raise GpusudokuError(f"{board}: the search ended with status {process.returncode}")

@@ -124,6 +124,7 @@ def count(program: Driver, subject: Subject, limit: float) -> BoardCounts:
         result = program.count_lines(subject.lines, limit)
     except subprocess.TimeoutExpired:
         raise GpusudokuError(f"{subject.name}: {program} takes over {limit:g} s") from None
+    # Counts of a list are unknown until the first program has counted it.
     if subject.expected is not None:
         pairs = zip(result.counts, subject.expected, strict=True)
         for line, (solution_count, expected) in zip(subject.lines, pairs, strict=True):
@@ -233,7 +234,7 @@ def main(path: Path, names: tuple[str, ...], limit: float, repeats: int) -> None
         collection_boards("puzzles", PROPER_PUZZLES),
         collection_boards("boards", OTHER_BOARDS),
     ]
-    measure(programs, tests, limit, 1)
+    measure(programs, tests, limit, 1)  # a broken program ends the script here
     gigahertz_before = measure_gigahertz(1)
     runs = measure(programs, subjects, limit, repeats)
     record(path, runs, programs=versions, gigahertz=[gigahertz_before, measure_gigahertz(1)])

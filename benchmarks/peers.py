@@ -100,7 +100,7 @@ def measure(programs: list[Program], names: list[str], limit: float, repeats: in
         answer = count_in_process(program, collection.load(name), limit)
         check_answer(name, program, answer)
         if not answer.complete or answer.seconds > SHORT_SECONDS:
-            long_cases.add((name, program.name))
+            long_cases.add((name, program.name))  # no further runs
         expected = collection.entry(name).count
         runs.append({"board": name, "count": str(expected), "program": program.name,
                      **answer._asdict()})  # fmt: skip
@@ -129,6 +129,7 @@ def count_in_process(program: Program, board: Board, limit: float) -> Answer:
     GpusudokuError
         If the program fails.
     """
+    # A new interpreter has no modules, threads or compiled code of this process.
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_count, args=(sender, program, board, limit))
@@ -150,7 +151,7 @@ def count_in_process(program: Program, board: Board, limit: float) -> Answer:
 def _count(sender: Connection, program: Program, board: Board, limit: float) -> None:
     """Load the program and send a message, then count and send the answer with its seconds."""
     program.load(board)
-    sender.send("loaded")
+    sender.send("loaded")  # the limit applies from now on
     start = time.perf_counter()
     answer = program.count(board, limit)
     seconds = time.perf_counter() - start

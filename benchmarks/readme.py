@@ -32,6 +32,7 @@ def make_table(marker: str) -> str:
     file, _, part = marker.partition(".")
     script_name = file.partition("-")[0]
     path = RESULTS / f"{file}.json"
+    # Functions print their tables, also for use in a terminal.
     printed = StringIO()
     with redirect_stdout(printed):
         print_part = getattr(importlib.import_module(script_name), part or "show")

@@ -51,12 +51,14 @@ def parts_of(results: Path, batches: tuple[str, ...], lists: Lists) -> dict[str,
     def recording(name: str, *options: str) -> Commands:
         return [script(name, *options, "--output", str(results / f"{name}.json"))]
 
+    # Parts that need lists or programs are left out without them.
     list_options = []
     for name, path in lists.items():
         if path:
             list_options += [f"--{name}", path]
     cutoffs = ["@1d", "@1e", "@2d", "@2e", "--method", "search", "--repeats", "2",
                "-j", f"1,{usable_cores()}", "--cutoff"]  # fmt: skip
+    # Cases that are estimated to take more than 2 s are left out.
     all_boards = ["--include", "*", "--method", "search,contraction", "--patience", "2"]
     by_empty = ["20,25,30,35,40,45,50,55", "--cutoff-by", "empty"]
     parts = {
@@ -109,6 +111,7 @@ def main(names: tuple[str, ...], batches: tuple[str, ...], **lists: str | None) 
             else:
                 failed.append(name)
         click.echo(f"{name}: {time.perf_counter() - start:.0f} s", err=True)
+    # Figures and tables show the new results, also if a part has failed.
     failed += [name for name in ("figures", "readme") if not run_quietly(script(name))]
     if failed:
         raise GpusudokuError(f"failed: {', '.join(failed)}")

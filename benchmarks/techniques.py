@@ -119,6 +119,7 @@ def remaining_candidates(board: Board, max_size: int) -> list[int]:
     For each cell the remaining candidates; digit d is bit d - 1.
     """
     digits = range(1, board.n + 1)
+    # A clue is the only candidate of its cell.
     candidates = [{clue} if clue else set(digits) for clue in board.cells.tolist()]
     previous_count = 0
     while (count := sum(map(len, candidates))) != previous_count:
@@ -126,10 +127,12 @@ def remaining_candidates(board: Board, max_size: int) -> list[int]:
         for unit in board.geometry.units.tolist():
             for size in range(1, max_size + 1):
                 for cells in combinations(unit, size):
+                    # A naked subset: as many candidates as cells.
                     naked = set[int]().union(*(candidates[cell] for cell in cells))
                     if len(naked) == size:
                         for cell in set(unit).difference(cells):
                             candidates[cell] -= naked
+                # A hidden subset: as many cells as digits.
                 for hidden in map(set, combinations(digits, size)):
                     places = [cell for cell in unit if candidates[cell] & hidden]
                     if len(places) == size:
@@ -152,6 +155,7 @@ def simplify_list(name: str, boards: Sequence[Board]) -> list[Run]:
         remaining[key] = [remaining_candidates(board, size) for board in boards]
         seconds = (time.process_time() - start) / len(boards)
         runs.append({"list": name, "set": key, "python_seconds": seconds})
+    # Plain Python and the kernels have to agree on subsets of up to 2 cells.
     if remaining.pop("up to 2") != remaining["all"]:
         raise MismatchError(f"{name}: subsets of up to 2 do not leave what all leaves")
     for key, masks_of_boards in remaining.items():
@@ -172,6 +176,7 @@ def time_lists(lists: dict[str, list[Board]], repeats: int) -> list[Run]:
     contraction = gpusudoku.count(impossible, engine=engine, device="cpu", method="contraction")
     check_count("the impossible board, by contraction", contraction.count, 0)
     lists = lists | {"impossible": [impossible]}
+    # Only sets for which the document prints a time are timed.
     cases = [(key, name) for key in SETS for name in lists if key in MILLISECONDS[name]]
     runs = []
     for (key, name), is_recorded in take_turns(cases, repeats, " ".join):

@@ -148,6 +148,7 @@ def run_command(words: Sequence[str], output: Any) -> None:
 def own_puzzles(number: int) -> list[str]:
     """Return puzzles made of the collection's by exchanging digits, rows and columns."""
     rng = np.random.default_rng(1)
+    # Making a puzzle takes longer than counting it, so they are repeated.
     distinct = min(number, 10_000)
     grids = [collection.load(name).grid for name in PROPER_BOARDS]
     puzzles = [rearranged(grids[k % len(grids)], rng).ravel() for k in range(distinct)]
@@ -180,7 +181,7 @@ def count_minimal(answer: Path | Sequence[Any] | NDArray[np.uint8]) -> int:
     """Return how many puzzles have one solution and no redundant clue, as ``count_proper`` does."""
     puzzles = lines_of(answer) if isinstance(answer, Path) else answer
     proper = count_proper(puzzles)
-    if proper < len(puzzles):
+    if proper < len(puzzles):  # a puzzle with several solutions cannot be minimised
         return proper
     results = gpusudoku.minimise_many(list(puzzles[:MAX_CHECKED]), seed=1)
     not_minimal = sum(len(result.removed) > 0 for result in results)
@@ -262,7 +263,7 @@ def cases_by_number(label: str, board: Board, samples: int) -> Iterator[Case]:
     warm = make_fresh()
     count = warm.rank(warm[-1]) + 1
     list_length = min(samples, count)
-    rng = random.Random(1)
+    rng = random.Random(1)  # the same in all runs of the script
 
     def random_ranks(amount: int) -> list[int]:
         """Return random numbers of solutions, different ones in every run."""
@@ -279,6 +280,7 @@ def cases_by_number(label: str, board: Board, samples: int) -> Iterator[Case]:
 
     def count_solutions(blocks: list[NDArray[np.uint8]]) -> int:
         """Return how many rows of blocks are solutions of the board."""
+        # A row is a solution if it keeps the clues and is a full grid without contradictions.
         rows = np.concatenate(blocks)
         keeps_clues = ((board.cells == 0) | (rows == board.cells)).all(axis=1)
         return min(int(keeps_clues.sum()), count_proper(rows))
@@ -385,6 +387,7 @@ def full_grids(number: int) -> NDArray[np.uint8]:
 def knowing(setting: Setting) -> Iterator[Case]:
     """Canonical forms, neighbours and a data set, on one thread."""
     number = setting.number(25_000)
+    # Rearranged boards have the same canonical form as the boards: these twins check the forms.
     blocks = gpusudoku.generate(number, seed=1, clues=24).blocks()
     puzzles = np.concatenate([block.puzzles for block in blocks])
     rng = np.random.default_rng(1)
@@ -449,6 +452,7 @@ def waits(setting: Setting) -> Iterator[Case]:
             [result.count for result in count_many([PUZZLE])] == [1]
         ),
     }
+    # A single call is too short for the clock.
     number = setting.number(500)
 
     def repeat(call: Callable[[], bool]) -> int:
@@ -466,6 +470,7 @@ def waits(setting: Setting) -> Iterator[Case]:
     }
     for words, is_right in commands.items():
         command = setting.command(*words.replace("PUZZLE", PUZZLE).split())
+        # A command is timed once in a run, with its start-up.
         yield Case(f"the command `{words}`", "", 1, command, is_right)
 
 
@@ -480,6 +485,7 @@ LARGE_RULES = ["min, singles", "min, locked", "min, all"]
 def speed(setting: Setting) -> Iterator[Case]:
     """The search by board, strategy and propagation, on one thread."""
     for name in ["1b"] if setting.quick else ["1c", "1e", "2c", "2d", *LARGE_BOARDS]:
+        # A search for one solution is short.
         repeats = 1 if collection.entry(name).count > 1 else 5
         for rules in LARGE_RULES if name in LARGE_BOARDS else RULES:
             strategy, propagate = rules.split(", ")

@@ -56,7 +56,7 @@ def time_case(case: Case) -> Run:
     """
     start_wall = time.perf_counter()
     start_cpu = cpu_seconds()
-    answer = case.run()
+    answer = case.run()  # checked after the clocks have stopped
     elapsed_cpu = cpu_seconds() - start_cpu
     elapsed_wall = time.perf_counter() - start_wall
     right_items = case.count_right(answer)
@@ -78,6 +78,7 @@ def measure(topic: Topic, path: Path, quick: bool, repeats: int) -> None:
     cores = usable_cores()
     parent = MEMORY_FOLDER if MEMORY_FOLDER.is_dir() else None
     with tempfile.TemporaryDirectory(dir=parent) as folder:
+        # Making all cases first prepares their files and puzzles before the first one is timed.
         cases = list(topic.make_cases(Setting(Path(folder), quick)))
         gigahertz_before = measure_gigahertz(cores)
         runs = []
@@ -147,6 +148,7 @@ def main(
         for name, topic in TOPICS.items():
             print(f"{name:<10} {topic.make_cases.__doc__}")
         return
+    # A trial must not replace the recorded results.
     if quick and not only_show and Path(results).resolve() == RESULTS.resolve():
         raise InputError("--quick needs another folder of --results than the recorded one")
     for name in topics or TOPICS:

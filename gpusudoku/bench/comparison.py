@@ -55,12 +55,13 @@ def comparison(rows: Sequence[Row], cores: int) -> list[str]:
 
     table = [heads]
     for board, row_by_device in boards.items():
+        # Cases that were left out have neither a count nor a rate.
         board_rows = row_by_device.values()
         counts = [row["solutions"] for row in board_rows if row["solutions"] is not None]
         max_rate = max(row["solutions_per_second"] or 0.0 for row in board_rows)
         cells = [_board_name(board), _count(counts[0]) if counts else ""]
         cells += [_seconds(row_by_device.get(device)) for device in devices]
-        cells.append(_rate(max_rate) if counts else "")
+        cells.append(_rate(max_rate) if counts else "")  # of the fastest device
         cells += [_speed_up(row_by_device.get(device)) for device in speed_up_devices]
         if has_ratio:
             cells.append(_ratio(row_by_device.get(max_jobs), row_by_device.get(GPU)))

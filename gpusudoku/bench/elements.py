@@ -67,6 +67,7 @@ def log_axis(axis: Any, values: Iterable[float], seconds: bool = False) -> None:
 
 def _ticks(values: Sequence[float]) -> list[float]:
     """Return round numbers from below the minimum to above the maximum of positive values."""
+    # The fewer decades, the more ticks in each of them.
     decades = log10(max(values) / min(values))
     if decades < 1:
         factors: Sequence[float] = (1, 1.5, 2, 3, 5, 7)
@@ -74,7 +75,9 @@ def _ticks(values: Sequence[float]) -> list[float]:
         factors = (1, 2, 5)
     else:
         factors = (1,)
+    # With many decades, only every second, third, fifth ... has a tick.
     stride = next(stride for stride in (1, 2, 3, 5, 10, 20, 50, 100) if decades <= 8 * stride)
+    # matplotlib does not draw ticks beyond the ends of the axis, so there may be too many.
     first_power = stride * (floor(log10(min(values)) / stride) - 1)
     last_power = ceil(log10(max(values))) + stride
     powers = range(first_power, last_power + 1, stride)
@@ -95,7 +98,7 @@ def short(value: float) -> str:
     """Return a number with few digits, as a power of ten if it is very large or small."""
     if 1e-3 < value < 1e5:
         return f"{value:g}"
-    power = floor(log10(value) + 1e-9)
+    power = floor(log10(value) + 1e-9)  # the logarithm of 1000 may be slightly less than 3
     factor = value / 10.0**power
     if abs(factor - 1) < 1e-9:
         return rf"$10^{{{power}}}$"

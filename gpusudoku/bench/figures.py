@@ -276,12 +276,13 @@ def speed_up(rows: Sequence[Row], gpu_rows: Sequence[Row] = ()) -> Any:
     series = series_of(rows)
     figure, panels = grid_of(len(series), 3.1)
     setting_names = _names([*rows, *gpu_rows], columns=("strategy", "propagate"))
+    # Names of settings come first for the CPU rows, then for those of the GPU.
     lines = _lines(rows, setting_names[: len(rows)], "jobs")
     gpu_lines = _lines(gpu_rows, setting_names[len(rows) :], "solutions")
     dashes, keys = _dashes(setting_names)
     jobs = sorted({row["jobs"] for row in rows})
     speed_ups = [row["speed_up"] for row in (*rows, *gpu_rows) if row["speed_up"]]
-    range_of_y = [*jobs, *speed_ups]
+    range_of_y = [*jobs, *speed_ups]  # the same for all panels, with the line of linear speed-up
     for axes, (title, boards) in zip(panels, series.items(), strict=True):
         linear = speed_up_axes(axes, jobs, range_of_y)
         for (number, board), (setting, dash) in product(enumerate(boards), dashes.items()):
@@ -299,6 +300,7 @@ def speed_up(rows: Sequence[Row], gpu_rows: Sequence[Row] = ()) -> Any:
             handles.append(key("GPU", color="black", linestyle=GPU_LINE))
         columns = _legend_columns(title, 3 if gpu_rows else 5)
         legend_above(axes, [*handles, linear, *keys], columns, title)
+    # Panels are in two columns: the last row has the labels of x, the first column those of y.
     for axes in panels[-2:]:
         axes.set_xlabel("threads")
     for axes in panels[::2]:
@@ -309,9 +311,11 @@ def speed_up(rows: Sequence[Row], gpu_rows: Sequence[Row] = ()) -> Any:
 def _speed_up_line(axes: Any, points: Sequence[Row], looks: dict[str, Any]) -> None:
     """Draw the speed-ups of a board, with the spread of the times as error bars."""
     speed_ups = np.array([row["speed_up"] for row in points])
+    # The longest run has the smallest speed-up.
     one_thread = speed_ups * [row["median"] for row in points]
     min_speed_ups = one_thread / [row["maximum"] for row in points]
     max_speed_ups = one_thread / [row["minimum"] for row in points]
+    # Rounding errors may make lengths of bars negative, which matplotlib refuses.
     spread = np.maximum(0.0, [speed_ups - min_speed_ups, max_speed_ups - speed_ups])
     axes.errorbar([row["jobs"] for row in points], speed_ups, yerr=spread, **looks)
 
@@ -411,8 +415,9 @@ def time_over(rows: Sequence[Row], column: str, label: str) -> Any:
         ):
             axes.plot(ends, [*map(law.at, ends)], line, color="black", linewidth=1)
             handles.append(key(text, color="black", linestyle=line))
-        times.append(law.at(max_x))
+        times.append(law.at(max_x))  # the axis has to include the end of the line
     if column == "log10_space":
+        # The column has logarithms already.
         axes.xaxis.set_major_formatter(lambda power, _: f"$10^{{{power:g}}}$")
     else:
         log_axis(axes.xaxis, map(value, rows_with_value))
@@ -512,6 +517,7 @@ def matrix(points: Sequence[Mapping[str, float]]) -> NDArray[np.float64]:
 
 def correlations_by_series(rows: Sequence[Row], jobs: int) -> dict[str, NDArray[np.float64]]:
     """Return the matrix of every series with at least MIN_BOARDS 9x9 boards on ``jobs`` threads."""
+    # The variable "one_thread" of a row is in another row, that of the same setting on one thread.
     setting_of = itemgetter("board", "strategy", "propagate")
     one_thread = {setting_of(row): row["median"] for row in rows if row["jobs"] == 1}
     nine = [row for row in rows if cells_of(row) == 81]
@@ -541,6 +547,7 @@ def correlation(matrices: Mapping[str, ArrayLike]) -> Any:
         axes.set_title(title)
         for i, j in np.ndindex(table.shape):
             value = table[i, j]
+            # White letters on the dark ends of the palette.
             axes.text(j, i, "" if np.isnan(value) else f"{value:.2f}", ha="center", va="center",
                       color="white" if abs(value) > 0.6 else "black", fontsize=9)  # fmt: skip
     return figure

@@ -95,6 +95,7 @@ class Case:
         """The options that affect this method and device, as a short text."""
         options = self.options
         words = [str(options["method"]), str(options["device"])]
+        # A GPU has no number of threads, and a contraction neither a strategy nor a cutoff.
         if options["device"] == "cpu":
             words.append(f"-j {options['jobs']}")
         if options["method"] != "contraction":
@@ -109,7 +110,7 @@ def cases_of(subjects: Iterable[Subject], **values: Sequence[Any]) -> list[Case]
 
     ``values`` has lists of values by option; other options have their values in OPTIONS.
     """
-    settings: dict[str, dict[str, Any]] = {}
+    settings: dict[str, dict[str, Any]] = {}  # options by the text of the setting
     for combination in product(*(OPTIONS | values).values()):
         options = dict(zip(OPTIONS, combination, strict=True))
         if options["device"] != "cpu":
@@ -127,6 +128,7 @@ def thread_numbers() -> tuple[int, ...]:
     return (*powers, cores)
 
 
+# An engine is made once: setting it up is not part of a measurement.
 _engine_of = cache(make_engine)
 
 
@@ -169,6 +171,7 @@ def core_share(
     for which cores were idle, all in seconds during the count. ``cores`` is the number of usable
     cores. The share is None if it is unknown.
     """
+    # The clocks know nothing of a GPU.
     if result.device != "cpu" or wall < MIN_SECONDS:
         return None
     if result.jobs == 1 or not isinstance(result.stats, SearchStats):
@@ -245,13 +248,14 @@ class Bench:
     def __iter__(self) -> Iterator[Measured]:
         """Measure; yield each case before and after each of its runs, starting with warm-ups."""
         for warm_up in (True, False):
+            # Each pass runs every case that still needs a run once.
             while due := [case for case in self.measured if self._is_due(case, warm_up)]:
                 for measured in due:
                     yield measured
                     if not self._run(measured, warm_up):
                         return
                     yield measured
-                if warm_up:
+                if warm_up:  # one pass is enough
                     break
             if warm_up:
                 self.warmed_up(self._seconds_of_runs())
@@ -262,6 +266,7 @@ class Bench:
         for measured in self.measured:
             if measured.note:
                 continue
+            # A case has at least one run, even if that takes longer than ``seconds``.
             if self.seconds is None:
                 total += self.repeats * measured.warm_up_seconds
             else:
@@ -283,6 +288,7 @@ class Bench:
         try:
             if warm_up and self._is_too_long(measured):
                 return True
+            # All clocks are read before and after the count.
             clocks = (self.clock, self.processor, self.idle)
             start = [clock() for clock in clocks]
             result = self.count(measured.case)
@@ -320,6 +326,7 @@ class Bench:
     def _check_count(self, measured: Measured, result: Count) -> None:
         """Compare a count with the known one, or with the first count of the board."""
         board = measured.case.subject.name
+        # Without a known count, the first count of the board is expected of all later ones.
         expected, source = self._expected.setdefault(board, (result.count, measured.case.setting))
         if result.count != expected:
             measured.wrong = True
@@ -328,12 +335,13 @@ class Bench:
 
 def machine() -> dict[str, object]:
     """Return a description of processor, cores, GPUs, system and versions, with JSON types."""
-    model = platform.processor()
+    model = platform.processor()  # on Linux often only the architecture
     if Path("/proc/cpuinfo").exists():
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
                 model = line.split(":")[1].strip()
                 break
+    # A simulated GPU is not a part of the machine.
     no_gpu = availability.simulated() or availability.unusable_because()
     return {
         "processor": model,

@@ -96,7 +96,9 @@ def test_everything(run: Run, path: Path) -> None:
         assert results[part], part
     for part in ("search", "puzzles", "contraction"):
         assert {run["device"] for run in results[part]} == set(gpu_steps.DEVICES)
-    assert "| from board to count | GPU | all cores | half of the cores | one core |" in result.stdout
+    assert (
+        "| from board to count | GPU | all cores | half of the cores | one core |" in result.stdout
+    )
     check_count = len({check["check"] for check in results["correctness"]})
     assert f"{check_count} checks, and all counts right." in result.stdout
     assert check_count > 15

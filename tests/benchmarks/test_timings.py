@@ -1,4 +1,4 @@
-"""Topics are timed and shown from end to end; a wrong answer ends the run with status 1."""
+"""Topics are timed and shown; a wrong answer ends the run with status 1."""
 
 from __future__ import annotations
 
