@@ -57,7 +57,7 @@ def figures(bench: Bench, results: dict[str, Any]) -> list[Step]:
     for name, clues, device_count in sizes.timed:
         board, case = board_without(name, clues)
         for device in list(DEVICES)[:device_count]:
-            arguments = f"{case}, solutions", board, "search", device
+            arguments = (f"{case}, solutions", board, "search", device)
             add("search", f"search of {case}, {DEVICES[device]}", time_count, *arguments)
     add("puzzles", "a batch of puzzles", time_batch)
     boards = {f"@{name}": collection.load(name) for name in sizes.contracted}
@@ -65,7 +65,7 @@ def figures(bench: Bench, results: dict[str, Any]) -> list[Step]:
         board = expensive_boards(index + 1)[index]
         boards[f"an expensive board of {board.clues} clues"] = board
     for (case, board), device in product(boards.items(), DEVICES):
-        arguments = case, board, "contraction", device
+        arguments = (case, board, "contraction", device)
         add("contraction", f"contraction of {case}, {DEVICES[device]}", time_count, *arguments)
     add("start-up", "start-up", time_start)
     add("prices", "prices", price, results)

@@ -288,14 +288,14 @@ def cases_by_number(label: str, board: Board, samples: int) -> Iterator[Case]:
     def list_lines(solutions: Any, *bounds: int) -> int:
         return sum(map(len, solutions.lines(*bounds))) // LINE_BYTES
 
-    cell = partial(Case, label)
+    make_case = partial(Case, label)
 
-    yield cell("count", 1, lambda: make_fresh().count, lambda answer: answer == count)
-    yield cell("sample", samples, lambda: [*warm.sample_blocks(samples, 1)], count_solutions)
-    yield cell("first k, ascending", 1, lambda: find(make_fresh(), 1), count_ranked)
-    yield cell("next k, ascending", 1, lambda: find(warm, 1), count_ranked)
+    yield make_case("count", 1, lambda: make_fresh().count, lambda answer: answer == count)
+    yield make_case("sample", samples, lambda: [*warm.sample_blocks(samples, 1)], count_solutions)
+    yield make_case("first k, ascending", 1, lambda: find(make_fresh(), 1), count_ranked)
+    yield make_case("next k, ascending", 1, lambda: find(warm, 1), count_ranked)
     find_20 = partial(find_in_contraction_order, 20)
-    yield cell("next k, contraction order", 20, find_20, count_solutions)
+    yield make_case("next k, contraction order", 20, find_20, count_solutions)
 
     def list_ascending() -> int:
         return list_lines(make_fresh()[:list_length])
@@ -303,8 +303,8 @@ def cases_by_number(label: str, board: Board, samples: int) -> Iterator[Case]:
     def list_in_contraction_order() -> int:
         return list_lines(make_fresh(), 0, list_length)
 
-    yield cell("list, ascending", list_length, list_ascending, int)
-    yield cell("list, contraction order", list_length, list_in_contraction_order, int)
+    yield make_case("list, ascending", list_length, list_ascending, int)
+    yield make_case("list, contraction order", list_length, list_in_contraction_order, int)
 
 
 @topic("clues", "board", has_rates=False)
