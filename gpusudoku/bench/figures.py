@@ -223,7 +223,7 @@ def _names(rows: Sequence[Row], *always: str, columns: Sequence[str] = SETTING) 
     only a method and a number of threads.
     """
     searches = [row for row in rows if row["method"] != "contraction"]
-    shown = [
+    shown_columns = [
         column
         for column in columns
         if column in always or len({row[column] for row in searches}) > 1
@@ -231,7 +231,7 @@ def _names(rows: Sequence[Row], *always: str, columns: Sequence[str] = SETTING) 
     names = []
     for row in rows:
         words = []
-        for column in shown:
+        for column in shown_columns:
             if row["method"] != "contraction" or column in ("method", "jobs"):
                 words.append(threads(row["jobs"]) if column == "jobs" else str(row[column]))
         names.append(", ".join(words))

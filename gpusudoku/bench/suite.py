@@ -249,8 +249,8 @@ class Bench:
         """Measure; yield each case before and after each of its runs, starting with warm-ups."""
         for warm_up in (True, False):
             # Each pass runs every case that still needs a run once.
-            while due := [case for case in self.measured if self._is_due(case, warm_up)]:
-                for measured in due:
+            while due_cases := [case for case in self.measured if self._is_due(case, warm_up)]:
+                for measured in due_cases:
                     yield measured
                     if not self._run(measured, warm_up):
                         return
@@ -290,10 +290,10 @@ class Bench:
                 return True
             # All clocks are read before and after the count.
             clocks = (self.clock, self.processor, self.idle)
-            start = [clock() for clock in clocks]
+            start_times = [clock() for clock in clocks]
             result = self.count(measured.case)
             wall, processor, idle = (
-                clock() - before for clock, before in zip(clocks, start, strict=True)
+                clock() - start_time for clock, start_time in zip(clocks, start_times, strict=True)
             )
         except (KeyboardInterrupt, Interrupted):
             measured.note = "interrupted"
