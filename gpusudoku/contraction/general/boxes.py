@@ -157,23 +157,24 @@ def _mark_orthogonal(columns: Words, rows: Words) -> Flags:
 
 
 def _prune_summed(lists: CrossingLists) -> bool:
-    """Drop unfitting entries of the summed lines once, in place; tell whether any was dropped."""
+    """Drop entries of summed lines that fit no crossing line, in place. Return whether any was."""
     changed = False
     for j, line in enumerate(lists.summed):
         check_cancelled()
         # An entry fits a line if the line has a partition that is orthogonal to its own.
         fits_crossing_line: list[Bools] = [
-            np.any(boxes[j], axis=1)[partition]
-            for boxes, partition in zip(lists.orthogonal, line.entries.T, strict=True)
+            np.any(tables[j], axis=1)[partition]
+            for tables, partition in zip(lists.orthogonal, line.entries.T, strict=True)
         ]
         fits: Bools = np.all(fits_crossing_line, axis=0)
         if not fits.all():
             lists.summed[j] = line.restrict(fits)
             changed = True
-            # The partitions were renumbered, so the rows of the flags are, too.
-            for k, boxes in enumerate(lists.orthogonal):
+            # ``restrict`` has also dropped partitions that no longer occur. Drop their rows of the
+            # tables, too.
+            for k, tables in enumerate(lists.orthogonal):
                 check_cancelled()
-                boxes[j] = boxes[j][line.occurring_partitions(k, fits)]
+                tables[j] = tables[j][line.occurring_partitions(k, fits)]
     return changed
 
 

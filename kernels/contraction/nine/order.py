@@ -283,9 +283,10 @@ def build_descend(sum_type: Any) -> Callable[..., None]:
     @jitable
     def dot_segments(left_segment, right_segment, length):
         """Return the dot product of two segments."""
+        # Converted after each operation, because Numba widens 32-bit results to 64 bits.
         result = sum_type(0)
-        for l in range(length):  # noqa: E741 - as in the formula of the sum
-            product = sum_type(sum_type(left_segment[l]) * sum_type(right_segment[l]))
+        for i in range(length):
+            product = sum_type(sum_type(left_segment[i]) * sum_type(right_segment[i]))
             result = sum_type(result + product)
         return np.int64(result)
 

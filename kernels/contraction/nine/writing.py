@@ -93,7 +93,10 @@ def write_solutions(cursor, count, board, strips, out):
 
 @jitable
 def _write_pair(b, a, a_entry, b_entry, c_entry, board, strips, out):
-    """Write the solutions of a pair, beginning with a triple, until REMAINING are written."""
+    """Write the solutions of a pair (a, b) until state[REMAINING] are written.
+
+    Begin with the triple (``a_entry``, ``b_entry``, ``c_entry``), which must have solutions.
+    """
     operands = board.operands
     roles = board.roles
     state = strips.state
@@ -133,11 +136,12 @@ def _write_pair(b, a, a_entry, b_entry, c_entry, board, strips, out):
                                 board,
                                 strips,
                             )
-                    choice = strips.first_choice[index_of_kl(b, a, a_entry, b_now, starts)]
-                    _write_triple(choice, a_entry, b_now, c_now, board, strips, out)
+                    first_choice = strips.first_choice[index_of_kl(b, a, a_entry, b_now, starts)]
+                    _write_triple(first_choice, a_entry, b_now, c_now, board, strips, out)
                     if state[REMAINING] == 0:
                         return
-            # Only the first round of each loop begins in the middle.
+            # Only the first round of each loop begins at the given entries. Later rounds begin with
+            # the first entries of a and b.
             a_entry += 1
             b_entry = starts[B, b]
         a_entry = starts[A, a]
