@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gpusudoku.board.batch import Batch, Origin, Places
+from gpusudoku.board.batch import Batch, InputSource, SourceLocations
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import (
@@ -214,7 +214,7 @@ def puzzle_run(
     part: WhichPart | None = None,
 ) -> Run:
     """Return the run of a command that makes puzzles: its input is an empty board."""
-    places = Places.of(Origin(""), [0])
+    places = SourceLocations.of(InputSource(""), [0])
     empty = Batch(options.geometry, Board.empty(options.geometry).cells[None], places=places)
     reading = InputOptions(options.geometry)
     return Run(command, [empty], reading, settings, part=part)

@@ -119,7 +119,7 @@ def _text(parts: list[PartFile], output: str | None) -> bytes:
 
             assert boards.places is not None  # ``placed`` gave them
             settings = OutputOptions(options["format"], errors=options["keep_going"])
-            writer = count_writer(settings, boards.places.origin(0), single=True)
+            writer = count_writer(settings, boards.places.source(0), single=True)
             count = merged([part.record for part in parts])
             return writer.header() + writer.text(ResultBlock.of(boards, count, None))
         from gpusudoku.cli.shares import style_of

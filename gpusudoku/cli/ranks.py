@@ -138,7 +138,7 @@ def rank(
 
 def _in_alphabet(alphabet: bytes, grid: Batch) -> Board:
     """Return a grid as it reads in the alphabet of the board, if it is full then."""
-    cells = values_in(alphabet, b"" if grid.places is None else grid.places.texts[0])
+    cells = values_in(alphabet, b"" if grid.places is None else grid.places.board_texts[0])
     is_full = cells.size > 0 and cells.all() and cells.max() <= len(alphabet)
     return Board(cells, grid.geometry) if is_full else grid[0]
 

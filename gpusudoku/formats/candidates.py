@@ -55,7 +55,7 @@ def may_be_candidates(values: NDArray[np.uint8], n: int) -> Any:
     return (values.max(axis=-1) <= n) & ((values > 0).sum(axis=-1) >= n * n)
 
 
-def misplaced(text: bytes, n: int) -> int:
+def find_misplaced(text: bytes, n: int) -> int:
     """Return the index of the first character that is no candidate at its place."""
     values = np.frombuffer(text.translate(CHARACTERS), np.uint8)
     return int(np.argmax((values != 0) & (values != np.tile(np.arange(1, n + 1), n * n))))

@@ -13,23 +13,23 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import FORMATS, Way, header, read_stream, read_text, write
+from gpusudoku.formats import FORMATS, ReadOptions, header, read_stream, read_text, write
 from gpusudoku.formats.coerce import board_of
-from gpusudoku.formats.source import expanded
+from gpusudoku.formats.source import expand_stream
 
 LONGEST_MESSAGE = 1500
 """Characters of a message, with the name of the file; two boards may be quoted."""
 NAME = "name.txt"
 _PLACE = re.compile(rf"{NAME}(:\d+)*: \S")
 
-AT_ONCE = {f"gpusudoku.formats.{name}.LONGEST_HEAD": 3 for name in ("grids", "lines")}
+AT_ONCE = {f"gpusudoku.formats.{name}.MAX_HEAD_LINES": 3 for name in ("grids", "lines")}
 """With this, lines of short texts are read together, too."""
 SMALL = {
     f"gpusudoku.formats.{name}": value
     for name, value in {
-        "source.LONGEST_LINE": 600,
+        "source.MAX_LINE_BYTES": 600,
         "source.READ_BYTES": 400,
-        "objects.LONGEST_LINE": 600,
+        "objects.MAX_LINE_BYTES": 600,
     }.items()
 }
 """With these a short text is too long."""
@@ -63,46 +63,52 @@ class Trickle(io.RawIOBase):
 class Found:
     """Reads all there is, and counts what was read together."""
 
-    def __init__(self, stream: BinaryIO, way: Way) -> None:
+    def __init__(self, stream: BinaryIO, options: ReadOptions) -> None:
         self.together = 0
-        self.all = list(self._of(stream, way))
+        self.all = list(self._of(stream, options))
 
-    def _of(self, stream: BinaryIO, way: Way) -> Iterator[Any]:
-        for found in read_stream(stream, way):
+    def _of(self, stream: BinaryIO, options: ReadOptions) -> Iterator[Any]:
+        for found in read_stream(stream, options):
             if not isinstance(found, Batch):
                 yield str(found)
                 continue
             assert found.places is not None
             self.together += len(found) > 1
             for k, board in enumerate(found):
-                origin = found.places.origin(k)
-                text = found.places.texts[k]
-                yield board, int(found.places.lines[k]), origin, found.places.beside(k), text
+                origin = found.places.source(k)
+                text = found.places.board_texts[k]
+                yield (
+                    board,
+                    int(found.places.lines[k]),
+                    origin,
+                    found.places.extra_texts_of(k),
+                    text,
+                )
 
 
-def assert_alike(data: bytes, way: Way) -> int:
+def assert_alike(data: bytes, options: ReadOptions) -> int:
     """Read bytes line by line, all at once and in pieces; returns what was read together."""
-    slow = Found(io.BytesIO(data), way)
+    slow = Found(io.BytesIO(data), options)
     assert slow.together == 0
-    fast = Found(io.BufferedReader(io.BytesIO(data)), way)  # type: ignore[arg-type]
+    fast = Found(io.BufferedReader(io.BytesIO(data)), options)  # type: ignore[arg-type]
     assert fast.all == slow.all
-    assert Found(io.BufferedReader(Trickle(data, 700)), way).all == slow.all
+    assert Found(io.BufferedReader(Trickle(data, 700)), options).all == slow.all
     return fast.together
 
 
-def check(data: bytes, way: Way, size: int) -> None:
+def check(data: bytes, options: ReadOptions, size: int) -> None:
     """Read bytes in every way, also in pieces of a size; write what was found, and read that."""
-    line_by_line = Found(io.BytesIO(data), way)
-    check_entries(line_by_line.all, data, way.geometry)
+    line_by_line = Found(io.BytesIO(data), options)
+    check_entries(line_by_line.all, data, options.geometry)
     for stream in (io.BytesIO(data), Trickle(data, size)):
-        together = Found(io.BufferedReader(stream), way)  # type: ignore[arg-type]
+        together = Found(io.BufferedReader(stream), options)  # type: ignore[arg-type]
         assert together.all == line_by_line.all
     boards = [each[0] for each in line_by_line.all if not isinstance(each, str)]
     forms = sorted(FORMATS)
     for board in boards[-1:]:
         check_written(board, forms[size % len(forms)])
-    if way.column is None:
-        check_text(data, way.geometry, line_by_line.all)
+    if options.column is None:
+        check_text(data, options.geometry, line_by_line.all)
 
 
 def check_entries(found: list[Any], data: bytes, geometry: Geometry | None) -> None:
@@ -160,10 +166,10 @@ def check_expanded(data: bytes, size: int) -> None:
 
     def entries(stream: Any) -> Iterable[Any]:
         try:
-            opened = expanded(io.BufferedReader(stream), NAME)
+            opened = expand_stream(io.BufferedReader(stream), NAME)
         except InputError as error:
             return [str(error)]
-        return Found(opened, Way(NAME)).all
+        return Found(opened, ReadOptions(NAME)).all
 
     at_once = list(entries(io.BytesIO(data)))
     for each in at_once:

@@ -33,7 +33,7 @@ def read_stream(
     stream: BinaryIO, source: str, geometry: Geometry | None = None
 ) -> Iterator[Entry | InputError]:
     """Read a stream board by board."""
-    for found in formats.read_stream(stream, formats.Way(source, geometry)):
+    for found in formats.read_stream(stream, formats.ReadOptions(source, geometry)):
         if isinstance(found, InputError):
             yield found
         else:

@@ -226,7 +226,7 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert_refused("bars is a file: read it with pathlib.Path('bars')", read, "bars")
         assert_refused("-: no such file", read, Path("-"))
         assert_refused(".: a folder, expected a file", read, Path())
-        assert_refused("'@a1': expected a board; collection.load(name) reads", read, "@a1")
+        assert_refused("'@a1': expected a board; collection.load(name)", read, "@a1")
 
 
 @pytest.mark.parametrize("make", [

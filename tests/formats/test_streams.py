@@ -93,7 +93,7 @@ def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
         [error] = read_batches(str(path))
         assert str(error).startswith(f"{path}: ")
         assert str(error).endswith(", expected a file that can be read")
-    assert list(map(str, read_batches("\0"))) == ["\\x00: expected a name that a file can have"]
+    assert list(map(str, read_batches("\0"))) == ["\\x00: expected a valid file name"]
 
 
 LONG = 200_000

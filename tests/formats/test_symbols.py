@@ -13,7 +13,7 @@ import pytest
 
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.formats import FORMATS, Way, parse, write
+from gpusudoku.formats import FORMATS, ReadOptions, parse, write
 from gpusudoku.formats.coerce import batches_of
 from gpusudoku.formats.coerce import board_of as board_of_value
 from gpusudoku.formats.read import parse_as
@@ -171,7 +171,7 @@ def test_letters_alone(n: int) -> None:
 
 
 def read_near(text: str, near: Geometry) -> Board:
-    return parse_as(text, Way("<text>", near=near))
+    return parse_as(text, ReadOptions("<text>", near=near))
 
 
 OPEN = [form for form in FORMATS if form not in ("pretty", "hex")]

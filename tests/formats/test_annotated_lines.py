@@ -11,7 +11,7 @@ import pytest
 
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.errors import InputError
-from gpusudoku.formats import Way, read_text_batches
+from gpusudoku.formats import ReadOptions, read_text_batches
 from tests.formats.forms import SOLUTION, ZEROS
 from tests.formats.samples import GRID, LINE, ROWS, SYMBOLS, report
 
@@ -63,12 +63,14 @@ def test_text_beside_boards_is_a_column(name: str, run: Any, tmp_path: Path) -> 
 def beside(text: str, box: Geometry | None = None) -> list[tuple[str, ...]]:
     """Read boards, each with the texts beside it, or errors."""
     found: list[tuple[str, ...]] = []
-    for batch in read_text_batches(text, Way("f", box)):
+    for batch in read_text_batches(text, ReadOptions("f", box)):
         if isinstance(batch, InputError):
             found.append((str(batch),))
         else:
             assert batch.places is not None
-            found += [(str(board), *batch.places.beside(k)) for k, board in enumerate(batch)]
+            found += [
+                (str(board), *batch.places.extra_texts_of(k)) for k, board in enumerate(batch)
+            ]
     return found
 
 
