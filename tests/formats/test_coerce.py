@@ -100,7 +100,7 @@ def test_what_is_no_board() -> None:
         ({1, 2}, "expected a board as text or as rows of cells, found {1, 2}"),
         ([np.nan], "expected a board as text or as rows of cells, found one missing value"),
         ([[0] * 4] * 2 + [[0] * 3, [0] * 4], "row 3 has 3 cells, expected 4"),
-        ([[0] * 4, 5], "row 2 is no list of cells"),
+        ([[0] * 4, 5], "row 2 is not a list of cells"),
         ([[0] * 4] * 3, "3 rows of 4 cells, expected as many rows as columns"),
         ([BOARD], "an array of 3 dimensions, expected one board"),
         ([0] * 5 + [5.5] * 11, "r2c2 holds 5.5: cells must be integers, 0 for an empty one"),
