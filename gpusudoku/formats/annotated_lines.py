@@ -133,8 +133,7 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
     if len(boards) > 1:
         first, second = boards[:2]
         raise FormatError(
-            f"a line that reads two ways, as {quote_board(first.board)} or as "
-            f"{quote_board(second.board)}",
+            f"an ambiguous line: {quote_board(first.board)} or {quote_board(second.board)}",
             number,
         )
     for word, error in errors:
@@ -151,7 +150,8 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
     if not boards:
         longest_word = max((word.text for word in words), key=len, default="")
         raise FormatError(
-            f"{shown(longest_word)}, expected a board of at least {MIN_CELLS} cells beside text",
+            f"{shown(longest_word)}, expected a board of at least {MIN_CELLS} cells among the "
+            "words",
             number,
         )
 
@@ -161,7 +161,7 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
     ]
     if fragments:
         raise FormatError(
-            f"{shown(fragments[0])} beside {quote_board(board)}, which may be pieces of one board",
+            f"{shown(fragments[0])} next to {quote_board(board)}, which may be parts of one board",
             number,
         )
     sides = (

@@ -97,7 +97,9 @@ def _read_single_board(path: os.PathLike[str], geometry: Geometry | None) -> Boa
         boards += entry
         if len(boards) > 1:
             name = os.fsdecode(path)
-            raise InputError(f"{name}: several boards: give count_many this path, in no list")
+            raise InputError(
+                f"{name}: several boards: pass the path itself to count_many, not in a list"
+            )
     return boards[0]
 
 
@@ -109,7 +111,7 @@ def _board_of_number(number: float, geometry: Geometry | None) -> Board:
         return parse(f"{number:0{n * n}}", geometry)
     raise InputError(
         "a number, expected a board as text: read columns of puzzles as text (dtype=str), as"
-        " numbers lose the zeros before them"
+        " numbers lose their leading zeros"
     )
 
 

@@ -156,7 +156,7 @@ def has_board_per_line(head: Head, options: ReadOptions) -> bool:
         large = GUESSED_GEOMETRIES[width]
         raise UnreadableError(
             (
-                f"{width} lines of {width} cells read two ways: give ",
+                f"{width} lines of {width} cells are ambiguous: give ",
                 Hint("box", f"{small}"),
                 f" for {width} boards of {n}x{n} or ",
                 Hint("box", f"{large}"),
@@ -251,7 +251,7 @@ def _read_boards(
     if len(valid) > 1:
         first_boards = [boards[0] for boards in valid[:2]]
         texts = " or ".join(quote_board(b) for b in first_boards if isinstance(b, Board))
-        raise FormatError(f"a grid that reads two ways: {texts}", paragraph.line)
+        raise FormatError(f"an ambiguous grid: {texts}", paragraph.line)
     boards = next(iter([*valid, *readings]))
     return list(zip(boards, readings[boards], strict=True))
 
@@ -277,7 +277,7 @@ def _read_board(grid: Paragraph, options: ReadOptions) -> Board | FormatError:
     first_row_and_column = np.stack([board.grid[0], board.grid[:, 0]])
     has_large_boxes = min(board.geometry.box_rows, board.geometry.box_columns) > 1
     if has_large_boxes and (first_row_and_column == np.arange(board.n)).all():
-        return FormatError("a grid with numbered rows and columns: leave these out", grid.line)
+        return FormatError("a grid with numbered rows and columns: remove the numbers", grid.line)
     return board
 
 
@@ -338,7 +338,7 @@ def _refuse_ambiguous_title(paragraph: Paragraph) -> None:
     is_square = len(grid) > 1 and all(len(grid) in row.counts for row in grid)
     if is_square and may_be_title and title.may_be_row(len(grid)):
         raise FormatError(
-            f"{shown(title.text.strip())} reads two ways, as a title or as a row of {len(grid)} "
+            f"{shown(title.text.strip())} is ambiguous, a title or a row of {len(grid)} "
             "cells: begin a title with #",
             title.line,
         )

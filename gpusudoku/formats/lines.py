@@ -145,7 +145,7 @@ def read_plain(lines: Lines, options: ReadOptions) -> Iterator[Batch | InputErro
 def refuse_single_cell(board: Board, max_digits: int, line: int) -> None:
     """Refuse a single cell, such as a 0 at the end, below a board of ``max_digits`` digits."""
     if board.n == 1 < max_digits:
-        raise FormatError("1 cell below larger boards makes no board", line)
+        raise FormatError("1 cell below larger boards is not a board", line)
 
 
 def next_line(lines: Lines) -> NumberedLine:
@@ -358,7 +358,7 @@ class LineParser:
             text = b" ".join(cell for row in rows for cell in row)
         board = self.parse(number, text)
         if board is not None and board.n == 1 and self._geometry is None:
-            message = "1 cell makes no board: a missing one, or give ", Hint("box", "1x1")
+            message = "1 cell is not a board: the board is missing, or give ", Hint("box", "1x1")
             raise FormatError(message, number)
         return board
 
@@ -400,7 +400,7 @@ class LineParser:
                 return None
             raise FormatError(
                 (
-                    f"{len(text)} characters read two ways: give ",
+                    f"{len(text)} characters are ambiguous: give ",
                     Hint("box", f"{larger}"),
                     f" for a board of {larger.n}x{larger.n} or ",
                     Hint("box", f"{geometry}"),
@@ -498,8 +498,8 @@ class LineParser:
             if None not in smaller_boards and len(puzzles) == 1:
                 raise FormatError(
                     (
-                        f"a line that reads two ways: as one board, {quote_board(board)}, or as "
-                        f"{quote_board(puzzles[0])} with something beside it: give ",
+                        f"an ambiguous line: one board, {quote_board(board)}, or "
+                        f"{quote_board(puzzles[0])} with other text: give ",
                         Hint("box"),
                     ),
                     row.line,
@@ -535,7 +535,7 @@ def _refuse_larger_board(number: int, board: Board, text_after_colon: bytes) -> 
             continue
         if other_board is not None and other_board.n > board.n:
             raise FormatError(
-                f"a line that reads two ways: {quote_board(board)} before a colon or "
-                f"{quote_board(other_board)} behind it",
+                f"an ambiguous line: {quote_board(board)} before a colon or "
+                f"{quote_board(other_board)} after it",
                 number,
             )

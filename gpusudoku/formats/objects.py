@@ -391,10 +391,10 @@ class _ListUnfolder:
             is_row = kind == "text" and len(token[0]) > 3
             is_cell = kind in ("text", "value") and not is_row
             if kind == "open" and len(self._open_brackets) >= _MAX_DEPTH:
-                raise UnreadableError("lists in lists in lists, expected a board", number)
+                raise UnreadableError("too many nested lists, expected a board", number)
             is_row_after_cells = bool(self._values) and (is_row or kind == "open")
             if is_row_after_cells or (is_cell and self._has_rows):
-                raise UnreadableError("a list of cells and rows, expected either", number)
+                raise UnreadableError("a list of both cells and rows, expected one of them", number)
 
             if kind == "open":
                 yield from self._begin_list(number, token[0])
@@ -420,7 +420,7 @@ class _ListUnfolder:
     def _end_list(self, number: int, bracket: str) -> list[NumberedLine]:
         """End the innermost list; return the lines that are complete."""
         if not self._open_brackets or _CLOSING[self._open_brackets.pop()] != bracket:
-            raise UnreadableError(f"{bracket!r} without a list that it ends", number)
+            raise UnreadableError(f"{bracket!r} without its opening bracket", number)
         lines = _without_solution(self._take_strings(), self._options)
         if self._values:
             cells = ",".join(self._values).encode(errors="surrogatepass")
@@ -533,7 +533,7 @@ class _GameUnfolder:
         self._check_text_between_tags()
         self._depth += 1
         if self._depth > _MAX_OPEN_TAGS:
-            raise UnreadableError(f"more than {_MAX_OPEN_TAGS} XML tags in each other", self._line)
+            raise UnreadableError(f"more than {_MAX_OPEN_TAGS} nested XML tags", self._line)
         if name != "game":
             for key, value in attributes.items():
                 self._refuse_board(value, f"in {shown(f'{key} of <{name}>')}")

@@ -147,7 +147,7 @@ def parse_as(text: str, options: ReadOptions) -> Board:
     """Read one board from text with some options."""
     boards = list(_read_boards(text, options))
     if len(boards) != 1:
-        raise InputError(f"{len(boards)} boards where one was expected")
+        raise InputError(f"expected one board, found {len(boards)}")
     return boards[0]
 
 
@@ -179,7 +179,9 @@ def _check_numbers(
     """Yield boards; refuse numbers above them that are neither their number nor their size."""
     board_count = 0
     text = " ".join(map(str, numbers))
-    message = f"{text!r} above boards, expected their number, or the size of one or its box"
+    message = (
+        f"{text!r} above boards, expected the number of boards, or the size of a board or its box"
+    )
     for entry in entries:
         if isinstance(entry, InputError):
             yield entry

@@ -325,7 +325,7 @@ def _refuse_unclear_gaps(rows: Sequence[Row], width: int, cells: Sequence[bytes]
         gap_count += row.filled - is_without_last
     if gap_count and sum(map(is_blank, cells)) > gap_count:
         raise FormatError(
-            "a cell without anything, and other cells with a sign for empty",
+            "an empty cell without a sign, and other empty cells with one",
             rows_with_gaps[0].line,
         )
 
@@ -344,7 +344,7 @@ def _describe_bad_cell(
         row.check_characters()
     if 4 < n <= 9 and b"".join(cells).translate(None, BLANKS).isalpha():
         expected = f"{n} different ones, or some of {LETTERS[:n].decode()}"
-        return FormatError(f"letters alone, expected {expected}", rows[0].line)
+        return FormatError(f"only letters, expected {expected}", rows[0].line)
 
     bad_cells = np.flatnonzero(values > n).tolist()
     # Cells that are not candidates either are described first.

@@ -81,7 +81,7 @@ def read_table(lines: Lines, options: ReadOptions, header: Header) -> Iterator[B
         if line.startswith(b"#"):
             if _is_row_with_board(line, number, header, options):
                 yield FormatError(
-                    f"{shown(line.strip())} reads two ways, as a comment or as a row", number
+                    f"{shown(line.strip())} is ambiguous, a comment or a row", number
                 ).as_input_error(options, line.strip(), source.extra_columns)
             continue
         fields: list[bytes] = []
@@ -292,7 +292,7 @@ def _choose_column(header: Header, first_row: bytes, options: ReadOptions) -> He
         first, second = [*puzzles][:2]
         raise UnreadableError(
             (
-                f"a table that reads two ways, {shown(names[first])} with "
+                f"an ambiguous table, {shown(names[first])} with "
                 f"{quote_board(puzzles[first])} or {shown(names[second])} with "
                 f"{quote_board(puzzles[second])}: ",
                 Hint("column"),
@@ -341,8 +341,7 @@ def _guess_columns(first_line: NumberedLine, options: ReadOptions) -> Header | N
         if board_of_whole_line is not None:
             raise UnreadableError(
                 (
-                    "a line that reads two ways: as one board, or as several fields with one each: "
-                    "give ",
+                    "an ambiguous line: one board, or several fields with one each: give ",
                     Hint("box"),
                 ),
                 number,
@@ -358,7 +357,7 @@ def _find_puzzle(boards: dict[int, Board], line: int) -> int:
     if len(columns) > 1:
         first, second = columns[:2]
         raise UnreadableError(
-            f"a line that reads two ways, field {first + 1} with {quote_board(boards[first])} or "
+            f"an ambiguous line: field {first + 1} with {quote_board(boards[first])} or "
             f"field {second + 1} with {quote_board(boards[second])}: "
             "give a header line with the name puzzle",
             line,

@@ -115,8 +115,8 @@ def test_what_is_no_board() -> None:
         (["1...", "", "..3.", "...."], "<text>:1: "),
         (["1   ", " 2", "  3 ", "    "], "<text>:2: row 2 of a grid with blanks for empty"),
         (["1", "", "", ""], "<text>:1: 4 cells: a board of 2 rows has no boxes of at least 2"),
-        ([LINE_4X4, LINE_4X4], "2 boards where one was expected"),
-        (f"{LINE_4X4}\n{LINE_4X4}", "2 boards where one was expected"),
+        ([LINE_4X4, LINE_4X4], "expected one board, found 2"),
+        (f"{LINE_4X4}\n{LINE_4X4}", "expected one board, found 2"),
         ("1...x" + "." * 11, "<text>:1:5: r2c1 holds 'x'"),
         (10**64 - 1, "a number, expected a board as text: read columns"),
         (10**81, "a number, expected a board as text"),
@@ -221,7 +221,9 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcomes(Path("bars")) == [
         BOARD, "bars:2: 15 cells make no board, the nearest is 4x4 with 16", BOARD
     ]  # fmt: skip
-    assert_refused("two.txt: several boards: give count_many", board_of, Path("two.txt"))
+    assert_refused(
+        "two.txt: several boards: pass the path itself to count_many", board_of, Path("two.txt")
+    )
     for read in (board_of, boards_of):
         assert_refused("bars is a file: read it with pathlib.Path('bars')", read, "bars")
         assert_refused("-: no such file", read, Path("-"))

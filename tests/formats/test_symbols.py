@@ -131,7 +131,7 @@ def test_lines_that_read_two_ways(separator: str, n: int) -> None:
     text = "\n".join([row] * width)
     [error] = read_stream(io.BytesIO(text.encode()), "f")
     assert str(error) == (
-        f'f:1: {width} lines of {width} cells read two ways: give box="{small}" for {width} '
+        f'f:1: {width} lines of {width} cells are ambiguous: give box="{small}" for {width} '
         f'boards of {n}x{n} or box="{large}" for one of {width}x{width}'
     )
     assert [entry.board.geometry for entry in read(text, small)] == [small] * width

@@ -108,7 +108,7 @@ def test_the_column_that_is_asked_for(text: str, column: str) -> None:
         (f"{LINE}\n", "a", "f:1: no table with a header, so no column 'a'"),
         ("[1]\n", "a", "f:1: no table with a header, so no column 'a'"),
         ('{"b": 1}\n', "a", "f:1: a JSON object with no board, expected one name"),
-        (TWO, None, f"f:1: a table that reads two ways, 'First' with {LINE} or"),
+        (TWO, None, f"f:1: an ambiguous table, 'First' with {LINE} or"),
     ],
 )
 def test_no_such_column(text: str, column: str | None, message: str) -> None:
