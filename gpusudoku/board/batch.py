@@ -182,8 +182,8 @@ class Batch(RowBlock):
 
     @classmethod
     def joined(cls, batches: Sequence[Batch]) -> Batch:
-        """Join at least one batch of one geometry; all of them have places, or none has."""
-        if len(batches) == 1:
+        """Join at least one batch of one geometry; either all or no batches have places."""
+        if len(batches) == 1:  # without copies
             return batches[0]
         geometry = batches[0].geometry
         cells = np.concatenate([batch.cells for batch in batches])

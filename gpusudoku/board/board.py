@@ -82,6 +82,7 @@ class Board:
         for array in (digits, masks):
             if array is not None:
                 array.setflags(write=False)
+        # Assignment to attributes is forbidden, see __setattr__.
         vars(self).update(_geometry=geometry, _cells=digits, _masks=masks)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -155,7 +156,7 @@ class Board:
 
     def describe(self) -> str:
         """Describe the board in a few words: ``a 9x9 board with 30 clues``."""
-        article = "an" if self.n in (8, 11, 18) else "a"
+        article = "an" if self.n in (8, 11, 18) else "a"  # as they are pronounced
         restricted = "" if self._masks is None else " and given candidates"
         clues = f"{self.clues} clue{'' if self.clues == 1 else 's'}"
         return f"{article} {self.n}x{self.n} board with {clues}{restricted}"
@@ -215,6 +216,7 @@ class Board:
         candidates of the cell or none are given.
         """
         digits = digit_masks(self.cells)
+        # uint64 (3n): the digits in each unit; then, uint64 (n * n), in the units of each cell.
         digits_of_units = np.bitwise_or.reduce(digits[self.geometry.units], axis=1)
         excluded = np.bitwise_or.reduce(digits_of_units[self.geometry.unit_of], axis=1)
         allowed = np.uint64((1 << self.n) - 1) if self._masks is None else self._masks
@@ -266,6 +268,7 @@ class Board:
         masks = None
         if self._masks is not None:
             bits = self._masks[:, None] >> np.arange(self.n, dtype=np.uint64) & np.uint64(1)
+            # Bit d - 1 of every mask moves to the bit of the new digit.
             new_bits = np.array(new_digits, np.uint64) - np.uint64(1)
             masks = np.bitwise_or.reduce(bits << new_bits, axis=1)
         cells = np.array([0, *new_digits], np.uint8)[self.cells]

@@ -84,6 +84,7 @@ class Geometry:
     @cached_property
     def units(self) -> NDArray[np.int64]:
         """int64 (3n, n): the cells of every unit, in ascending order."""
+        # Sorting the cells by unit puts the n cells of each unit next to each other.
         order = np.argsort(self.unit_of.T, axis=1, kind="stable")
         return _read_only(order.reshape(3 * self.n, self.n))
 

@@ -129,6 +129,7 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
     link = _LINK.search(text)
     words = _split_words(text)
     boards, errors = _parse_words(parser, number, words)
+    # Next to a puzzle, a full board is its solution.
     boards = [entry for entry in boards if not entry.board.is_full] or boards
     if len(boards) > 1:
         first, second = boards[:2]
@@ -136,6 +137,7 @@ def _read_line(parser: LineParser, number: int, line: bytes) -> tuple[Board, str
             f"an ambiguous line: {quote_board(first.board)} or {quote_board(second.board)}",
             number,
         )
+    # A damaged word must not be skipped if it may be the board that was meant.
     for word, error in errors:
         may_be_board = bool(boards) and len(word.text) == boards[0].board.geometry.cells
         if may_be_board or _is_fragment(word.text) or not (boards or link):

@@ -78,6 +78,7 @@ def board_of(value: BoardLike, box: Geometry | str | None = None) -> Board:
         try:
             return parse(item, geometry)
         except InputError:
+            # Only now, because the name of a file may be a valid board.
             _refuse_name(item)
             raise
     if isinstance(item, int | float) and item > MAX_DIGIT:
@@ -346,9 +347,10 @@ def _read_array(boards: NDArray[Any], geometry: Geometry | None) -> Iterator[Bat
         advice = f"; an array of {size} has a board in every row: for one board put it in a list"
     for index in range(0, len(boards), MAX_ITEMS):
         chunk = boards[index : index + MAX_ITEMS]
-        if (chunk != 0).all():
+        if (chunk != 0).all():  # empty cells may be -1 if none is 0
             chunk = np.where(chunk == -1, 0, chunk)
         cells = chunk.reshape(len(chunk), prod(chunk.shape[1:]))
+        # The first board shows whether the array has one box shape and valid digits.
         first_board = _read_item(chunk[0], index, geometry)
         if isinstance(first_board, Batch):
             n = first_board.geometry.n

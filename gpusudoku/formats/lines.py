@@ -239,6 +239,7 @@ def plain_board(text: str, geometry: Geometry | None = None) -> Board | None:
     if geometry.n > 9 or geometry.cells in DIGITS_OF_CUBE or has_zero_and_sign(symbols):
         boards = plain_boards(np.frombuffer(symbols, np.uint8)[None], geometry.n)
         return Board.of_digits(boards[0], geometry) if len(boards) else None
+    # The fastest way for a single small board.
     values = symbols.translate(_VALUES_UP_TO_9)
     if max(values) > geometry.n:
         return None
@@ -523,6 +524,7 @@ class LineParser:
 def _refuse_larger_board(number: int, board: Board, text_after_colon: bytes) -> None:
     """Refuse a line with a larger board after the colon, or a damaged one after a single cell."""
     parser = LineParser(None)
+    # The larger board may be everything between two colons, or a word.
     for text in (*text_after_colon.split(b":"), *_SEPARATORS.split(text_after_colon)):
         if len(text) <= board.geometry.cells:
             continue

@@ -120,6 +120,7 @@ def read_objects(lines: Lines, options: ReadOptions) -> Iterator[Batch | InputEr
         for record in records:
             entry = reader.read(number, record)
             yield entry
+        # The following lines may be objects like this one, but not like one inside of it.
         is_single_object = records[-1] is outer
         box = outer.get(BOX)
         if is_single_object and isinstance(entry, Batch) and isinstance(box, str | None):
@@ -198,6 +199,7 @@ class _ObjectReader:
             geometry = self._options.geometry or _box_of(record)
             board_value = record.pop(self._board_name)
             puzzle = _text_of(board_value)
+            # A parser remembers the geometry of its last board, so keep one for each box shape.
             parser = self._parsers.setdefault(geometry, LineParser(geometry, self._options.near))
             board = parser.parse_field(number, _board_text_of(board_value))
             if board is None:

@@ -190,9 +190,10 @@ def join_bands(paragraphs: Iterable[Paragraph], geometry: Geometry | None) -> It
             for n in possible_widths
             if 1 < len(rows) < n and n % len(rows) == 0 and all(n in row.counts for row in rows)
         )
-        n = next(widths_of_bands, 0)
+        n = next(widths_of_bands, 0)  # 0: the paragraph is not a band
         if pending and n == width and len(rows) == height:
             rows_above = len(pending.rows)
+            # The blank line between two bands counts as a rule.
             pending.rules.append((rows_above, Row(paragraph.line, b"=")))
             pending.rules += [(rows_above + count, rule) for count, rule in paragraph.rules]
             pending.rows += rows

@@ -340,6 +340,7 @@ def _describe_bad_cell(
 ) -> FormatError:
     """Return the error of the first cell that is not a digit, a sign for empty or a group."""
     n = geometry.n
+    # An unknown character explains more than the cell that contains it.
     for row in rows:
         row.check_characters()
     if 4 < n <= 9 and b"".join(cells).translate(None, BLANKS).isalpha():

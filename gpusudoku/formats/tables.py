@@ -78,7 +78,7 @@ def read_table(lines: Lines, options: ReadOptions, header: Header) -> Iterator[B
     for number, line in lines:
         if number <= header.line or not line.strip():
             continue
-        if line.startswith(b"#"):
+        if line.startswith(b"#"):  # a comment, but a row may begin with #, too
             if _is_row_with_board(line, number, header, options):
                 yield FormatError(
                     f"{shown(line.strip())} is ambiguous, a comment or a row", number
@@ -353,6 +353,7 @@ def _guess_columns(first_line: NumberedLine, options: ReadOptions) -> Header | N
 
 def _find_puzzle(boards: dict[int, Board], line: int) -> int:
     """Return the column of the only board with an empty cell, or of the only board."""
+    # Next to a puzzle, a full board is its solution.
     columns = [i for i, board in boards.items() if not board.is_full] or list(boards)
     if len(columns) > 1:
         first, second = columns[:2]

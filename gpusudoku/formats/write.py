@@ -107,6 +107,7 @@ def _hex_lines(boards: Batch) -> bytes | None:
 def _hex(board: Board, _: bytes) -> str:
     if board.n != 16:
         raise InputError(f"a board of {board.n} digits: hexadecimal is for 16")
+    # Without empty cells or without a 0, the text may be read as 1-9 and A-G.
     text = board.cells.tobytes().translate(_HEXADECIMAL)
     if character_values(text, 16).tobytes() != board.cells.tobytes():
         raise InputError(

@@ -47,7 +47,7 @@ BESIDE: dict[str, tuple[str, str, list[tuple[str, str]]]] = {
 
 
 @pytest.mark.parametrize("name", BESIDE)
-def test_text_beside_boards_is_a_column(name: str, run: Any, tmp_path: Path) -> None:
+def test_text_next_to_boards_is_a_column(name: str, run: Any, tmp_path: Path) -> None:
     text, column, expected = BESIDE[name]
     path = tmp_path / "boards.txt"
     path.write_text(text)
@@ -61,8 +61,8 @@ def test_text_beside_boards_is_a_column(name: str, run: Any, tmp_path: Path) -> 
     assert (status, out.count("\n")) == (0, 1 + len(expected))
 
 
-def beside(text: str, box: Geometry | None = None) -> list[tuple[str, ...]]:
-    """Read boards, each with the texts beside it, or errors."""
+def read_texts(text: str, box: Geometry | None = None) -> list[tuple[str, ...]]:
+    """Read boards, each with its extra texts, or errors."""
     found: list[tuple[str, ...]] = []
     for batch in read_text_batches(text, ReadOptions("f", box)):
         if isinstance(batch, InputError):
@@ -78,7 +78,7 @@ def beside(text: str, box: Geometry | None = None) -> list[tuple[str, ...]]:
 @pytest.mark.parametrize("link", ["?bd=", "?s=", "?a=1&p=", "?puzzle=", "play/"])
 def test_links_of_any_site(link: str) -> None:
     text = f"https://a.org/{link}{ZEROS}"
-    assert beside(text) == [(LINE, text)]
+    assert read_texts(text) == [(LINE, text)]
 
 
 @pytest.mark.parametrize("link", [
@@ -142,13 +142,13 @@ def test_refused(name: str) -> None:
 def test_pieces_that_are_a_board_together() -> None:
     """A line is one board if it can be; one that could be a smaller one and text is refused."""
     lines = [f"{LINE[:16]} {LINE[16:]}", " ".join(LINE[i : i + 16] for i in range(0, 81, 16))]
-    assert [board for (board,) in beside("\n".join(lines))] == [LINE] * 2
+    assert [board for (board,) in read_texts("\n".join(lines))] == [LINE] * 2
     number = NUMBER[:19]
-    assert beside(f"{LINE} {number}\n{LINE} {NUMBER}") == [(LINE, number), (LINE, NUMBER)]
-    [_, [error]] = beside(f"{LINE}\n{LINE} {number}")
+    assert read_texts(f"{LINE} {number}\n{LINE} {NUMBER}") == [(LINE, number), (LINE, NUMBER)]
+    [_, [error]] = read_texts(f"{LINE}\n{LINE} {number}")
     assert error.startswith("f:2: an ambiguous line: one board, ")
     assert error.endswith(f"{LINE} with other text: give box=")
-    assert beside(f"{LINE} {number}", Geometry(3, 3)) == [(LINE, number)]
+    assert read_texts(f"{LINE} {number}", Geometry(3, 3)) == [(LINE, number)]
 
 
 ABOVE_AND_BELOW = {
@@ -201,4 +201,4 @@ def test_games_of_opensudoku(version: int) -> None:
         for k, digit in enumerate(LINE)
     )
     for space in ("&#10;", "\n"):
-        assert beside(f'<a><game data="version: {version}{space}{cells}"/></a>') == [(LINE,)]
+        assert read_texts(f'<a><game data="version: {version}{space}{cells}"/></a>') == [(LINE,)]
