@@ -46,12 +46,12 @@ def objects(lines: list[str], box: Geometry | None) -> list[bytes]:
     boxes = {} if box is None else {"box": str(box)}
     values = [1, 0, -5, "a", "é", "", None, True, False, 0.25, -1.5, 10**20, 0.0001, "a, b: {}"]
     compact: Any = {"separators": (",", ":")} if box is None else {}
-    found = [
+    records = [
         {"id": value, "puzzle": line, **boxes, "n": values[k - 1]}
         for k, value in enumerate(values)
         for line in lines
     ]
-    return [json.dumps(each, ensure_ascii=False, **compact).encode() for each in found]
+    return [json.dumps(record, ensure_ascii=False, **compact).encode() for record in records]
 
 
 FILES: dict[str, tuple[str, str, list[bytes]]] = {}
@@ -74,9 +74,11 @@ def test_files_with_damages(kind: str) -> None:
 
     @settings(max_examples=12)
     @given(st.lists(st.sampled_from(rows), min_size=36, max_size=36), st.booleans(), st.data())
-    def check(some: list[bytes], is_given: bool, data: st.DataObject) -> None:
-        first, rest = (b"\n".join(part) + b"\n" for part in (some[:4], some[4:]))
-        text = header.encode() + first + damaged(data.draw, rest)
+    def check(sampled_rows: list[bytes], is_given: bool, data: st.DataObject) -> None:
+        undamaged, damaged_part = (
+            b"\n".join(part) + b"\n" for part in (sampled_rows[:4], sampled_rows[4:])
+        )
+        text = header.encode() + undamaged + damaged(data.draw, damaged_part)
         assert_alike(text, ReadOptions("f", BOARDS[shape][0].geometry if is_given else None))
 
     check()
