@@ -142,15 +142,15 @@ class Batch(RowBlock):
 
     ``cells`` is uint8 (B, n * n), C-contiguous, one board a row: 0 for an empty cell, else a
     digit 1 .. n. The digits are not checked. ``candidates`` is uint64 (B, n * n), the digits that
-    each cell may take; None if no board has given candidates. ``places`` has the locations where
+    each cell may take; None if no board has given candidates. ``locations`` has the locations where
     the boards were read; None if they were not read from an input.
     """
 
-    _COLUMNS = ("cells", "candidates", "places")
+    _COLUMNS = ("cells", "candidates", "locations")
     geometry: Geometry
     cells: NDArray[np.uint8]
     candidates: NDArray[np.uint64] | None = None
-    places: SourceLocations | None = None
+    locations: SourceLocations | None = None
 
     def __repr__(self) -> str:
         return f"<Batch: {self.describe()}>"
@@ -182,7 +182,7 @@ class Batch(RowBlock):
 
     @classmethod
     def joined(cls, batches: Sequence[Batch]) -> Batch:
-        """Join at least one batch of one geometry; either all or no batches have places."""
+        """Join at least one batch of one geometry; either all or no batches have locations."""
         if len(batches) == 1:  # without copies
             return batches[0]
         geometry = batches[0].geometry
@@ -194,8 +194,10 @@ class Batch(RowBlock):
                 if batch.candidates is None else batch.candidates
                 for batch in batches
             ])  # fmt: skip
-        places = [batch.places for batch in batches if batch.places is not None]
-        return cls(geometry, cells, candidates, SourceLocations.joined(places) if places else None)
+        locations = [batch.locations for batch in batches if batch.locations is not None]
+        return cls(
+            geometry, cells, candidates, SourceLocations.joined(locations) if locations else None
+        )
 
     def __getitem__(self, index: int) -> Board:
         if self.candidates is None or (self.candidates[index] == self.geometry.all_digits).all():
@@ -207,9 +209,9 @@ class Batch(RowBlock):
 
     def alphabet(self, index: int) -> bytes:
         """Return the symbols of the digits with which a board was read; empty for numbers."""
-        if self.places is None or not self.places.board_texts[index]:
+        if self.locations is None or not self.locations.board_texts[index]:
             return b""
-        return self.places.source(index).alphabet or DIGITS[: self.geometry.n]
+        return self.locations.source(index).alphabet or DIGITS[: self.geometry.n]
 
     def in_alphabets(
         self, lines: bytes | memoryview, boards: NDArray[np.int64] | None = None
@@ -219,13 +221,13 @@ class Batch(RowBlock):
         ``boards``, int64 (k), is the index of the board of each line. Without it, every board has
         one line, or the only board has all lines.
         """
-        if self.places is None or not any(source.alphabet for source in self.places.sources):
+        if self.locations is None or not any(source.alphabet for source in self.locations.sources):
             return lines
-        source_of = self.places.source_of if boards is None else self.places.source_of[boards]
+        source_of = self.locations.source_of if boards is None else self.locations.source_of[boards]
         source_indices = source_of.tolist()
         tables = {}
         for index in set(source_indices):
-            symbols = self.places.sources[index].alphabet
+            symbols = self.locations.sources[index].alphabet
             tables[index] = bytes.maketrans(DIGITS[: len(symbols)], symbols)
         if len(tables) == 1:
             return bytes(lines).translate(*tables.values())

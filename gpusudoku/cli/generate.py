@@ -256,9 +256,9 @@ def puzzle_run(
 
     A run needs boards as its input, which checkpoints and parts compare. Here it is an empty board.
     """
-    places = SourceLocations.of(InputSource(""), [0])
+    locations = SourceLocations.of(InputSource(""), [0])
     empty_cells = Board.empty(options.geometry).cells
-    empty_batch = Batch(options.geometry, empty_cells[None], places=places)
+    empty_batch = Batch(options.geometry, empty_cells[None], locations=locations)
     input_options = InputOptions(options.geometry)
     return Run(command, [empty_batch], input_options, output_options, part=part)
 

@@ -13,7 +13,6 @@ __all__ = [
     "STDIN",
     "Meter",
     "ReadOptions",
-    "Way",
     "header",
     "line_buffer",
     "parse",
@@ -27,6 +26,3 @@ __all__ = [
     "write_batch",
     "write_lines",
 ]
-
-Way = ReadOptions
-"""Another name of ``ReadOptions``."""

@@ -70,7 +70,7 @@ class _FoundBoard(NamedTuple):
 
 def read_annotated_lines(lines: Lines, options: ReadOptions) -> Iterator[Batch | InputError]:
     """Read the board of every line; yield an error for a line without a board."""
-    parser = LineParser(options.geometry, options.near)
+    parser = LineParser(options.geometry, options.preferred)
     source = InputSource(options.source, ("beside",))
     for number, line in lines:
         if not clean_line(line).strip():
@@ -87,7 +87,7 @@ def read_annotated_lines(lines: Lines, options: ReadOptions) -> Iterator[Batch |
 
 def has_annotated_lines(head: Head, options: ReadOptions) -> bool:
     """Tell whether most lines have a board with other text, or a link."""
-    parser = LineParser(options.geometry, options.near)
+    parser = LineParser(options.geometry, options.preferred)
     first_number, first_line = head.lines[0]
     text = _decode_line(first_line)
     longest_word = max(map(len, _WORD.findall(text)), default=0)

@@ -150,7 +150,7 @@ def has_board_per_line(head: Head, options: ReadOptions) -> bool:
         width in row.counts and any(digit_of(cell) > n for cell in row.cells(width)) for row in rows
     )
     if len(rows) == width and not rows_with_large_digit:
-        if options.near is not None:
+        if options.preferred is not None:
             return False
         small = GUESSED_GEOMETRIES[n]
         large = GUESSED_GEOMETRIES[width]
@@ -260,7 +260,7 @@ def _read_board(grid: Paragraph, options: ReadOptions) -> Board | FormatError:
     """Return the board of a grid with as many rows as cells in each row, or its error."""
     n = len(grid.rows)
     try:
-        preferred = options.near if options.near and options.near.n == n else None
+        preferred = options.preferred if options.preferred and options.preferred.n == n else None
         geometry = (
             options.geometry
             or _geometry_of_rules(grid, preferred)

@@ -85,7 +85,7 @@ _GROUP = re.compile(rb"\{([^{}]*)\}")
 def read_lines(lines: Lines, options: ReadOptions) -> Iterator[Batch | InputError]:
     """Read the board of every line; yield an error for a line that is not a board."""
     source = InputSource(options.source)
-    parser = LineParser(options.geometry, options.near)
+    parser = LineParser(options.geometry, options.preferred)
     bulk_reader = BulkReader(lines)
     max_digits = 0
     for number, line in lines:
@@ -115,7 +115,7 @@ def read_plain(lines: Lines, options: ReadOptions) -> Iterator[Batch | InputErro
     Return None for any other input, and take no line of it. No other reader needs to be tried: such
     lines are not a header, list or link, and no board has rows of 81 cells.
     """
-    if options.column is not None or options.near is not None:
+    if options.column is not None or options.preferred is not None:
         return None
     if options.geometry not in (None, NINE):
         return None
@@ -279,7 +279,7 @@ class BulkReader:
             numbers = self._lines.skip(board_count, board_count * size)
             texts = lines[:board_count, : geometry.cells].view(text_type)[:, 0]
             locations = SourceLocations.of(source, numbers, board_texts=texts)
-            yield Batch(geometry, cells, places=locations)
+            yield Batch(geometry, cells, locations=locations)
 
     def read_similar_records(
         self, line: bytes, geometry: Geometry, source: InputSource, split_lines: SplitLines
@@ -311,7 +311,7 @@ class BulkReader:
             numbers = self._lines.skip(board_count, len(data) - len(rest))
             texts = symbols.view(f"S{geometry.cells}")[:board_count, 0]
             locations = SourceLocations.of(source, numbers, extra_texts[:board_count], texts)
-            yield Batch(geometry, cells, places=locations)
+            yield Batch(geometry, cells, locations=locations)
 
 
 class LineParser:

@@ -125,7 +125,7 @@ def read_objects(lines: Lines, options: ReadOptions) -> Iterator[Batch | InputEr
         box = outer.get(BOX)
         if is_single_object and isinstance(entry, Batch) and isinstance(box, str | None):
             reader.box = box
-            source = entry.places.source(0)  # type: ignore[union-attr]
+            source = entry.locations.source(0)  # type: ignore[union-attr]
             yield from bulk_reader.read_similar_records(
                 line, entry.geometry, source, reader.split_lines
             )
@@ -200,7 +200,9 @@ class _ObjectReader:
             board_value = record.pop(self._board_name)
             puzzle = _text_of(board_value)
             # A parser remembers the geometry of its last board, so keep one for each box shape.
-            parser = self._parsers.setdefault(geometry, LineParser(geometry, self._options.near))
+            parser = self._parsers.setdefault(
+                geometry, LineParser(geometry, self._options.preferred)
+            )
             board = parser.parse_field(number, _board_text_of(board_value))
             if board is None:
                 raise FormatError(f"{shown(puzzle)}, expected a board")

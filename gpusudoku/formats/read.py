@@ -81,9 +81,9 @@ def read_batches(
 def read_stream(stream: BinaryIO, options: ReadOptions) -> Iterator[Batch | InputError]:
     """Read every board of a stream of bytes, UTF-8 or UTF-16, in constant memory.
 
-    Boards come in large batches where the lines allow it. Every batch has ``places``. A bad board
-    gives an error in its place, and the boards after it are read. After an error of the whole
-    input, such as mixed formats, nothing follows.
+    Boards come in large batches where the lines allow it. Every batch has ``locations``. A bad
+    board gives an error in its place, and the boards after it are read. After an error of the
+    whole input, such as mixed formats, nothing follows.
     """
     is_empty = True
     try:
@@ -109,10 +109,10 @@ def read_text(
     geometry: Geometry | None = None,
     source: str = _TEXT,
     column: str | None = None,
-    near: Geometry | None = None,
+    preferred: Geometry | None = None,
 ) -> Iterator[Board]:
     """Read every board of a text, up to the first error, which is raised."""
-    return _read_boards(text, ReadOptions(source, geometry, column, near))
+    return _read_boards(text, ReadOptions(source, geometry, column, preferred))
 
 
 def _read_boards(text: str, options: ReadOptions) -> Iterator[Board]:

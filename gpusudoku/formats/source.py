@@ -117,7 +117,7 @@ class ReadOptions(NamedTuple):
     """The box shape of all boards, if it is given."""
     column: str | None = None
     """The column of a table that holds the boards, if it is given."""
-    near: Geometry | None = None
+    preferred: Geometry | None = None
     """The box shape to prefer if the text does not determine it. With it, one board is read."""
     words: Callable[[Hint], str] = python_words
     """Names options in errors."""

@@ -58,7 +58,7 @@ class Header(NamedTuple):
 
 def read_table(lines: Lines, options: ReadOptions, header: Header) -> Iterator[Batch | InputError]:
     """Read the board of every line; yield an error for a line without a board."""
-    parser = LineParser(options.geometry, options.near)
+    parser = LineParser(options.geometry, options.preferred)
     bulk_reader = BulkReader(lines)
     source = InputSource(options.source, header.extra_fields(header.names))
 
@@ -107,7 +107,7 @@ def _decode_fields(fields: Iterable[bytes]) -> tuple[str, ...]:
 
 def _is_row_with_board(line: bytes, number: int, header: Header, options: ReadOptions) -> bool:
     """Tell whether a line is a row of the table with a valid board."""
-    parser = LineParser(options.geometry, options.near)
+    parser = LineParser(options.geometry, options.preferred)
     with suppress(FormatError):
         _parse_row(parser, number, line, header, _split_fields(line, header.delimiter, number))
         return True
@@ -139,7 +139,9 @@ def _is_whole_row(line: bytes, header: Header, options: ReadOptions) -> bool:
     if len(fields) != len(header.names) or len(fields) == 1:
         return False
     with suppress(FormatError):
-        board = LineParser(options.geometry, options.near).parse_field(1, fields[header.column])
+        board = LineParser(options.geometry, options.preferred).parse_field(
+            1, fields[header.column]
+        )
         return board is not None and board.geometry.cells >= MIN_CELLS
     return False
 
@@ -233,7 +235,7 @@ def board_of_field(field: bytes, options: ReadOptions) -> Board | None:
 
 def _board_of_line(text: bytes, options: ReadOptions) -> Board | None:
     try:
-        return LineParser(options.geometry, options.near).parse(0, text)
+        return LineParser(options.geometry, options.preferred).parse(0, text)
     except FormatError:
         return None
 

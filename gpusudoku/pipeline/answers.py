@@ -81,7 +81,7 @@ class AnswerRun(Run):
         ):
             self._has_answers = self.output.size > 0
             if self._log is not None:
-                input_source = self.source.origin
+                input_source = self.source.input_source
                 self._log_records = answer_records(
                     "jsonl", settings, input_source, single=self.single
                 )

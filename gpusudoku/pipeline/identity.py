@@ -79,8 +79,8 @@ def identity_of_command(
     # identified by the digests of its files.
     if source.board is not None:
         boards = identity_of_board(source.board[0])
-        if source.origin.alphabet:
-            facts["alphabet"] = source.origin.alphabet.decode()
+        if source.input_source.alphabet:
+            facts["alphabet"] = source.input_source.alphabet.decode()
         for option in ("box", "column"):  # they only control how the board was read
             facts.pop(option, None)
     else:
@@ -117,14 +117,14 @@ def setup_of_command(command: CommandFacts, source: Source) -> dict[str, Any]:
 
 def place_facts(board: Batch) -> dict[str, Any]:
     """Describe the place of the only board of a batch, and its extra columns, as JSON."""
-    assert board.places is not None  # all boards of a command have a place
-    input_source = board.places.source(0)
+    assert board.locations is not None  # all boards of a command have a place
+    input_source = board.locations.source(0)
     return {
         "source": input_source.name,
-        "line": int(board.places.lines[0]),
+        "line": int(board.locations.lines[0]),
         "columns": list(input_source.extra_columns),
-        "beside": list(board.places.extra_texts_of(0)),
-        "text": board.places.board_texts[0].decode(),
+        "beside": list(board.locations.extra_texts_of(0)),
+        "text": board.locations.board_texts[0].decode(),
     }
 
 

@@ -197,8 +197,8 @@ class RecordWriter(TableWriter):
         details
             Further values for each record, at the end of JSON objects.
         """
-        places = boards.places
-        assert places is not None  # all boards of a command have a place
+        locations = boards.locations
+        assert locations is not None  # all boards of a command have a place
         if not len(boards):
             return b""
 
@@ -214,25 +214,25 @@ class RecordWriter(TableWriter):
                 return [column[index] for index in board_of.tolist()]
             return column[board_of]
 
-        sources = Choices([input_source.name for input_source in places.sources], places.source_of)
-        lines: Any = places.lines
+        sources = Choices([source.name for source in locations.sources], locations.source_of)
+        lines: Any = locations.lines
         if not lines.all():  # line 0: the board comes from no text
             lines = [line or None for line in lines.tolist()]
-        puzzles: Any = places.board_texts
+        puzzles: Any = locations.board_texts
         if not puzzles.astype(bool).all():  # some texts are not a character for each cell
             texts = zip(as_list(puzzles), boards, strict=True)
             puzzles = [text or str(board) for text, board in texts]
         place = {"source": of_records(sources), "line": of_records(lines)}
         puzzles = of_records(puzzles)
-        has_extra = any(input_source.extra_columns for input_source in places.sources)
+        has_extra = any(source.extra_columns for source in locations.sources)
 
         if self.delimiter:
-            extra_columns = zip(*places.extra_texts.tolist(), strict=True) if has_extra else ()
+            extra_columns = zip(*locations.extra_texts.tolist(), strict=True) if has_extra else ()
             extra_values = map(of_records, map(list, extra_columns))
             extra = dict(zip(self._extra_names, extra_values, strict=True))
             return self.rows({**place, "puzzle": puzzles, **columns, **extra})
 
-        end = of_records(_extra_columns_as_json(places)) if has_extra else ""
+        end = of_records(_extra_columns_as_json(locations)) if has_extra else ""
         if details:
             ends = zip(_repeated(end), details, strict=False)
             end = [f"{text}, {json.dumps(values)[1:-1]}" for text, values in ends]
@@ -396,20 +396,20 @@ def _repeated(values: Any) -> Iterable[Any]:
     return values if isinstance(values, list) else repeat(values)
 
 
-def _extra_columns_as_json(places: SourceLocations) -> list[str]:
+def _extra_columns_as_json(locations: SourceLocations) -> list[str]:
     """Write the extra columns of every board, as the end of its JSON object."""
-    source_indices: list[int] = places.source_of.tolist()
+    source_indices: list[int] = locations.source_of.tolist()
     templates = {}
     # Not all sources: a slice of a batch keeps the sources of the whole batch.
     for index in set(source_indices):
         pairs = [
             f"{in_quotes(name)}: ".replace("%", "%%") + "%s"
-            for name in distinct(places.sources[index].extra_columns)
+            for name in distinct(locations.sources[index].extra_columns)
         ]
         templates[index] = f', "columns": {{{", ".join(pairs)}}}' if pairs else ""
     return [
         templates[index] % tuple(map(in_quotes, texts))
-        for index, texts in zip(source_indices, places.extra_texts.tolist(), strict=True)
+        for index, texts in zip(source_indices, locations.extra_texts.tolist(), strict=True)
     ]
 
 

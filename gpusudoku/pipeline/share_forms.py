@@ -70,14 +70,14 @@ class Shares:
     @property
     def input_source(self) -> InputSource:
         """The input of the board."""
-        assert self.batch.places is not None  # all boards of a command have a place
-        return self.batch.places.source(0)
+        assert self.batch.locations is not None  # all boards of a command have a place
+        return self.batch.locations.source(0)
 
     @property
     def line(self) -> int:
         """The number of the board's first line; 0 if the board comes from no text."""
-        assert self.batch.places is not None
-        return int(self.batch.places.lines[0])
+        assert self.batch.locations is not None
+        return int(self.batch.locations.lines[0])
 
 
 def share_writer(

@@ -162,12 +162,12 @@ class Source:
         return None if isinstance(batch, InputError) or not self.single else batch
 
     @cached_property
-    def origin(self) -> InputSource:
+    def input_source(self) -> InputSource:
         """The first input that has a board; it defines the extra columns of a table."""
         for batch in self._head:
             if isinstance(batch, Batch):
-                assert batch.places is not None  # all boards of a command have a place
-                return batch.places.sources[0]
+                assert batch.locations is not None  # all boards of a command have a place
+                return batch.locations.sources[0]
         entry = self._head[0].entry  # type: ignore[union-attr]
         return InputSource(entry.source, entry.extra_columns) if entry else InputSource("")
 
@@ -232,9 +232,9 @@ class Source:
 
     def _check_columns(self, batch: Batch) -> None:
         """Raise an InputError if a table is written and this input has other extra columns."""
-        assert batch.places is not None
-        input_source = batch.places.sources[0]
-        table_source = self.origin
+        assert batch.locations is not None
+        input_source = batch.locations.sources[0]
+        table_source = self.input_source
         if self._is_table and input_source.extra_columns != table_source.extra_columns:
             columns = _listed(input_source.extra_columns)
             table_columns = _listed(table_source.extra_columns)
@@ -475,13 +475,13 @@ def _read_collected(name: str, box: Geometry | None) -> Iterator[Batch | InputEr
     if box not in (None, board.geometry):
         yield InputError(f"{name}: has boxes of {board.geometry}, not of {box}")
         return
-    places = SourceLocations.of(InputSource(name), [0])
-    yield Batch(board.geometry, board.cells[None], places=places)
+    locations = SourceLocations.of(InputSource(name), [0])
+    yield Batch(board.geometry, board.cells[None], locations=locations)
 
 
 def place_of(boards: Batch, index: int) -> str:
     """Return the place of a board, with which its messages begin."""
-    return "" if boards.places is None else f"{boards.places.name(index)}: "
+    return "" if boards.locations is None else f"{boards.locations.name(index)}: "
 
 
 def conflict_in(board: Board) -> str:

@@ -73,7 +73,7 @@ class Reading:
             if not isinstance(entry, Batch):
                 yield str(entry)
                 continue
-            locations = entry.places
+            locations = entry.locations
             assert locations is not None
             self.large_batches += len(entry) > 1
             for k, board in enumerate(entry):

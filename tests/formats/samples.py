@@ -37,8 +37,8 @@ def read_stream(
         if isinstance(found, InputError):
             yield found
         else:
-            assert found.places is not None
-            yield from map(Entry, found, found.places.lines.tolist())
+            assert found.locations is not None
+            yield from map(Entry, found, found.locations.lines.tolist())
 
 
 def solution(geometry: Geometry) -> Board:

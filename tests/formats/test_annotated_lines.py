@@ -68,9 +68,9 @@ def read_texts(text: str, box: Geometry | None = None) -> list[tuple[str, ...]]:
         if isinstance(batch, InputError):
             found.append((str(batch),))
         else:
-            assert batch.places is not None
+            assert batch.locations is not None
             found += [
-                (str(board), *batch.places.extra_texts_of(k)) for k, board in enumerate(batch)
+                (str(board), *batch.locations.extra_texts_of(k)) for k, board in enumerate(batch)
             ]
     return found
 

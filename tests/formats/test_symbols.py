@@ -171,7 +171,7 @@ def test_letters_alone(n: int) -> None:
 
 
 def read_near(text: str, near: Geometry) -> Board:
-    return parse_as(text, ReadOptions("<text>", near=near))
+    return parse_as(text, ReadOptions("<text>", preferred=near))
 
 
 OPEN = [form for form in FORMATS if form not in ("pretty", "hex")]

@@ -23,10 +23,10 @@ def columns_of(path: Path, text: str) -> tuple[tuple[str, ...], list[tuple[str, 
     extra_texts = []
     for batch in read_batches(str(path)):
         assert isinstance(batch, Batch)
-        assert batch.places is not None
+        assert batch.locations is not None
         assert all(board == BOARD for board in batch)
-        names = batch.places.source(0).extra_columns
-        extra_texts += map(batch.places.extra_texts_of, range(len(batch)))
+        names = batch.locations.source(0).extra_columns
+        extra_texts += map(batch.locations.extra_texts_of, range(len(batch)))
     return names, extra_texts
 
 
