@@ -314,7 +314,8 @@ def get_pace(estimate: float) -> float:
     # Imported lazily: Numba. And before the clock starts: it may be read from a slow disk.
     import_module("gpusudoku.kernels.compile_cpu")
     sample: Kernel = import_module("gpusudoku.kernels.contraction.general.lists").list_paths
-    if sample.fetch():  # it is cached, so there is nothing to measure: only the file was lost
+    # If the sample is cached, it was measured, and only the file of the pace has been lost.
+    if sample.fetch():
         return 1.0
     start = time.perf_counter()
     interruptibly(sample.compile)

@@ -57,7 +57,8 @@ def test_two_processes_share_the_work(
     compile_ = Kernel.compile
 
     def compile_after_helper(self: Kernel) -> None:
-        until(lambda: any(kernel.fetch() for kernel in kernels))  # a helper has compiled one
+        # A helper has compiled one.
+        until(lambda: any(kernel.fetch() for kernel in kernels))
         compile_(self)
 
     monkeypatch.setattr(Kernel, "compile", compile_after_helper)
