@@ -19,7 +19,7 @@ object files   ``library.serialize_using_object_code``, ``library.has_dynamic_gl
 calls          ``call_conv`` and the calling convention itself, which ``kernel.LoadedFunction``
                follows; ``ConcreteTemplate``, ``infer_global``, ``lower_builtin``,
                ``populate_array``
-values         ``context.make_array`` and ``make_tuple``: also in ``atomics``, ``search.machine``,
+values         ``context.make_array`` and ``make_tuple``: also in ``atomics``, ``search.tracing``,
                ``search.rows`` and ``contraction.nine.strips``, which write LLVM by hand
 locking        ``global_compiler_lock``
 CUDA           ``dispatcher.overloads``, ``_Kernel._codelibrary``, its ``get_cubin`` and

@@ -51,7 +51,7 @@ WRONG = [
     ("cutoff", "x", "cutoff 'x': expected a number"),
     ("propagate", "luck", "unknown technique 'luck': expected naked-single, "),
     ("propagate", "", "unknown technique ''"),
-    ("propagate", "none,singles", "technique 'none' goes with no other"),
+    ("propagate", "none,singles", "technique 'none' cannot be combined with others"),
     ("propagate", 3, "techniques 3: exp|propagate 3: expected names"),
     ("gpus", 0, "gpus 0: expected the numbers of GPUs"),
     ("gpus", (-1,), "gpus .*: expected the numbers of GPUs"),

@@ -1,4 +1,4 @@
-"""``gpusudoku bench``: from options to cases, a table and files."""
+"""``gpusudoku bench``: measurements of boards under several settings, as a table and files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import click
 from click.core import ParameterSource
 
 from gpusudoku import collection
-from gpusudoku.cli.options import Command, OwnOptions, reading
+from gpusudoku.cli.options import Command, CommandOptions, reading_options
 from gpusudoku.cli.usage import Choice, Integer, Number, Seconds
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import InputError, MismatchError
@@ -34,26 +34,27 @@ from gpusudoku.search.techniques import DEFAULT
 if TYPE_CHECKING:
     from gpusudoku.bench.suite import Bench, Measured, Row, Subject
 
-EVERY_SECONDS = 0.2
-MARGIN = 4
-"""The number of lines of the terminal that stay free."""
+REFRESH_SECONDS = 0.2
+"""Minimum time between two updates of the live table."""
+MARGIN_LINES = 4
+"""Lines of the terminal that the live table leaves free."""
 
 DEFAULT_BOARDS = ("1d", "1e", "1f", "2d", "2e", "2f", "16x16-many", "16x16-solutions")
-"""Searches that are long enough to be worth all cores: together some seconds on one core."""
-NOTED_SECONDS = 5.0
-"""Runs that are estimated to take longer are announced."""
+"""Boards whose searches are long enough to use all cores: a few seconds in total on one core."""
+MAX_UNANNOUNCED_SECONDS = 5.0
+"""Runs with a longer estimated time are announced."""
 
-SHOWN = {
+COLUMN_WIDTHS = {
     "board": 18, "solutions": 12, "setting": 40, "median": 10, "min": 10, "max": 10, "dev": 8,
     "speed-up": 8, "solutions/s": 11, "nodes/s": 10, "busy": 6, "got": 6,
 }  # fmt: skip
-"""The columns of the table, by their widths."""
+"""The widths of the columns of the table."""
 
-SHOWING_OPTIONS = ("recorded", "csv_file", "json_file", "plot", "force", "details", "quiet")
-"""The options that can be given together with --from."""
+OPTIONS_WITH_FROM = ("recorded", "csv_file", "json_file", "plot", "force", "details", "quiet")
+"""The options that can be combined with --from: they change how results are shown."""
 
-bench_option = OwnOptions("bench")
-"""Even an option that other commands have, too, means another thing here: a list."""
+bench_option = CommandOptions("bench")
+"""Makes all options: those that other commands share take a list of values here."""
 
 
 def _list_option(
@@ -74,65 +75,76 @@ def _list_option(
     "--include",
     multiple=True,
     metavar="PATTERN",
-    help="Instead of the default boards those whose names match, such as '1*', or '*' for all.",
+    help="Measure the boards whose names match, such as '1*' or '*', not the default boards.",
 )
-@bench_option("--exclude", multiple=True, metavar="PATTERN", help="No boards whose names match.")
+@bench_option(
+    "--exclude", multiple=True, metavar="PATTERN", help="Leave out boards whose names match."
+)
 @_list_option(
     "--device",
     kind=Choice(("cpu", "cuda")),
-    help="cpu, cuda or both.  [default: all that can be used]",
+    help="Devices: cpu, cuda or both.  [default: all usable devices]",
 )
 @_list_option(
     "-j",
     "--jobs",
     kind=Integer(1, MAX_JOBS),
-    help="Numbers of CPU threads, such as 1,2,4.  [default: 1, 2, 4 ... all cores]",
+    help="Numbers of CPU threads, such as 1,2,4.  [default: 1, 2, 4, ..., all cores]",
 )
 @_list_option(
     "--method",
     kind=Choice(METHODS),
     default="search",
-    help="search, contraction, auto.",
+    help="Methods: search, contraction, auto.",
 )
-@_list_option("--strategy", kind=Choice(STRATEGIES), default="min", help="first, min.")
+@_list_option("--strategy", kind=Choice(STRATEGIES), default="min", help="Strategies: first, min.")
 @bench_option(
     "--propagate",
     multiple=True,
     default=(DEFAULT,),
     metavar="TECHNIQUES",
-    help="As for count; may be given several times.",
+    help="Techniques, as of count; may be repeated.",
 )
 @_list_option("--cutoff", kind=Number(), help="Cutoffs of a search, such as 1e10,1e20,1e30.")
 @bench_option(
     "--cutoff-by",
     type=Choice(CUTOFFS_BY),
     default="space",
-    help="What --cutoff measures: the search space, or the number of empty cells.",
+    help="Measure of --cutoff: the search space, or the number of empty cells.",
 )
 @bench_option(
-    "-i", "--repeats", type=Integer(min=1), default=3, help="Runs of every case, after a warm-up."
+    "-i",
+    "--repeats",
+    type=Integer(min=1),
+    default=3,
+    help="Number of runs of every case, after a warm-up.",
 )
 @bench_option(
     "-t",
     "--seconds",
     type=Seconds(),
-    help="Instead of --repeats: run every case until its runs took this long in all.",
+    help="Repeat every case until its runs took this long in total, instead of --repeats.",
 )
 @bench_option(
     "--patience",
     type=Seconds(),
     default=60.0,
-    help="Leave out cases that are estimated to take longer, in seconds.",
+    help="Leave out cases with a longer estimated time.",
 )
-@bench_option("--details", is_flag=True, help="Show all settings, one a line, with more columns.")
+@bench_option(
+    "--details", is_flag=True, help="Show every setting on a line of its own, with more columns."
+)
 @bench_option("--csv", "csv_file", metavar="FILE", help="Write every setting as a row of CSV.")
 @bench_option("--json", "json_file", metavar="FILE", help="Write runs and machine as JSON.")
 @bench_option("--plot", metavar="FOLDER", help="Draw figures, as SVG and PNG (needs matplotlib).")
 @bench_option(
-    "--from", "recorded", metavar="FILE", help="Measure nothing; show what --json wrote before."
+    "--from",
+    "recorded",
+    metavar="FILE",
+    help="Measure nothing; show the results that --json wrote to FILE.",
 )
-@OwnOptions("bench").force()
-@reading
+@CommandOptions("bench").force()
+@reading_options
 def bench(
     csv_file: str | None,
     json_file: str | None,
@@ -141,28 +153,28 @@ def bench(
     force: bool,
     details: bool,
     boards: tuple[str, ...],
-    **options: Any,
+    **settings: Any,
 ) -> None:
     """Measure engines and settings side by side.
 
     Without a BOARD, eight boards with 100,000 to 50 million solutions are searched on the GPU, on
-    all cores, and on fewer, usually in one to two minutes. Cases take turns, so that a slow minute
-    affects all of them. Every count is compared with the known one and with those of the other
-    devices. Ctrl-C skips the current case; twice within a second it ends the run, and shows the
-    results so far.
+    all cores, and on fewer cores, usually in one to two minutes. A case is a board under one
+    setting. The runs of all cases alternate, so that a slow minute affects all cases. Every count
+    is compared with the known count, and with the counts of other devices. Ctrl-C skips the current
+    case. Ctrl-C twice within a second ends the run, and shows the results so far.
 
-    The table is Markdown, with a line for each board. Its solutions/s are those of the fastest
-    device, and "GPU against 16 cores" says how many times as fast the GPU is. If more varies than
-    the device and the number of threads, or with --details, each setting has its own line. Boards
-    are read from standard input only for the BOARD "-".
+    The table is Markdown, with one line per board. Its solutions/s are those of the fastest device;
+    "GPU against 16 cores" is the ratio of their speeds. If more than the device and the number of
+    threads varies, or with --details, each setting has its own line. Boards are read from standard
+    input only if BOARD is "-".
 
     \b
     In the table of settings:
-      busy     the share of the time in which the threads worked
-      got      the share of that for which they had a core, at least; empty if
-               unknown, as for several threads in less than 0.1 s
-      starved  other programs took the cores, or slowed the run on one thread,
-               so a speed-up with a ? is doubtful
+      busy     share of the time in which the threads worked
+      got      minimum share of the busy time in which the threads had a core;
+               empty if unknown, as for several threads in less than 0.1 s
+      starved  other programs used the cores, or slowed the run on one thread;
+               a speed-up with a ? is doubtful
 
     \b
     Examples:
@@ -171,37 +183,36 @@ def bench(
       gpusudoku bench @2e --cutoff 1e10,1e20,1e30 --csv cutoff.csv
       gpusudoku bench --include '*' --json all.json --plot figures
     """
-    from gpusudoku.bench import figures, suite
+    from gpusudoku.bench import suite
     from gpusudoku.bench.comparison import comparison, varies_by_device_only
 
-    # Files that could not be written are refused before anything is measured.
-    for path in (csv_file, json_file):
-        if path is not None:
-            refuse(path, force, [*boards, *([] if recorded is None else [recorded])])
-    if csv_file is not None and csv_file == json_file:
-        raise InputError(f"{csv_file}: --csv and --json cannot both be written to it")
-    if plot is not None:
-        require_matplotlib()
-        if not force and any(Path(plot).glob("*.svg")):
-            raise InputError(f"{plot}: has figures already; --force overwrites them")
-    wrong: list[str] = []
-    interrupted = False
+    inputs = [*boards] if recorded is None else [*boards, recorded]
+    _refuse_outputs(csv_file, json_file, plot, force, inputs)
+    mismatches: list[str] = []
+    is_interrupted = False
     sources: list[Source] = []
     if recorded is not None:
-        _refuse_measuring(boards)
+        _refuse_measuring_options(boards)
         rows, machine = suite.read_json(recorded)
     else:
-        run = _measure(boards, sources, **options)
+        run = _measure(boards, sources, **settings)
         rows = suite.rows_of(run.measured)
         machine = suite.machine()
-        wrong = [f"{each.case.subject.name}: {each.note}" for each in run.measured if each.wrong]
-        interrupted = run.interrupted
+        mismatches = [
+            f"{measured.case.subject.name}: {measured.note}"
+            for measured in run.measured
+            if measured.wrong
+        ]
+        is_interrupted = run.interrupted
+
     title = f"{suite.heading(machine)}, gpusudoku {machine.get('gpusudoku', '?')}"
+    # One line per board compares devices; it has no place for other settings.
     if rows and varies_by_device_only(rows) and not details:
         caption, *table = comparison(rows, machine["cores"])
         show(f"{title}; {caption}", *table)
     else:
-        show(title, head(), *map(line, rows))
+        show(title, table_head(), *map(table_line, rows))
+
     texts = {csv_file: suite.as_csv(rows), json_file: suite.as_json(rows, machine)}
     for path, text in texts.items():
         if path is not None:
@@ -210,33 +221,57 @@ def bench(
     starved = sum(bool(row["starved"]) for row in rows)
     if starved:
         note(
-            f"{starved} of {len(rows)} measurements are starved: other programs took or slowed the"
-            " cores. A ? marks them, and figures leave them out. Measure again when nothing else"
-            " runs."
+            f"{starved} of {len(rows)} measurements are starved: other programs used or slowed the"
+            " cores. They are marked with ? and left out of figures. Measure again when no other"
+            " program runs."
         )
     if plot is not None:
-        figure = None
-        for figure in figures.save(figures.figures_of(rows, machine), plot):
-            note(f"{figure} written")
-        if figure is None:
-            note("no figure written: too few measurements that are not starved")
-    if wrong:
-        raise MismatchError("counts differ: " + "; ".join(wrong))
-    if interrupted:
+        _draw_figures(rows, machine, plot)
+
+    # The results are complete; now the exit status says what was wrong.
+    if mismatches:
+        raise MismatchError("counts differ: " + "; ".join(mismatches))
+    if is_interrupted:
         click.get_current_context().exit(interrupt_status())
     for source in sources:
         source.finish()
 
 
-def _refuse_measuring(boards: tuple[str, ...]) -> None:
-    """Raise an InputError if boards or options are given that matter to a measurement only."""
+def _refuse_outputs(
+    csv_file: str | None, json_file: str | None, plot: str | None, force: bool, inputs: list[str]
+) -> None:
+    """Raise an InputError for outputs that could not be written after the measurement."""
+    for path in (csv_file, json_file):
+        if path is not None:
+            refuse(path, force, inputs)
+    if csv_file is not None and csv_file == json_file:
+        raise InputError(f"{csv_file}: --csv and --json need two different files")
+    if plot is not None:
+        require_matplotlib()
+        if not force and any(Path(plot).glob("*.svg")):
+            raise InputError(f"{plot}: has figures already; --force overwrites them")
+
+
+def _draw_figures(rows: list[Row], machine: dict[str, Any], folder: str) -> None:
+    """Draw the figures that the rows allow, and print their names on stderr."""
+    from gpusudoku.bench import figures
+
+    paths = figures.save(figures.figures_of(rows, machine), folder)
+    for path in paths:
+        note(f"{path} written")
+    if not paths:
+        note("no figure written: too few measurements that are not starved")
+
+
+def _refuse_measuring_options(boards: tuple[str, ...]) -> None:
+    """Raise an InputError for boards, and for options that have no effect together with --from."""
     if boards:
         raise InputError(f"{boards[0]}: --from measures no boards")
     context = click.get_current_context()
     for param in context.command.params:
         name = str(param.name)
         is_given = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
-        if is_given and name not in SHOWING_OPTIONS:
+        if is_given and name not in OPTIONS_WITH_FROM:
             raise InputError(f"{max(param.opts, key=len)}: --from measures nothing")
 
 
@@ -246,15 +281,15 @@ def _measure(
     *,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
-    reading: InputOptions,
+    input_options: InputOptions,
     repeats: int,
     seconds: float | None,
     patience: float,
     **settings: Any,
 ) -> Bench:
-    """Measure the boards under all settings, after a check of all options.
+    """Check all options, and measure the boards under all settings.
 
-    What the boards are read from is added to ``sources``.
+    The inputs of the boards are appended to ``sources``.
     """
     from gpusudoku.bench.suite import Bench, cases_of, thread_numbers
 
@@ -266,32 +301,33 @@ def _measure(
     settings["jobs"] = settings["jobs"] or thread_numbers()
     settings["cutoff"] = settings["cutoff"] or (None,)
     settings["cutoff_by"] = (settings["cutoff_by"],)
-    subjects = [
-        subject
-        for subject in _subjects(boards or _default_boards(include), sources, reading)
-        if any(fnmatchcase(subject.name, pattern) for pattern in include or "*")
-        and not any(fnmatchcase(subject.name, pattern) for pattern in exclude)
-    ]
+    subjects = []
+    for subject in _subjects(boards or _default_boards(include), sources, input_options):
+        is_included = any(fnmatchcase(subject.name, pattern) for pattern in include or "*")
+        is_excluded = any(fnmatchcase(subject.name, pattern) for pattern in exclude)
+        if is_included and not is_excluded:
+            subjects.append(subject)
     if not subjects:
-        raise InputError("no board is left to measure: see --include and --exclude")
+        raise InputError("no board to measure: --include and --exclude leave out all boards")
     cases = cases_of(subjects, **settings)
     for case in cases:
         Options(**case.options)  # raises for values out of range
     if lacks_gpu:
-        note(f"no GPU is measured: {no_gpu}")
+        note(f"the GPU is not measured: {no_gpu}")
     run = Bench(cases, repeats=repeats, seconds=seconds, patience=patience)
     table = LiveTable(run.measured, StringIO() if is_quiet() else sys.stderr)
 
-    def announce(seconds: float) -> None:
-        if seconds > NOTED_SECONDS:
+    def announce(total_seconds: float) -> None:
+        if total_seconds > MAX_UNANNOUNCED_SECONDS:
             table.close()
-            note(f"warm-up done: the runs take {duration(seconds)}")
+            note(f"warm-up finished: the runs take {duration(total_seconds)}")
 
-    run.warmed_up = announce
+    run.warmed_up = announce  # called when the warm-up has measured how long all runs take
     try:
+        # Without a limit, the first Ctrl-C does not end the process by force: it skips a case.
         with patient_interrupts(inf):
-            for each in run:
-                table.show(each)
+            for measured in run:
+                table.show(measured)
     except KeyboardInterrupt:  # between two cases
         run.interrupted = True
     finally:
@@ -302,15 +338,15 @@ def _measure(
 
 
 def _default_boards(patterns: tuple[str, ...]) -> list[str]:
-    """Return the names of the default boards, or of all if there are patterns to choose by."""
+    """Return the names of the default boards, or of all boards if there are patterns."""
     names = [entry.name for entry in collection.entries()] if patterns else DEFAULT_BOARDS
     return [f"@{name}" for name in names]
 
 
 def _subjects(
-    boards: Sequence[str], sources: list[Source], reading: InputOptions
+    boards: Sequence[str], sources: list[Source], input_options: InputOptions
 ) -> Iterator[Subject]:
-    """Yield the boards to measure, each once; add what they are read from to ``sources``."""
+    """Yield the boards to measure, each once; append their inputs to ``sources``."""
     from gpusudoku.bench.suite import Subject
 
     for name in dict.fromkeys(boards):
@@ -318,57 +354,66 @@ def _subjects(
             entry = collection.entry(name.removeprefix("@"))
             yield Subject(entry.name, collection.load(entry.name), entry.count)
         else:
-            source = Source([name], reading)
+            source = Source([name], input_options)
             sources.append(source)
             for number, board in enumerate(source, start=1):
                 yield Subject(name if source.single else f"{name}:{number}", board)
 
 
 class LiveTable:
-    """A table that is shown on a terminal only; ``close`` removes it."""
+    """A table that is shown and updated on a terminal only; ``close`` removes it."""
 
     def __init__(self, measured: Sequence[Measured], terminal: IO[str]) -> None:
         self._measured = measured
         self._terminal = terminal
-        self._shown = 0
-        self._next = 0.0 if terminal.isatty() else inf
+        self._line_count = 0
+        """Lines of the table on the terminal, above the cursor."""
+        self._next_time = 0.0 if terminal.isatty() else inf
 
     def show(self, current: Measured) -> None:
-        """Show the rows around a case, unless it is too soon after the last time."""
+        """Show the rows around a case, if the last update was ``REFRESH_SECONDS`` ago."""
         from gpusudoku.bench.suite import rows_of
 
-        if time.perf_counter() < self._next:
+        if time.perf_counter() < self._next_time:
             return
-        self._next = time.perf_counter() + EVERY_SECONDS
+        self._next_time = time.perf_counter() + REFRESH_SECONDS
+
+        # The current case is in the middle, or nearer to an end of the table.
         size = shutil.get_terminal_size()
-        room = max(1, size.lines - MARGIN)
-        at = self._measured.index(current)
-        start = max(0, min(at - room // 2, len(self._measured) - room))
-        rows = enumerate(rows_of(self._measured)[start : start + room], start)
-        lines = [f"  {head()}", *(f"{'> ' if i == at else '  '}{line(row)}" for i, row in rows)]
+        row_count = max(1, size.lines - MARGIN_LINES)
+        current_index = self._measured.index(current)
+        start = max(0, min(current_index - row_count // 2, len(self._measured) - row_count))
+        rows = rows_of(self._measured)[start : start + row_count]
+
+        lines = [f"  {table_head()}"]
+        for index, row in enumerate(rows, start):
+            marker = "> " if index == current_index else "  "
+            lines.append(f"{marker}{table_line(row)}")
         self.close()
+        # Longer lines would wrap, and ``close`` would remove too few lines.
         self._terminal.write("".join(f"{text[: size.columns - 1]}\n" for text in lines))
         self._terminal.flush()
-        self._shown = len(lines)
+        self._line_count = len(lines)
 
     def close(self) -> None:
         """Remove the table from the terminal."""
-        if self._shown:
-            self._terminal.write(f"\x1b[{self._shown}A\x1b[J")
+        if self._line_count:
+            # ANSI codes: move the cursor up, and clear the screen below it.
+            self._terminal.write(f"\x1b[{self._line_count}A\x1b[J")
             self._terminal.flush()
-            self._shown = 0
+            self._line_count = 0
 
 
-def head() -> str:
+def table_head() -> str:
     """Return the heading of the table."""
-    return "  ".join(_cell(name, width) for name, width in SHOWN.items())
+    return "  ".join(_align(name, width) for name, width in COLUMN_WIDTHS.items())
 
 
-def line(row: Row) -> str:
+def table_line(row: Row) -> str:
     """Return a row of the table."""
 
-    def number(column: str, form: str, unit: str = "") -> str:
-        return "" if row[column] is None else f"{row[column]:{form}}{unit}"
+    def number(column: str, format_spec: str, suffix: str = "") -> str:
+        return "" if row[column] is None else f"{row[column]:{format_spec}}{suffix}"
 
     solutions = row["solutions"] or 0
     texts = [
@@ -382,10 +427,11 @@ def line(row: Row) -> str:
         number("utilisation", ".1%"),
         number("got", ".1%"),
     ]
-    cells = [_cell(text, width) for text, width in zip(texts, SHOWN.values(), strict=True)]
+    cells = [_align(text, width) for text, width in zip(texts, COLUMN_WIDTHS.values(), strict=True)]
     note = row["note"] or ("starved" if row["starved"] else "")
     return "  ".join([*cells, note]).rstrip()
 
 
-def _cell(text: str, width: int) -> str:
+def _align(text: str, width: int) -> str:
+    """Align words left and numbers right; the columns of words are the wide ones."""
     return text.ljust(width) if width > 12 else text.rjust(width)

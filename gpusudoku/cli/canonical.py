@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from gpusudoku.cli.completing import complete_boards
-from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, jobs_option, reading
+from gpusudoku.cli.options import (
+    CommandOptions,
+    boards_argument,
+    command_facts,
+    jobs_option,
+    reading_options,
+)
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
 from gpusudoku.pipeline.messages import naming, note, several
@@ -18,53 +24,53 @@ from gpusudoku.pipeline.settings import InputOptions, OutputOptions
 from gpusudoku.pipeline.source import Source, place_of, sole_board
 from gpusudoku.results import BadBoard
 
-if TYPE_CHECKING:
-    pass
-
-own = OwnOptions("canonical")
+canonical_option = CommandOptions("canonical")
 
 
 @click.command()
 @boards_argument
-@own(
+@canonical_option(
     "--automorphisms",
     is_flag=True,
-    help="Add how many transformations leave the board as it is.",
+    help="Add the number of transformations that leave the board unchanged.",
 )
-@own(
+@canonical_option(
     "--map",
     "with_map",
     is_flag=True,
-    help="Add a transformation that makes the form: transposed or not, then which row, and which"
-    " column, of the board comes first, second, ..., and what the digits 1, 2, ... become.",
+    help="Add a transformation from the board to its form: whether it transposes the board, the"
+    " order in which rows and columns are taken, and the new digits for 1, 2, ...",
 )
-@own(
+@canonical_option(
     "--dedupe",
     is_flag=True,
-    help="Write the form of each class once, where it first comes: about 130 bytes of memory each.",
+    help="Write the form of each class only once. Takes about 130 bytes of memory per class.",
 )
-@own.forms(
+@canonical_option.forms(
     (*FORMATS, "jsonl"),
-    "How to write forms; csv, tsv and jsonl have the board, too.  [default: line]",
+    "Format of canonical forms; csv, tsv and jsonl add the board.  [default: line]",
 )
-@own.output()
+@canonical_option.output()
 @jobs_option
-@reading
+@reading_options
 def canonical(
     boards: tuple[str, ...],
-    reading: InputOptions,
+    input_options: InputOptions,
     automorphisms: bool,
     with_map: bool,
     dedupe: bool,
     jobs: int | None,
-    **given: Any,
+    **params: Any,
 ) -> None:
     """Rearrange every BOARD to its canonical form.
 
-    The form is the least board that relabelling digits, permuting rows in bands, bands, columns in
-    stacks, and stacks, and transposing can make, read row by row, empty cells first: equivalent
-    boards have the same one, whether they have one solution or many. A batch has a line a board,
-    an empty one for a board without a form, and with --keep-going for one that cannot be read.
+    Two boards are equivalent if they can be transformed to each other by relabelling digits,
+    permuting rows in bands, bands, columns in stacks, and stacks, and transposing. The canonical
+    form is the first of all equivalent boards in ascending order, read row by row, an empty cell
+    before all digits. It exists for boards with any number of solutions.
+
+    A batch has one line per board. The line is empty if no form can be computed, or if the board
+    cannot be read and --keep-going is given.
 
     \b
     Examples:
@@ -76,9 +82,11 @@ def canonical(
     from gpusudoku.puzzles.canonical import Classes, canonical_batches
 
     command = command_facts()
-    settings = OutputOptions.take(given, command, errors=reading.keep_going and not dedupe)
-    run = Run(command, boards, reading, settings)
-    form = settings.form or "line"
+    # With --dedupe, a line is a class, so a bad board has none.
+    errors = input_options.keep_going and not dedupe
+    output_options = OutputOptions.take(params, command, errors=errors)
+    run = Run(command, boards, input_options, output_options)
+    form = output_options.form or "line"
     writer = canonical_writer(form, run.source, automorphisms=automorphisms, with_map=with_map)
     work = partial(canonical_batches, threads=jobs or usable_cores())
     classes = Classes()
@@ -87,30 +95,31 @@ def canonical(
             if isinstance(block, BadBoard):
                 run.write_bad(b"" if dedupe else writer.bad(block))
                 continue
-            number = len(block)
+            board_count = len(block)
             for index, error in block.errors.items():
                 run.source.unanswered(f"{place_of(block.boards, index)}{error}")
             if dedupe:
+                # A board without a canonical form belongs to no class, and is left out.
                 block = block.chosen(classes.new(block))
             run.write(writer.text(block))
-            run.done(boards=number, count=number)
+            run.done(boards=board_count, count=board_count)
         if dedupe and not run.single:
-            found = "1 class" if len(classes) == 1 else f"{len(classes):,} classes"
-            note(f"{found} in {several(run.boards, 'board')}")
+            class_count = "1 class" if len(classes) == 1 else f"{len(classes):,} classes"
+            note(f"{class_count} in {several(run.boards, 'board')}")
 
 
 @click.command()
 @click.argument("board", metavar="A", shell_complete=complete_boards)
-@click.argument("other", metavar="B", shell_complete=complete_boards)
-@OwnOptions("isomorphic")(
+@click.argument("target", metavar="B", shell_complete=complete_boards)
+@CommandOptions("isomorphic")(
     "--map",
     "with_map",
     is_flag=True,
-    help="Add a transformation that makes B of A, as that of 'gpusudoku canonical --map'.",
+    help="Add a transformation from A to B, as 'gpusudoku canonical --map' writes it.",
 )
-@reading
-def isomorphic(board: str, other: str, reading: InputOptions, with_map: bool) -> None:
-    """Say whether two boards, A and B, can be rearranged to each other: yes or no.
+@reading_options
+def isomorphic(board: str, target: str, input_options: InputOptions, with_map: bool) -> None:
+    """Tell whether board A can be rearranged to board B: print yes or no.
 
     The transformations are those of 'gpusudoku canonical'.
 
@@ -119,15 +128,19 @@ def isomorphic(board: str, other: str, reading: InputOptions, with_map: bool) ->
       gpusudoku isomorphic one.txt other.txt
       gpusudoku isomorphic one.txt other.txt --map
     """
-    from gpusudoku.puzzles.canonical import canonical as form_of
+    from gpusudoku.puzzles.canonical import canonical as canonical_form_of
 
-    if board == other == "-":
+    if board == target == "-":
         raise InputError("standard input cannot be both boards")
+    # Two boards are isomorphic if their canonical forms are equal.
     forms = []
-    for name in (board, other):
-        batch = sole_board(name, Source([name], reading, one=True))
+    for name in (board, target):
+        batch = sole_board(name, Source([name], input_options, one=True))
         with naming(place_of(batch, 0)):
-            forms.append(form_of(batch[0]))
-    found = forms[0].to(forms[1])
-    fields = [] if found is None or not with_map else map(as_word, map_values(found))
-    click.echo(" ".join(["no" if found is None else "yes", *fields]))
+            forms.append(canonical_form_of(batch[0]))
+    transformation = forms[0].to(forms[1])
+    if transformation is None:
+        click.echo("no")
+    else:
+        map_words = map(as_word, map_values(transformation)) if with_map else ()
+        click.echo(" ".join(["yes", *map_words]))

@@ -14,7 +14,7 @@ import click
 from gpusudoku import collection
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.completing import complete_boxes
-from gpusudoku.cli.options import OwnOptions, box_of, quiet_option
+from gpusudoku.cli.options import CommandOptions, parse_box, quiet_option
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.jobs.watch import duration
@@ -26,32 +26,38 @@ from gpusudoku.search.techniques import GROUPS
 if TYPE_CHECKING:
     from gpusudoku.kernels.kernel import Kernel
 
-own = OwnOptions("compile")
+compile_option = CommandOptions("compile")
 
 
 @click.command("compile")
-@own(
+@compile_option(
     "--box",
-    callback=box_of,
+    callback=parse_box,
     shell_complete=complete_boxes,
     default="3x3",
     metavar="ROWSxCOLUMNS",
-    help="The shape of the boxes of the boards to compile for.",
+    help="Box shape of the boards to compile for.",
 )
-@own(
+@compile_option(
     "--all",
     "everything",
     is_flag=True,
-    help="Also for all boards that come with gpusudoku, and for other techniques and strategies.",
+    help="Also compile for all boards that come with gpusudoku, and for other techniques and"
+    " strategies.",
 )
-@own("-j", "--jobs", type=Integer(1, MAX_JOBS), help="Processes.  [default: usable cores]")
+@compile_option(
+    "-j",
+    "--jobs",
+    type=Integer(1, MAX_JOBS),
+    help="Number of processes.  [default: all usable cores]",
+)
 @quiet_option
 def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> None:
     """Compile and cache the kernels of all commands in advance.
 
-    Without this, each command compiles the code it needs when it first needs it, and caches it.
-    This compiles all that the commands need with their default options, for boards of one shape.
-    Processors of the same kind can share the cache.
+    Without this command, every command compiles a kernel when it first needs it, and caches it.
+    This command compiles all kernels that the commands need with their default options, for one
+    box shape. Computers with the same kind of processor can share the cache.
 
     \b
     Examples:
@@ -64,46 +70,49 @@ def compile_(box: Geometry, everything: bool, jobs: int | None, quiet: bool) -> 
 
     with quietly(quiet):
         kernels = all_kernels(box) if everything else usual_kernels(box)
+        # fetch loads a kernel from the cache, if it is there.
         missing = [kernel for kernel in kernels if not kernel.fetch()]
         store = kernel_store.user_store()
         if missing:
-            if (why := obstacle(store)) is not None:
-                raise GpusudokuError(why)
+            if (reason := obstacle(store)) is not None:
+                raise GpusudokuError(reason)
             _compile(missing, jobs)
-        where = "" if store is None else f", in {short_path(store.folder.parent)}"
-        kept = len(kernels) - len(missing)
-        note(f"compiled {_number(len(missing))}; {kept} were kept already{where}")
+        folder = "" if store is None else f", in {short_path(store.folder.parent)}"
+        cached = len(kernels) - len(missing)
+        note(f"compiled {_number(len(missing))}; {cached} already cached{folder}")
 
 
 def _compile(missing: list[Kernel], jobs: int | None) -> None:
-    """Compile kernels, with progress shown."""
+    """Compile kernels, and show the progress."""
     from gpusudoku.kernels import compile_many
 
     start = time.perf_counter()
-    done = list[float]()
-    whole = sum(kernel.seconds for kernel in missing)
+    expected_seconds = sum(kernel.seconds for kernel in missing)
+    finished_seconds = list[float]()  # the expected seconds of each finished kernel
 
-    with _Compiling() as line:
+    with _CompileLine() as line:
 
-        def compiled(kernel: Kernel) -> None:
-            done.append(kernel.seconds)
-            share = sum(done) / whole
+        def show_progress(kernel: Kernel) -> None:
+            finished_seconds.append(kernel.seconds)
+            # Kernels take very different times, so the share is not their number.
+            share = sum(finished_seconds) / expected_seconds
             seconds = time.perf_counter() - start
-            left = duration(seconds * (1 - share) / share)
-            line.share(share, f"{len(done)} of {len(missing)}  {seconds:.0f} s, {left} left")
+            remaining_time = duration(seconds * (1 - share) / share)
+            kernels_done = f"{len(finished_seconds)} of {len(missing)}"
+            line.share(share, f"{kernels_done}  {seconds:.0f} s, {remaining_time} left")
 
-        compile_many.ready(missing, jobs, compiled)
+        compile_many.ready(missing, jobs, show_progress)
 
 
-class _Compiling(ProgressLine):
-    """A line of progress, and announcements of the number of kernels and the time."""
+class _CompileLine(ProgressLine):
+    """A progress line that announces the number of kernels and the time."""
 
     def compiling(self, kernels: Sequence[Kernel], seconds: float, kept: str) -> None:
         """See ``Watch``."""
         note(f"compiling {_number(len(kernels))}, {duration(max(1.0, round(seconds)))}")
 
     def not_kept(self, why: str) -> None:
-        """Raise the error of a command that keeps nothing."""
+        """Raise an error: other commands continue, but this one exists to fill the cache."""
         from gpusudoku.kernels.kernel_store import NOT_KEPT
 
         raise GpusudokuError(f"{NOT_KEPT}: {why}")
@@ -114,7 +123,7 @@ def _number(kernels: int) -> str:
 
 
 def usual_kernels(geometry: Geometry) -> list[Kernel]:
-    """Return all kernels that a command needs for boards of a shape, with its default options."""
+    """Return all kernels that commands need with default options, for boards of a box shape."""
     from gpusudoku import kernels
     from gpusudoku.board.geometry import NINE
     from gpusudoku.contraction.nine.shares import share_stages
@@ -127,28 +136,37 @@ def usual_kernels(geometry: Geometry) -> list[Kernel]:
     from gpusudoku.puzzles.neighbours import placements_kernel
     from gpusudoku.puzzles.remove_clues import minimise_kernel
 
-    def kernels_in(thing: object) -> Iterator[Kernel]:
-        return (value for value in vars(thing).values() if isinstance(value, Kernel))
+    def kernels_in(namespace: object) -> Iterator[Kernel]:
+        return (value for value in vars(namespace).values() if isinstance(value, Kernel))
 
-    needed = [*search_kernels(geometry, Options()), *simplify_kernels(geometry)]
-    needed += [minimise_kernel(geometry), placements_kernel(geometry), *rate_kernels(geometry)]
-    with suppress(InputError):  # some shapes have none
-        needed += canonical_kernels(geometry)
+    # Kernels that are made for a box shape.
+    usual = [*search_kernels(geometry, Options()), *simplify_kernels(geometry)]
+    usual += [minimise_kernel(geometry), placements_kernel(geometry), *rate_kernels(geometry)]
+    with suppress(InputError):  # some box shapes have no canonical form
+        usual += canonical_kernels(geometry)
+
+    # Kernels that are the same for all boards are attributes of their modules.
     for module in walk_packages(kernels.__path__, f"{kernels.__name__}."):
-        if "cuda" not in module.name:  # those of all modules are the same for all boards
-            needed += kernels_in(import_module(module.name))
+        if "cuda" not in module.name:
+            usual += kernels_in(import_module(module.name))
+
     if geometry == NINE:
-        needed += [*kernels_in(stages()), *kernels_in(share_stages())]
-    return list({kernel.name: kernel for kernel in needed}.values())
+        usual += [*kernels_in(stages()), *kernels_in(share_stages())]
+    return _distinct(usual)
 
 
 def all_kernels(geometry: Geometry) -> list[Kernel]:
-    """Return those of all boards of the program, and for either strategy and each group."""
+    """Return the usual kernels of all boards of the program, and those of other search options."""
     from gpusudoku.planning.search import search_kernels
 
     shapes = dict.fromkeys([geometry, *(entry.box for entry in collection.entries())])
-    needed = [kernel for shape in shapes for kernel in usual_kernels(shape)]
+    kernels = [kernel for shape in shapes for kernel in usual_kernels(shape)]
     for strategy in STRATEGIES:
         for group in GROUPS:
-            needed += search_kernels(geometry, Options(strategy=strategy, propagate=group))
-    return list({kernel.name: kernel for kernel in needed}.values())
+            kernels += search_kernels(geometry, Options(strategy=strategy, propagate=group))
+    return _distinct(kernels)
+
+
+def _distinct(kernels: list[Kernel]) -> list[Kernel]:
+    """Remove kernels with equal names, which are the same code."""
+    return list({kernel.name: kernel for kernel in kernels}.values())

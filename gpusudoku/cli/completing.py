@@ -1,4 +1,4 @@
-"""Completion of a shell: the words that may come next, and ``gpusudoku completion``, its script."""
+"""Shell completion: the words that may follow, and ``gpusudoku completion``, which sets it up."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ Offers = list[CompletionItem]
 SHELLS = ("bash", "zsh", "fish")
 
 MARK = "# Completion of gpusudoku, written by: gpusudoku completion\n"
-"""A line of every script: a file without it is not ours to overwrite."""
+"""The last line of every script. A file without it was written by others: it is not overwritten."""
 
-# click's script for bash sends COMP_WORDS, which bash cuts at each @ and =. As in fish, the program
-# gets the line, and the word after its last blank. Readline replaces $2 only, so what stands before
-# it in that word is taken off every answer.
+# click's script for bash sends COMP_WORDS, which bash cuts at each @ and =, so @names and
+# --option=VALUE could not be completed. This script sends the whole line, and the word after its
+# last blank, as click's script for fish does. Readline replaces only $2, the end of that word,
+# so the text before $2 is removed from every answer.
 BASH = """\
 _gpusudoku() {
     local line=${COMP_LINE:0:COMP_POINT} type value answers
@@ -53,11 +54,11 @@ CHANGES = {
         'split ","': 'split --max 1 ","',
     },
 }
-"""Changes to click's scripts: for each shell texts, and their replacements."""
+"""Texts in click's scripts and their replacements, by shell."""
 
 
 def complete_boards(ctx: click.Context, param: click.Parameter, incomplete: str) -> Offers:
-    """Offer the boards of the program, with their notes, after an ``@``; else files."""
+    """Offer the boards that come with the program after an ``@``, and files otherwise."""
     if not incomplete.startswith("@"):
         return complete_files(ctx, param, incomplete)
     return [
@@ -68,7 +69,7 @@ def complete_boards(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 
 def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> Offers:
-    """Offer files, which the shell looks for itself."""
+    """Offer files; the shell itself searches for them."""
     return [CompletionItem(incomplete, type="file")]
 
 
@@ -79,13 +80,15 @@ def complete_boxes(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def complete_techniques(ctx: click.Context, param: click.Parameter, incomplete: str) -> Offers:
-    """Offer techniques and groups after those of the list that are there already."""
-    before, comma, last = incomplete.rpartition(",")
-    known = [name for name in [*TECHNIQUES, *GROUPS] if not before or name != "none"]
+    """Offer techniques and groups that the comma-separated list does not contain yet."""
+    complete_names, comma, prefix = incomplete.rpartition(",")
+    names = [*TECHNIQUES, *GROUPS]
+    if complete_names:
+        names.remove("none")  # it cannot be combined with a technique
     return [
-        CompletionItem(before + comma + name)
-        for name in known
-        if name.startswith(last) and name not in before.split(",")
+        CompletionItem(complete_names + comma + name)
+        for name in names
+        if name.startswith(prefix) and name not in complete_names.split(",")
     ]
 
 
@@ -95,13 +98,14 @@ def complete_techniques(ctx: click.Context, param: click.Parameter, incomplete: 
     "--install",
     envvar="GPUSUDOKU_COMPLETION_INSTALL",
     is_flag=True,
-    help="Write the script where the shell loads it.",
+    help="Write the script to a file that the shell loads.",
 )
 def completion(shell: str | None, install: bool) -> None:
     """Complete commands, options and @names in bash, zsh or fish.
 
-    --install sets this up once: from then on the Tab key completes in every new shell. Without
-    --install, the script is printed, and nothing is written. SHELL is yours if it is not given.
+    --install sets completion up once: the Tab key then completes in every new shell. Without
+    --install, the command prints the script and writes no file. The default of SHELL is the
+    shell that the environment variable SHELL names.
 
     \b
     Examples:
@@ -110,37 +114,49 @@ def completion(shell: str | None, install: bool) -> None:
     """
     from gpusudoku.pipeline.output import show
 
+    # SHELL is the login shell, such as /bin/bash.
     shell = shell or Path(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
-        raise InputError(f"the variable SHELL names {shell or 'no shell'}: say bash, zsh or fish")
-    script = BASH
-    if shell != "bash":
-        kind = ZshComplete if shell == "zsh" else FishComplete
-        script = kind(click.Group(), {}, "gpusudoku", "_GPUSUDOKU_COMPLETE").source()
-        for before, after in CHANGES[shell].items():
-            script = script.replace(before, after)
-    script += MARK
+        raise InputError(
+            f"the variable SHELL names {shell or 'no shell'}: name one of bash, zsh and fish"
+        )
+    script = _completion_script(shell)
     if not install:
         show(script.rstrip("\n"))
         return
     home = Path.home()
     if shell == "fish":
-        folder = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
-        _write(folder / "fish/completions/gpusudoku.fish", script)
+        # fish loads all files in this folder by itself.
+        config_folder = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+        _write_script(config_folder / "fish/completions/gpusudoku.fish", script)
     else:
-        folder = Path(os.environ.get("XDG_DATA_HOME") or home / ".local/share")
-        path = folder / f"gpusudoku/completion.{shell}"
-        _write(path, script)
-        home = Path((shell == "zsh" and os.environ.get("ZDOTDIR")) or home)
-        _load_from(home / f".{shell}rc", path)
+        data_folder = Path(os.environ.get("XDG_DATA_HOME") or home / ".local/share")
+        path = data_folder / f"gpusudoku/completion.{shell}"
+        _write_script(path, script)
+        startup_folder = home
+        if shell == "zsh" and os.environ.get("ZDOTDIR"):
+            startup_folder = Path(os.environ["ZDOTDIR"])
+        _load_in_startup_file(startup_folder / f".{shell}rc", path)
     note(f"new {shell} shells will complete gpusudoku commands")
 
 
-def _write(path: Path, script: str) -> None:
-    """Write a script over an older one, but over no other file."""
+def _completion_script(shell: str) -> str:
+    """Return the script that makes a shell ask the program for completions."""
+    if shell == "bash":
+        return BASH + MARK
+    script_class = ZshComplete if shell == "zsh" else FishComplete
+    # The script depends on the names only, so an empty group stands in for the commands.
+    script = script_class(click.Group(), {}, "gpusudoku", "_GPUSUDOKU_COMPLETE").source()
+    for text, replacement in CHANGES[shell].items():
+        script = script.replace(text, replacement)
+    return script + MARK
+
+
+def _write_script(path: Path, script: str) -> None:
+    """Write a script; replace an older script, but no other file."""
     try:
         if path.exists() and MARK.encode() not in path.read_bytes():
-            raise InputError(f"{path}: exists already, and gpusudoku did not write it")
+            raise InputError(f"{path}: exists already, and was not written by gpusudoku")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(script, encoding="ascii")
     except OSError as error:
@@ -148,19 +164,22 @@ def _write(path: Path, script: str) -> None:
     note(f"wrote {path}")
 
 
-def _load_from(startup: Path, script: Path) -> None:
-    """Append a line that loads the script to a startup file, unless that names it already."""
+def _load_in_startup_file(startup_file: Path, script: Path) -> None:
+    """Append a line that loads the script to a shell's startup file, unless it has one."""
     from shlex import quote
 
     try:
-        text = startup.read_bytes() if startup.exists() else b""
-        if os.fsencode(script) in text:
-            note(f"already set up in {startup}")
+        content = startup_file.read_bytes() if startup_file.exists() else b""
+        # A second --install must not add the line again.
+        if os.fsencode(script) in content:
+            note(f"already set up in {startup_file}")
             return
         path = quote(str(script))
         line = f"[ -f {path} ] && . {path}  # completion of gpusudoku\n"
-        with startup.open("ab") as file:
-            file.write(b"\n" * (text[-1:] not in (b"", b"\n")) + os.fsencode(line))
+        if content and not content.endswith(b"\n"):
+            line = f"\n{line}"  # the last line of the file has no end
+        with startup_file.open("ab") as file:
+            file.write(os.fsencode(line))
     except OSError as error:
-        raise InputError(f"{startup}: cannot be written: {error.strerror}") from None
-    note(f"{startup} has a new line that loads it")
+        raise InputError(f"{startup_file}: cannot be written: {error.strerror}") from None
+    note(f"added a line to {startup_file} that loads it")

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpusudoku.cli.options import (
-    OwnOptions,
+    CommandOptions,
     boards_argument,
     command_facts,
-    counting,
-    reading,
-    searching,
+    method_options,
+    reading_options,
+    search_options,
 )
 from gpusudoku.cli.usage import Choice, Integer, Sectioned
 from gpusudoku.errors import InputError
@@ -30,12 +30,15 @@ from gpusudoku.pipeline.summary import show_stats
 from gpusudoku.pipeline.text_forms import count_writer
 from gpusudoku.results import BadBoard, ResultBlock
 
-WANTED = {
+if TYPE_CHECKING:
+    from gpusudoku.pipeline.counts import CrossCheck
+
+COUNT_TESTS = {
     "unique": lambda count: count == 1,
     "multiple": lambda count: count > 1,
     "none": lambda count: count == 0,
 }
-"""The choices of --only, as tests of counts."""
+"""The choices of --only, and the test of counts that each stands for."""
 
 SECTIONS = {
     "Common options": ("--limit", "--only", "--format", "--output", "--device", "--jobs"),
@@ -45,47 +48,58 @@ SECTIONS = {
     "Search": ("--strategy", "--propagate", "--cutoff", "--cutoff-by"),
     "Long runs": ("--seconds", "--checkpoint", "--part", "--cluster"),
 }
-"""The options in the help."""
+"""The options in the help, by section."""
 
-_WAYS = "cross-check"
-"""The note of how boards were counted again."""
+_CHECKS = "cross-check"
+"""The note of a run that says how its boards were counted again, for a resume."""
 
-own = OwnOptions("count")
+count_option = CommandOptions("count")
 
 
 @click.command(cls=Sectioned, sections=SECTIONS)
 @boards_argument
-@counting
-@searching
-@own("--limit", type=Integer(min=1), metavar="N", help="Stop at N solutions, shown as N+.")
-@own.seconds("The count is then N+, where N solutions were found.")
-@own("--only", type=Choice(list(WANTED)), help="Write only boards with such a count.")
-@own("--solution", is_flag=True, help="Also find a solution of every board: csv, tsv, jsonl.")
-@own("--cross-check", is_flag=True, help="Count again in another way, if that is affordable.")
-@own.part("a board's solutions, or of a batch")
-@own.cluster()
-@own.answers(FORMS, "[default: COUNT, or BOARD:COUNT in a batch]")
-@reading
+@method_options
+@search_options
+@count_option("--limit", type=Integer(min=1), metavar="N", help="Stop at N solutions, shown as N+.")
+@count_option.seconds("The count is then N+ for the N solutions found so far.")
+@count_option(
+    "--only",
+    type=Choice(list(COUNT_TESTS)),
+    help="Write only the boards with one solution, with several solutions, or with none.",
+)
+@count_option(
+    "--solution", is_flag=True, help="Add a solution of every board to csv, tsv and jsonl."
+)
+@count_option(
+    "--cross-check",
+    is_flag=True,
+    help="Count again by another method and compare, unless that takes too long.",
+)
+@count_option.part("the solutions of one board, or of the boards of a batch")
+@count_option.cluster()
+@count_option.answers(FORMS, "[default: COUNT, or BOARD:COUNT in a batch]")
+@reading_options
 def count(
     boards: tuple[str, ...],
-    reading: InputOptions,
+    input_options: InputOptions,
     only: str | None,
     cross_check: bool,
     limit: int | None,
     part: WhichPart | None,
     cluster: str | None,
-    **given: Any,
+    **params: Any,
 ) -> None:
     """Count all solutions of every BOARD, exactly.
 
-    Prints the count alone for one board, and a line BOARD:COUNT for each board of a batch, which
-    ends with a summary on stderr.
+    For one board, print the count. For a batch, print a line BOARD:COUNT for each board, and a
+    summary on stderr.
 
-    N+ means N solutions or more, with --limit N or --seconds. The limit is 2 with --only and
-    --exit-code, unless you give another. With --keep-going, csv, tsv and jsonl have a record of
-    each bad board, too, unless --only is given. Every board of a batch is counted by itself with
-    --cross-check, and with --stats where JSON is written. Use --part to split the solutions of one
-    board, which writes a JSON record, or a batch by boards.
+    A count N+ means N solutions or more, because --limit N or --seconds stopped the count. With
+    --only or --exit-code, the default of --limit is 2.
+
+    With --keep-going, csv, tsv and jsonl also have a record for each unreadable board, unless
+    --only is given. With --cross-check, and with --stats and JSON, the boards of a batch are
+    counted one by one. --part of one board writes a JSON record.
 
     \b
     Examples:
@@ -100,91 +114,128 @@ def count(
       gpusudoku count board.txt --checkpoint run.sqlite
       gpusudoku count puzzle.txt --exit-code && echo "a proper puzzle"
     """
+    # Options that contradict each other are refused before any board is read.
     command = command_facts()
-    settings = OutputOptions.take(given, command, is_part=part is not None)
-    if settings.form is not None or settings.log is not None:  # else there are no records
-        settings = replace(settings, errors=reading.keep_going and only is None)
-    options = Options(**given, limit=_limit(limit, only, settings))
-    refuse_output(settings, boards)
-    if settings.solution and settings.form is None:
+    output_options = OutputOptions.take(params, command, is_part=part is not None)
+    has_records = output_options.form is not None or output_options.log is not None
+    if has_records:
+        # --only selects boards by their counts, and an unreadable board has no count.
+        errors = input_options.keep_going and only is None
+        output_options = replace(output_options, errors=errors)
+    options = Options(**params, limit=_effective_limit(limit, only, output_options))
+    refuse_output(output_options, boards)
+    if output_options.solution and output_options.form is None:
         raise InputError(
             "--solution needs --format csv, tsv or jsonl; solve prints solutions alone"
         )
     if options.seconds is not None:
-        refuse_together("--seconds", {"--cluster": cluster, "--solution": settings.solution})
-    run = AnswerRun(command, boards, reading, settings, part=part, has_record=True)
+        refuse_together("--seconds", {"--cluster": cluster, "--solution": output_options.solution})
+
+    run = AnswerRun(command, boards, input_options, output_options, part=part, has_record=True)
     check = None
     if cross_check:
-        from gpusudoku.pipeline.counts import CrossCheck  # few counts need it
+        from gpusudoku.pipeline.counts import CrossCheck  # imported late: few counts need it
 
         check = CrossCheck(options)
-    if run.source.board is not None and (settings.checkpoint or part or cluster):
+
+    # One board is counted in tasks if its progress is saved or its work is distributed. This path
+    # writes nothing but the count.
+    if run.source.board is not None and (output_options.checkpoint or part or cluster):
         from gpusudoku.pipeline.counts import count_single_board
 
-        others = {"--limit": limit, "--only": only, "--exit-code": settings.exit_code}
-        others |= {"--solution": settings.solution, "--log": settings.log}
-        others |= {"--seconds": options.seconds is not None}
-        others |= {"--cross-check": cross_check and bool(part or cluster)}
         name = "--part" if part else "--cluster" if cluster else "--checkpoint"
-        refuse_together(f"{name} of one board", others)
+        incompatible = {
+            "--limit": limit,
+            "--only": only,
+            "--exit-code": output_options.exit_code,
+            "--solution": output_options.solution,
+            "--log": output_options.log,
+            "--seconds": options.seconds is not None,
+            "--cross-check": cross_check and bool(part or cluster),
+        }
+        refuse_together(f"{name} of one board", incompatible)
         count_single_board(run, options, part, cluster, check)
         return
+
     if cluster is not None:
-        details = {"--stats with --format jsonl or --log": settings.in_detail}
-        refuse_together("--cluster of a batch", {"--cross-check": cross_check, **details})
+        incompatible = {
+            "--cross-check": cross_check,
+            "--stats with --format jsonl or --log": output_options.in_detail,
+        }
+        refuse_together("--cluster of a batch", incompatible)
+    _count_boards(run, options, cluster, only, check)
+
+
+def _count_boards(
+    run: AnswerRun,
+    options: Options,
+    cluster: str | None,
+    only: str | None,
+    check: CrossCheck | None,
+) -> None:
+    """Count all boards of a run in blocks, and write the answers."""
+    output_options = run.settings
+    counts_each = run.single or output_options.in_detail or check is not None
     with machine_of(cluster, options) as machine:
-        line = CountLine(run.source, options, machine, settings.stats)
-        is_each = run.single or settings.in_detail or check is not None
-        counter = _counter(on_cluster=cluster is not None, is_each=is_each)
-        work = partial(counter, options=options, engine=machine)
         writer = count_writer(
-            settings, run.source.origin, single=run.single, only_boards=only is not None
+            output_options, run.source.origin, single=run.single, only_boards=only is not None
         )
-        if settings.form is None and not is_each and cluster is None and only is None:
+        counter = _counter(on_cluster=cluster is not None, counts_each=counts_each)
+        work = partial(counter, options=options, engine=machine)
+        if output_options.form is None and not counts_each and cluster is None and only is None:
+            # Plain lines depend on the counts alone, so the threads that count write them.
             work = partial(work, lines_of=writer.text)
-        wanted = None if only is None else WANTED[only]
+        is_wanted = None if only is None else COUNT_TESTS[only]
+        line = CountLine(run.source, options, machine, output_options.stats)
         with (
-            run.open_answers(writer, machine, "counted", line=line, wanted=wanted),
+            run.open_answers(writer, machine, "counted", line=line, wanted=is_wanted),
             run.blocks(work) as blocks,
         ):
             if check is not None:
-                check.ways = run.notes.get(_WAYS, {})
+                check.ways = run.notes.get(_CHECKS, {})  # of the boards before a resume
             for results in blocks:
                 if isinstance(results, BadBoard):
                     run.write_answers(results)
                     continue
                 if check is not None:
+                    # The error for two different counts begins with the name of the board.
                     with naming(run.source.place(results.boards)):
-                        run.notes[_WAYS] = check(results)
-                if settings.solution:
+                        run.notes[_CHECKS] = check(results)
+                if output_options.solution:
+                    # A contraction visits no solution, so one is searched after the count.
                     from gpusudoku.pipeline.counts import with_solutions
 
                     results = with_solutions(results, options)
                 run.write_answers(results)
-                if run.single and settings.stats:
+                if run.single and output_options.stats:
                     show_stats(results.counts())
             if check is not None:
                 check.show()
 
 
 def _counter(
-    *, on_cluster: bool, is_each: bool
+    *, on_cluster: bool, counts_each: bool
 ) -> Callable[..., Generator[ResultBlock, None, None]]:
-    """Choose what counts: a cluster, or this machine, each board by itself or in blocks."""
+    """Choose the function that counts: on a cluster, board by board, or in blocks."""
     if on_cluster:
         from gpusudoku.runs.tasks import count_batches_on
 
         return count_batches_on
     from gpusudoku.planning.count import count_batches, count_each
 
-    return count_each if is_each else count_batches
+    return count_each if counts_each else count_batches
 
 
-def _limit(limit: int | None, only: str | None, settings: OutputOptions) -> int | None:
-    """Return the limit; one that tells one solution from several where that is asked."""
-    reason = "--only" if only else "--exit-code" if settings.exit_code else None
-    if reason is None:
+def _effective_limit(
+    limit: int | None, only: str | None, output_options: OutputOptions
+) -> int | None:
+    """Return the limit; 2 by default if it must only be known whether a solution is unique."""
+    if only is not None:
+        option_name = "--only"
+    elif output_options.exit_code:
+        option_name = "--exit-code"
+    else:
         return limit
     if limit == 1:
-        raise InputError(f"{reason} needs a limit of at least 2")
+        raise InputError(f"{option_name} needs a limit of at least 2")
     return limit or 2

@@ -1,4 +1,4 @@
-"""``gpusudoku dataset``: random puzzles in columns, one of each class, and split by classes."""
+"""``gpusudoku dataset``: a table of random puzzles, one of each class, split by classes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.cli.generate import note_walks, puzzle_options, puzzle_run
-from gpusudoku.cli.options import OwnOptions, command_facts, jobs_option, quiet_option
+from gpusudoku.cli.generate import note_random_walks, puzzle_options, puzzle_run
+from gpusudoku.cli.options import CommandOptions, command_facts, jobs_option, quiet_option
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import GaveUp
 from gpusudoku.options import MAX_NUMBER
@@ -26,44 +26,47 @@ from gpusudoku.pipeline.settings import OutputOptions
 if TYPE_CHECKING:
     from gpusudoku.puzzles.dataset import PuzzleDataset
 
-own = OwnOptions("dataset")
-
 FORMS = ("csv", "tsv", "jsonl", "parquet")
 TYPES = {
-    **dict.fromkeys(("puzzle", "solution"), "string"),
+    "puzzle": "string",
+    "solution": "string",
     "clues": "int16",
     "difficulty": "string",
     "guesses": "int32",
     "weight": "float64",
-    **dict.fromkeys(("canonical", "split", "seed"), "string"),
+    "canonical": "string",
+    "split": "string",
+    "seed": "string",  # up to 128 bits, which no integer type of Parquet holds
     "number": "int64",
 }
-"""The columns, and their types in Parquet."""
+"""The columns of a data set, and their types in Parquet."""
+
+dataset_option = CommandOptions("dataset")
 
 
 @click.command()
-@own(
+@dataset_option(
     "-n",
     "--number",
     type=Integer(0, MAX_NUMBER),
     default=1000,
     metavar="N",
-    help="N rows, no two of them of the same class of puzzles.",
+    help="Make N rows, each with a puzzle of another class.",
 )
-@own(
+@dataset_option(
     "--split",
     "shares",
     default="80,10,10",
     metavar="LIST",
     help="Shares of train, validation and test.",
 )
-@puzzle_options(own)
-@own.forms(
+@puzzle_options(dataset_option)
+@dataset_option.forms(
     FORMS,
-    "How to write rows.  [default: as the name of FILE ends, else csv]",
+    "Format of rows.  [default: chosen by the ending of FILE, or csv]",
 )
-@own.output()
-@own.checkpoint()
+@dataset_option.output()
+@dataset_option.checkpoint()
 @jobs_option
 @quiet_option
 def dataset(
@@ -74,19 +77,19 @@ def dataset(
     patience: float,
     jobs: int | None,
     quiet: bool,
-    **given: Any,
+    **params: Any,
 ) -> None:
-    """Make a data set of random puzzles, without duplicates, and split.
+    """Make a data set of random puzzles, deduplicated and split.
 
-    The puzzles are those of generate, with the same options. Of puzzles that transposing,
-    relabelling and other rearrangements make of each other only the first has a row. All whose
-    solutions are equivalent are in the same split, train, validation or test, up to 9x9 cells.
+    The puzzles are those of 'gpusudoku generate' with the same options. Puzzles that can be
+    rearranged to each other are one class, and only the first of a class has a row. Up to 9x9
+    cells, all puzzles with equivalent solutions are in the same split: train, validation or test.
 
-    Columns: puzzle, solution, clues, difficulty, guesses, weight, split, seed, number, and
-    canonical, the canonical form of the puzzle: the same for all equivalent ones.
+    The columns are puzzle, solution, clues, difficulty, guesses, weight, canonical, split, seed and
+    number. Column canonical is the canonical form of the puzzle, the same for all of a class.
 
-    Parquet needs pyarrow. Until it is complete, rows are in FILE.csv beside it, always a new file.
-    A million rows take some 130 MB of memory for their classes.
+    Parquet needs pyarrow. Until the data set is complete, rows are written to FILE.csv, which must
+    not exist before. The classes of a million rows take about 130 MB of memory.
 
     \b
     Examples:
@@ -98,77 +101,86 @@ def dataset(
     from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles
 
     command = command_facts()
-    settings = OutputOptions.take(given, command, has_text=False)
+    output_options = OutputOptions.take(params, command, has_text=False)
     with quietly(quiet):
-        options = PuzzleOptions(box, **given)
-        rows = PuzzleDataset(options, shares)
-        form = settings.form or "csv"
-        settings = replace(settings, form=form)
+        options = PuzzleOptions(box, **params)
+        puzzle_dataset = PuzzleDataset(options, shares)
+        form = output_options.form or "csv"
+        output_options = replace(output_options, form=form)
         parquet = None
         if form == "parquet":
             from gpusudoku.pipeline.parquet import ParquetFile
 
-            parquet = ParquetFile(settings)
-            settings = parquet.settings_of_rows
-        run = puzzle_run(command, options, settings)
+            # A Parquet file cannot be appended to, so the rows are collected in a csv file first.
+            parquet = ParquetFile(output_options)
+            output_options = parquet.settings_of_rows
+        run = puzzle_run(command, options, output_options)
         if parquet is not None and parquet.is_finished(run):
             return
         writer = TableWriter("csv" if form == "parquet" else form, TYPES)
-        error = None
+        gave_up = None
         try:
             with run.open(writer.header):
-                note_walks(Puzzles(0, options, 0))
+                # An iterator over no puzzles tells how their grids would be made.
+                note_random_walks(Puzzles(0, options, 0))
                 if run.start_solutions < number:
-                    _write(run, rows, number, run.seed(seed), writer, patience, jobs)
-        except GaveUp as gave_up:
-            error = gave_up
+                    _write_rows(run, writer, puzzle_dataset, number, run.seed(seed), patience, jobs)
+        except GaveUp as error:
+            gave_up = error  # the rows so far are converted, too
         if parquet is not None:
-            parquet.convert(TYPES, keeps_rows=error is not None)
-        if error is not None:
-            raise error
+            parquet.convert(TYPES, keeps_rows=gave_up is not None)
+        if gave_up is not None:
+            raise gave_up
 
 
-def _write(
+def _write_rows(
     run: Run,
-    rows: PuzzleDataset,
+    writer: TableWriter,
+    puzzle_dataset: PuzzleDataset,
     number: int,
     seed: int,
-    writer: TableWriter,
-    seconds: float,
+    patience: float,
     jobs: int | None,
 ) -> None:
-    """Write the remaining rows of a number of them."""
+    """Write rows until there are ``number`` of them, with those before a resume."""
     from gpusudoku.jobs.threads import usable_cores
 
-    first = 0
-    seen = set[bytes]()
+    # The rows of a resumed run are read again, as the classes of their puzzles must not recur.
+    first_number = 0
+    known_classes = set[bytes]()
     if run.start_solutions:
-        first, seen = _read_rows(str(run.output.real_path), writer.delimiter)
-    threads = jobs or usable_cores()
-    blocks = rows.blocks(number, seed, first=first, seen=seen, seconds=seconds, threads=threads)
+        first_number, known_classes = _read_rows(str(run.output.real_path), writer.delimiter)
+    blocks = puzzle_dataset.blocks(
+        number,
+        seed,
+        first=first_number,
+        seen=known_classes,
+        seconds=patience,
+        threads=jobs or usable_cores(),
+    )
     run.expect(number, "rows", shows_rate=True)
     with closing(blocks):
         for columns in run.waiting(blocks):
             run.report_seed()
-            size = len(columns["number"])
-            run.write(writer.rows(columns), size)
-            run.done(solutions=size)
+            row_count = len(columns["number"])
+            run.write(writer.rows(columns), row_count)
+            run.done(solutions=row_count)
 
 
 def _read_rows(path: str, delimiter: str | None) -> tuple[int, set[bytes]]:
-    """Read rows that were written: the number after the last, and the keys of the classes.
+    """Read the rows before a resume: return the number after the last one, and their class keys.
 
-    They are JSON lines if there is no delimiter.
+    The rows are JSON lines if there is no delimiter.
     """
     from gpusudoku.puzzles.canonical import class_key
 
-    number = -1
-    keys = set[bytes]()
+    last_number = -1
+    class_keys = set[bytes]()
     with Path(path).open(encoding="ascii", newline="") as file:
         rows: Iterable[dict[str, Any]] = map(json.loads, file)
         if delimiter:
             rows = csv.DictReader(file, delimiter=delimiter)
         for row in rows:
-            number = int(row["number"])
-            keys.add(class_key(row["canonical"].encode()))
-    return number + 1, keys
+            last_number = int(row["number"])
+            class_keys.add(class_key(row["canonical"].encode()))
+    return last_number + 1, class_keys

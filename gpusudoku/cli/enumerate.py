@@ -7,77 +7,90 @@ from typing import Any
 import click
 
 from gpusudoku.cli.options import (
-    OwnOptions,
+    CommandOptions,
     boards_argument,
     command_facts,
-    method,
-    reading,
-    searching,
+    method_option,
+    reading_options,
+    search_options,
 )
-from gpusudoku.cli.usage import Integer, number_of
+from gpusudoku.cli.usage import Integer, Sectioned, parse_number
 from gpusudoku.options import Options
 from gpusudoku.pipeline.listing import Lister, Selection, search_in_steps, searches
 from gpusudoku.pipeline.run import Run, start_engine
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, refuse_together
 from gpusudoku.pipeline.text_forms import SolutionWriter
 
-own = OwnOptions("enumerate")
+SECTIONS = {
+    "Common options": (
+        "--limit", "--sorted", "--from", "--to", "--format", "--output", "--device", "--jobs"
+    ),
+    "Input": ("--box", "--column", "--keep-going"),
+    "Output": ("--json", "--stats", "--force", "--quiet"),
+    "Method and device": ("--method", "--gpu"),
+    "Search": ("--strategy", "--propagate", "--cutoff", "--cutoff-by"),
+    "Long runs": ("--checkpoint", "--part"),
+}  # fmt: skip
+"""The options in the help, by section."""
+
+enumerate_option = CommandOptions("enumerate")
 
 
-@click.command("enumerate")
+@click.command("enumerate", cls=Sectioned, sections=SECTIONS)
 @boards_argument
-@searching
-@method
-@own(
+@search_options
+@method_option
+@enumerate_option(
     "--limit",
     type=Integer(min=1),
     metavar="N",
     help="List at most N solutions of each board.",
 )
-@own("--sorted", "in_order", is_flag=True, help="In ascending order.")
-@own(
+@enumerate_option("--sorted", "in_order", is_flag=True, help="List in ascending order.")
+@enumerate_option(
     "--from",
     "first",
-    callback=number_of,
+    callback=parse_number,
     metavar="K",
-    help="In ascending order, from number K on, counted from 0.",
+    help="Begin with number K in ascending order; numbers count from 0. Implies --sorted.",
 )
-@own(
+@enumerate_option(
     "--to",
     "last",
-    callback=number_of,
+    callback=parse_number,
     metavar="L",
-    help="In ascending order, up to number L, L itself excluded.",
+    help="End before number L in ascending order. Implies --sorted.",
 )
-@own.part("the list, or of a batch")
-@own.solution_forms()
-@own.output()
-@own.checkpoint()
-@own.statistics()
-@reading
+@enumerate_option.part("the solutions of one board, or of the boards of a batch")
+@enumerate_option.solution_forms()
+@enumerate_option.output()
+@enumerate_option.checkpoint()
+@enumerate_option.statistics()
+@reading_options
 def enumerate_(
     boards: tuple[str, ...],
-    reading: InputOptions,
+    input_options: InputOptions,
     in_order: bool,
     first: int | None,
     last: int | None,
     part: WhichPart | None,
-    **given: Any,
+    **params: Any,
 ) -> None:
     """List all solutions of every BOARD, streamed in constant memory.
 
-    Only whole lines are written, whatever happens. The order of solutions:
+    The output has only complete lines, even after an interrupt. The order of solutions is:
 
     \b
-      a 9x9 board        the same every time, without a search; --limit N lists
-                         the first N, all --part together are exactly this list
-      other boards, and all with --method search or --device cuda
-                         as the search finds them: fixed with -j 1, any with more
-                         threads
+      a 9x9 board        contraction order, the same on every run; --limit N lists
+                         the first N solutions, and the parts of --part joined
+                         are the whole list
+      other boards, and every board with --method search or --device cuda
+                         search order: the same on every run with -j 1, arbitrary
+                         with several threads
       --sorted, --from, --to
-                         ascending
-      a batch            boards in input order, their solutions ascending where
-                         they are few; a --part has whole boards
+                         ascending order
+      a batch            boards in input order, the solutions of each in ascending
+                         order if they are few; each part has whole boards
 
     \b
     Examples:
@@ -89,16 +102,18 @@ def enumerate_(
       gpusudoku enumerate @2f -o solutions.txt --checkpoint list.run
     """
     command = command_facts()
-    settings = OutputOptions.take(given, command)
-    options = Options(**given)
-    run = Run(command, boards, reading, settings, part=part)
-    writer = SolutionWriter(settings.form or "line", run.source.origin)
-    selected_part = part if run.single else None
-    selection = Selection(in_order, first, last, selected_part, options.limit)
+    output_options = OutputOptions.take(params, command)
+    options = Options(**params)
+    run = Run(command, boards, input_options, output_options, part=part)
+    writer = SolutionWriter(output_options.form or "line", run.source.origin)
+    # A part of a batch has whole boards: the run selects them, and lists all their solutions.
+    part_of_board = part if run.single else None
+    selection = Selection(in_order, first, last, part_of_board, options.limit)
     steps = None
-    if settings.checkpoint is not None:
-        refuse_together("--checkpoint", {"--stats": settings.stats})
+    if output_options.checkpoint is not None:
+        refuse_together("--checkpoint", {"--stats": output_options.stats})
         steps = search_in_steps(run.source.board, options, selection)
+    # A run must resume with the same way of listing, as the order of solutions depends on it.
     facts = {"listed": "by search" if searches(options) else "by number"}
     with run.open(writer.header, facts=facts, portion=steps and steps[1]):
         Lister(run, options, selection, start_engine(options), writer).list_all(steps)

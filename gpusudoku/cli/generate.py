@@ -15,15 +15,15 @@ from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.options import (
     Command,
-    OwnOptions,
+    CommandOptions,
     box_option,
     command_facts,
     compose,
     jobs_option,
     quiet_option,
-    text_of,
+    read_text,
 )
-from gpusudoku.cli.usage import Integer, Seconds
+from gpusudoku.cli.usage import Integer, Seconds, Sectioned
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats import FORMATS
 from gpusudoku.options import MAX_NUMBER
@@ -32,16 +32,22 @@ from gpusudoku.pipeline.puzzle_forms import puzzle_writer
 from gpusudoku.pipeline.records import FORMS as RECORDS
 from gpusudoku.pipeline.run import Run
 from gpusudoku.pipeline.settings import CommandFacts, InputOptions, OutputOptions, WhichPart
+from gpusudoku.pipeline.text_forms import Writer
 
 if TYPE_CHECKING:
     from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles
 
 _MOMENTS = "moments"
-"""The note of the moments of ``ClueStatistics``."""
+"""The note of a run that keeps ``ClueStatistics.moments`` for a resume."""
 
 
-def _clues(ctx: click.Context, param: click.Parameter, value: str | None) -> int | list[int] | None:
-    """Parse N or A-B, for click: a list, as which JSON gives it back when a run is resumed."""
+def _parse_clues(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> int | list[int] | None:
+    """Parse N or A-B, as a callback of click.
+
+    A range is a list: a run file keeps parameters as JSON, which would turn a tuple into a list.
+    """
     if value is None:
         return None
     match = re.fullmatch(r"\s*(\d{1,4})\s*(?:-\s*(\d{1,4})\s*)?", value, re.ASCII)
@@ -50,73 +56,83 @@ def _clues(ctx: click.Context, param: click.Parameter, value: str | None) -> int
     return [int(match[1]), int(match[2])] if match[2] else int(match[1])
 
 
-def puzzle_options(own: OwnOptions) -> Callable[[Command], Command]:
-    """Make the options of a command that say which random puzzles are wanted."""
+def puzzle_options(command_option: CommandOptions) -> Callable[[Command], Command]:
+    """Make the options of a command that describe the puzzles to make."""
     return compose(
         box_option,
-        own("--minimal", is_flag=True, help="Only puzzles without any redundant clue."),
-        own(
-            "--clues",
-            callback=_clues,
-            metavar="N|A-B",
-            help="N clues, or from A to B.  [default: until none is redundant]",
+        command_option(
+            "--minimal", is_flag=True, help="Make only puzzles without a redundant clue."
         ),
-        own(
+        command_option(
+            "--clues",
+            callback=_parse_clues,
+            metavar="N|A-B",
+            help="Number of clues, or its range.  [default: remove all redundant clues]",
+        ),
+        command_option(
             "--symmetry",
             metavar="LIST",
-            help="Comma-separated: rotational, quarter-turn, left-right, top-bottom, diagonal,"
-            " antidiagonal, or all.",
+            help="Symmetries of the clues, comma-separated: rotational, quarter-turn, left-right,"
+            " top-bottom, diagonal, antidiagonal, or all.",
         ),
-        own(
+        command_option(
             "--pattern",
-            callback=text_of,
+            callback=read_text,
             metavar="FILE|TEXT",
-            help="Clues in these cells, all and no others: a character a cell, a dot for an empty"
-            " one.",
+            help="Cells of the clues: one character per cell, a dot for an empty cell.",
         ),
-        own(
+        command_option(
             "--difficulty",
             metavar="LIST",
-            help="Comma-separated: easy, medium, hard, expert, extreme.",
+            help="Difficulties, comma-separated: easy, medium, hard, expert, extreme.",
         ),
-        own(
+        command_option(
             "--unbiased",
             is_flag=True,
-            help="Minimal puzzles with weights, which make all count alike.",
+            help="Make minimal puzzles, with weights that correct the bias of removing clues.",
         ),
-        own.seed("The same seed makes the same puzzles."),
-        own(
+        command_option.seed("Random seed: the same seed makes the same puzzles."),
+        command_option(
             "--seconds",
             "patience",
             type=Seconds(),
             default=60.0,
             metavar="S",
-            help="Give up after so long without another puzzle.",
+            help="Give up if no puzzle is found for S seconds.",
         ),
     )
 
 
-own = OwnOptions("generate")
+SECTIONS = {
+    "Common options": (
+        "--number", "--difficulty", "--clues", "--symmetry", "--format", "--output", "--jobs"
+    ),
+    "Puzzles": ("--box", "--minimal", "--pattern", "--unbiased", "--seed"),
+    "Output": ("--json", "--force", "--quiet"),
+    "Long runs": ("--seconds", "--checkpoint", "--part"),
+}  # fmt: skip
+"""The options in the help, by section."""
+
+generate_option = CommandOptions("generate")
 
 
-@click.command()
-@own(
+@click.command(cls=Sectioned, sections=SECTIONS)
+@generate_option(
     "-n",
     "--number",
     type=Integer(0, MAX_NUMBER),
     default=1,
     metavar="N",
-    help="Make N puzzles, no two of them equal.",
+    help="Make N different puzzles.",
 )
-@puzzle_options(own)
-@own.part("the puzzles")
-@own.forms(
+@puzzle_options(generate_option)
+@generate_option.part("the puzzles")
+@generate_option.forms(
     (*FORMATS, "jsonl"),
-    "How to write puzzles; csv, tsv and jsonl have solution, clues and difficulty, too."
-    "  [default: line]",
+    "Format of puzzles; csv, tsv and jsonl add solution, clues and difficulty.  [default: line]",
 )
-@own.output()
-@own.checkpoint()
+@generate_option.output()
+@generate_option.checkpoint()
 @jobs_option
 @quiet_option
 def generate(
@@ -127,26 +143,26 @@ def generate(
     jobs: int | None,
     patience: float,
     quiet: bool,
-    **given: Any,
+    **params: Any,
 ) -> None:
     """Make random puzzles, each with exactly one solution.
 
-    A random grid loses its clues in a random order, until none is redundant or --clues says so.
-    9x9 grids are exactly uniform. The same seed makes the same puzzles on any machine, and more of
-    them begin with the same ones.
+    A puzzle is made from a random grid: clues are removed in random order until none is redundant,
+    or --clues is reached. Grids of 9x9 cells are exactly uniform. The same seed makes the same
+    puzzles on any machine; a larger N appends puzzles.
 
     \b
-    --difficulty, by the techniques that a puzzle needs:
+    --difficulty is the hardest technique that a puzzle needs:
       easy      naked and hidden singles
-      medium    locked candidates, too
-      hard      naked and hidden pairs, too
+      medium    locked candidates
+      hard      naked and hidden pairs
       expert    up to ten guesses
-      extreme   more
+      extreme   more than ten guesses
 
-    --unbiased writes a weight behind each puzzle, and what the weights say of all minimal puzzles
-    to stderr: removing clues favours puzzles with few of them, weights make up for that.
+    Removing clues favours puzzles with few clues. --unbiased writes after each puzzle a weight that
+    corrects this, and prints weighted statistics of all minimal puzzles on stderr.
 
-    If no more puzzles are found in time, the exit status is 5.
+    The exit status is 5 if too few puzzles are found in time.
 
     \b
     Examples:
@@ -158,69 +174,96 @@ def generate(
       gpusudoku generate --unbiased -n 10000 --format csv -o weighted.csv
       gpusudoku generate -n 1000000 --seed 7 -o all.txt --checkpoint all.run
     """
-    from gpusudoku.jobs.threads import usable_cores
-    from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles
-    from gpusudoku.puzzles.weighted import ClueStatistics
+    from gpusudoku.puzzles.generate import PuzzleOptions
 
     command = command_facts()
-    settings = OutputOptions.take(given, command)
-    form = settings.form or "line"
-    unbiased = given["unbiased"]
+    output_options = OutputOptions.take(params, command)
+    form = output_options.form or "line"
+    is_weighted = params["unbiased"]
     with quietly(quiet):
-        if unbiased and form not in (*RECORDS, "line"):
+        if is_weighted and form not in (*RECORDS, "line"):
             raise InputError(f"--format {form} has no place for the weights of --unbiased")
-        options = PuzzleOptions(box, **given)
+        options = PuzzleOptions(box, **params)
         if part is not None:
+            # All parts must use the same seed, and cannot agree on a random one.
             if seed is None:
                 raise InputError("--part needs a --seed: all parts are of one run")
-            if unbiased:
+            if is_weighted:
                 raise InputError("--part cannot be combined with --unbiased")
+            # Small boards have so few puzzles that a run leaves out repetitions. Parts on different
+            # machines could not do that.
             if options.is_small:
-                raise InputError("--part is for larger boards: parts of these could have the same")
-        run = puzzle_run(command, options, settings, part)
+                raise InputError(
+                    "--part is for larger boards: for this box shape, two parts could have the"
+                    " same puzzle"
+                )
+        # Puzzle k depends on the seed and k only, so a part makes the puzzles with its numbers.
+        run = puzzle_run(command, options, output_options, part)
         numbers = run.take(number, "puzzles")
-        writer = puzzle_writer(form, weighted=unbiased)
+        writer = puzzle_writer(form, weighted=is_weighted)
         with run.open(writer.header):
-            statistics = ClueStatistics(run.notes.get(_MOMENTS))
-            puzzles = Puzzles(
-                numbers.stop,
-                options,
-                run.seed(seed),
-                first=numbers.start,
-                done=run.start_solutions,
-                batches=statistics.batches,
-                seconds=patience,
-                threads=jobs or usable_cores(),
-            )
-            note_walks(puzzles)
-            run.expect(len(numbers), "puzzles", shows_rate=True)
-            with closing(puzzles.blocks()) as blocks:
-                for block in run.waiting(blocks):
-                    run.report_seed()
-                    run.write(writer.text(block, statistics.batches))
-                    if unbiased and block.whole:
-                        statistics.add(np.count_nonzero(block.puzzles, axis=1), block.weights)
-                        run.notes[_MOMENTS] = statistics.moments.tolist()
-                    run.done(solutions=len(block))
-            if unbiased:
-                summary = statistics.summary()
-                note(summary or "fewer than two batches of puzzles: too few for statistics")
+            _write_puzzles(run, writer, options, numbers, run.seed(seed), patience, jobs)
+
+
+def _write_puzzles(
+    run: Run,
+    writer: Writer,
+    options: PuzzleOptions,
+    numbers: range,
+    seed: int,
+    patience: float,
+    jobs: int | None,
+) -> None:
+    """Make and write the puzzles with these numbers, and their statistics if they have weights."""
+    from gpusudoku.jobs.threads import usable_cores
+    from gpusudoku.puzzles.generate import Puzzles
+    from gpusudoku.puzzles.weighted import ClueStatistics
+
+    statistics = ClueStatistics(run.notes.get(_MOMENTS))
+    puzzles = Puzzles(
+        numbers.stop,
+        options,
+        seed,
+        first=numbers.start,
+        done=run.start_solutions,
+        batches=statistics.batches,
+        seconds=patience,
+        threads=jobs or usable_cores(),
+    )
+    note_random_walks(puzzles)
+    run.expect(len(numbers), "puzzles", shows_rate=True)
+    with closing(puzzles.blocks()) as blocks:
+        for block in run.waiting(blocks):
+            run.report_seed()
+            run.write(writer.text(block, statistics.batches))
+            if options.unbiased and block.whole:
+                # The estimates need whole batches: a part of one would bias them.
+                statistics.add(np.count_nonzero(block.puzzles, axis=1), block.weights)
+                run.notes[_MOMENTS] = statistics.moments.tolist()
+            run.done(solutions=len(block))
+    if options.unbiased:
+        summary = statistics.summary()
+        note(summary or "fewer than two batches of puzzles: too few for statistics")
 
 
 def puzzle_run(
     command: CommandFacts,
     options: PuzzleOptions,
-    settings: OutputOptions,
+    output_options: OutputOptions,
     part: WhichPart | None = None,
 ) -> Run:
-    """Return the run of a command that makes puzzles: its input is an empty board."""
+    """Return the run of a command that makes puzzles.
+
+    A run needs boards as its input, which checkpoints and parts compare. Here it is an empty board.
+    """
     places = Places.of(Origin(""), [0])
-    empty = Batch(options.geometry, Board.empty(options.geometry).cells[None], places=places)
-    reading = InputOptions(options.geometry)
-    return Run(command, [empty], reading, settings, part=part)
+    empty_cells = Board.empty(options.geometry).cells
+    empty_batch = Batch(options.geometry, empty_cells[None], places=places)
+    input_options = InputOptions(options.geometry)
+    return Run(command, [empty_batch], input_options, output_options, part=part)
 
 
-def note_walks(puzzles: Puzzles) -> None:
-    """Say if not all grids have the same chance."""
+def note_random_walks(puzzles: Puzzles) -> None:
+    """Print a note if grids do not all have the same probability."""
     if not puzzles.uniform:
         note("grids of this shape come from random walks, and are not exactly uniform")

@@ -1,4 +1,4 @@
-"""``gpusudoku info``, ``convert``, ``boards`` and ``devices``: nothing here searches."""
+"""``gpusudoku info``, ``convert``, ``boards`` and ``devices``: commands without a search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from gpusudoku import collection, formats
 from gpusudoku.board.board import Board
-from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, reading
+from gpusudoku.cli.options import CommandOptions, boards_argument, command_facts, reading_options
 from gpusudoku.cli.usage import Choice
 from gpusudoku.engines.cuda import availability
 from gpusudoku.engines.cuda.device import import_packages
@@ -24,23 +24,27 @@ from gpusudoku.pipeline.source import Source, place_of
 from gpusudoku.pipeline.summary import power_of_ten
 from gpusudoku.results import decimal_digits
 
-MIN_BYTES = 1 << 19
-"""Boards of files are written in blocks of this size, at least: each costs as much as hundreds."""
+MIN_BLOCK_BYTES = 1 << 19
+"""Minimum size of the blocks in which ``convert`` writes the boards of files: each write costs as
+much as converting hundreds of boards."""
+_NOTE = "what it is"
+"""The heading of the notes on boards."""
 
 
 @click.command()
 @boards_argument
-@OwnOptions("info")(
-    "--candidates", is_flag=True, help="Also the candidates of every cell, and their counts."
+@CommandOptions("info")(
+    "--candidates", is_flag=True, help="Add the candidates of every cell, and their numbers."
 )
-@OwnOptions("info")("--json", "as_json", is_flag=True, help="One JSON object per board.")
-@reading
-def info(boards: tuple[str, ...], reading: InputOptions, candidates: bool, as_json: bool) -> None:
-    """Describe every BOARD: its size, its clues, and whether they clash.
+@CommandOptions("info")("--json", "as_json", is_flag=True, help="Print one JSON object per board.")
+@reading_options
+def info(
+    boards: tuple[str, ...], input_options: InputOptions, candidates: bool, as_json: bool
+) -> None:
+    """Describe every BOARD: its size, its clues and its conflicts.
 
-    A candidate of an empty cell is a digit that stands nowhere in its row, column and box. A board
-    with a cell without candidates, or with two equal clues in a row, column or box, has no
-    solution.
+    A candidate of an empty cell is a digit that is not in its row, column and box. A board has no
+    solution if a cell has no candidate, or if a row, column or box has two equal clues.
 
     \b
     Examples:
@@ -48,45 +52,55 @@ def info(boards: tuple[str, ...], reading: InputOptions, candidates: bool, as_js
       gpusudoku info @decomposition-9x9 --candidates
     """
     refuse_stdout(boards)
-    source = Source(boards, reading)
+    source = Source(boards, input_options)
     for number, batch in enumerate(source.singles()):
         board = batch[0]
         if as_json:
-            more = {"candidates": _candidate_lists(board)} if candidates else {}
-            show(json.dumps({"board": str(board), **_facts_of(board), **more}))
+            facts = {"board": str(board), **_facts_of(board)}
+            if candidates:
+                facts["candidates"] = _candidate_lists(board)
+            show(json.dumps(facts))
             continue
-        if number:
+        if number:  # an empty line separates the boards of a batch
             show("")
         if not source.single:
             show(f"{place_of(batch, 0)}{board}")
         for name, value in _facts_of(board).items():
-            if isinstance(value, list):  # reasons why there is no solution
-                value = f"{', '.join(value)}: no solution" if value else "none"
-            elif isinstance(value, float):
-                value = f"{value:.2%}"
-            show(f"{name.replace('_', ' '):>23}: {value}")
+            show(f"{name.replace('_', ' '):>23}: {_fact_text(value)}")
         if candidates:
-            comma = "," if board.n > 9 else ""
-            lists = _candidate_lists(board)
-            tables = {
-                "candidates of each cell (. for a clue, - for none)": [
-                    comma.join(map(str, digits)) or "-" for digits in lists
-                ],
-                "number of candidates of each cell (. for a clue)": [
-                    str(len(digits)) for digits in lists
-                ],
-            }
-            for label, texts in tables.items():
-                cells = [
-                    "." if clue else text for clue, text in zip(board.cells, texts, strict=True)
-                ]
-                show(f"\n{label}:\n{formats.ruled(cells, board.geometry)}")
+            _show_candidates(board)
     source.finish()
+
+
+def _fact_text(value: Any) -> str:
+    """Write the value of a fact."""
+    if isinstance(value, list):  # reasons why there is no solution
+        return f"{', '.join(value)}: no solution" if value else "none"
+    if isinstance(value, float):
+        return f"{value:.2%}"
+    return str(value)
+
+
+def _show_candidates(board: Board) -> None:
+    """Print the candidates of every cell, and their numbers, as two tables."""
+    # Digits of two characters need a separator: 12 could be 1 and 2.
+    separator = "," if board.n > 9 else ""
+    lists = _candidate_lists(board)
+    tables = {
+        "candidates of each cell (. for a clue, - for none)": [
+            separator.join(map(str, digits)) or "-" for digits in lists
+        ],
+        "number of candidates of each cell (. for a clue)": [str(len(digits)) for digits in lists],
+    }
+    for label, texts in tables.items():
+        cells = ["." if clue else text for clue, text in zip(board.cells, texts, strict=True)]
+        show(f"\n{label}:\n{formats.ruled(cells, board.geometry)}")
 
 
 def _facts_of(board: Board) -> dict[str, Any]:
     """Return the facts that need no search, by their names in JSON."""
-    without = np.flatnonzero((board.candidate_counts == 0) & (board.cells == 0)).tolist()
+    is_without_candidate = (board.candidate_counts == 0) & (board.cells == 0)
+    cells_without_candidate = np.flatnonzero(is_without_candidate).tolist()
     return {
         "box": str(board.geometry),
         "cells": board.geometry.cells,
@@ -96,48 +110,54 @@ def _facts_of(board: Board) -> dict[str, Any]:
         "search_space": decimal_digits(board.search_space),
         "power_of_ten": power_of_ten(board.search_space),
         "conflicts": [conflict.describe(board.geometry) for conflict in board.conflicts],
-        "cells_without_candidate": [board.geometry.cell_name(cell) for cell in without],
+        "cells_without_candidate": [
+            board.geometry.cell_name(cell) for cell in cells_without_candidate
+        ],
     }
 
 
 def _candidate_lists(board: Board) -> list[list[int]]:
-    digits = np.arange(board.n, dtype=np.uint64)
-    possible = (board.candidates[:, None] >> digits) & np.uint64(1) == 1
-    return [(np.flatnonzero(row) + 1).tolist() for row in possible]
+    """Return the candidates of each cell."""
+    digits = np.arange(board.n, dtype=np.uint64)  # from 0, as the bits of a candidates mask
+    is_candidate = (board.candidates[:, None] >> digits) & np.uint64(1) == 1
+    return [(np.flatnonzero(row) + 1).tolist() for row in is_candidate]
 
 
 @click.command()
 @boards_argument
-@OwnOptions("convert")(
+@CommandOptions("convert")(
     "--format",
     "form",
     type=Choice(list(formats.FORMATS)),
-    help="The form to write.  [default: line, or as the name of FILE ends]",
+    help="Format to write.  [default: chosen by the ending of FILE, or line]",
 )
-@OwnOptions("convert").output()
-@reading
-def convert(boards: tuple[str, ...], reading: InputOptions, **given: Any) -> None:
-    """Write every BOARD in another form."""
-    settings = OutputOptions.take(given, command_facts())
-    form = settings.form or "line"
-    source = Source(boards, reading)
-    between = formats.separator(form).encode()
-    texts = _written(source, form, between)
-    first = next(texts, None)  # before anything is opened: the form may not suit the board
-    with Output(settings.output, settings.force, boards) as out:
+@CommandOptions("convert").output()
+@reading_options
+def convert(boards: tuple[str, ...], input_options: InputOptions, **params: Any) -> None:
+    """Write every BOARD in another format."""
+    output_options = OutputOptions.take(params, command_facts())
+    form = output_options.form or "line"
+    source = Source(boards, input_options)
+    separator = formats.separator(form).encode()
+    blocks = _text_blocks(source, form, separator)
+    # The first block is made before the output is opened: the format may not suit the board, and
+    # the error must not leave an empty file.
+    first_block = next(blocks, None)
+    with Output(output_options.output, output_options.force, boards) as out:
         header = formats.header(form)
         out.write_header(lambda: f"{header}\n".encode() if header else b"")
-        if first is not None:
-            out.write(first)
-        for text in texts:
-            out.write(between + text)
+        if first_block is not None:
+            out.write(first_block)
+        for block in blocks:
+            out.write(separator + block)
     source.finish()
 
 
+# A docstring cannot contain the list of formats, so it is added here.
 convert.help = "\n".join(
     [
         convert.help or "",
-        "\n\b\nForms:",
+        "\n\b\nFormats:",
         *(f"  {name:<9}{text}" for name, text in formats.FORMATS.items()),
         "\n\b\nExamples:",
         "  gpusudoku convert board.txt --format pretty",
@@ -146,50 +166,56 @@ convert.help = "\n".join(
 )
 
 
-def _written(source: Source, form: str, between: bytes) -> Iterator[bytes]:
-    """Yield all boards as text, many at a time; those of a stream as soon as they are there."""
-    least = MIN_BYTES if source.share is not None else 0
-    held: list[bytes] = []
-    size, ending = 0, None
+def _text_blocks(source: Source, form: str, separator: bytes) -> Iterator[bytes]:
+    """Yield the texts of all boards in blocks; an error is raised after the boards before it.
+
+    Boards of a stream are yielded as soon as they are read.
+    """
+    min_bytes = MIN_BLOCK_BYTES if source.share is not None else 0
+    texts: list[bytes] = []
+    size = 0
+    error_at_end = None
     try:
         for batch in source.batches():
             written = 0
             try:
                 for text in formats.write_batch(batch, form):
-                    held.append(text)
+                    texts.append(text)
                     size += len(text)
                     written += 1
-            except InputError as error:  # of the next board
+            except InputError as error:  # it is an error of the board after the written ones
                 raise InputError(f"{source.place(batch, written)}{error}") from None
-            if size >= least:
-                yield between.join(held)
-                held = []
+            if size >= min_bytes:
+                yield separator.join(texts)
+                texts = []
                 size = 0
     except InputError as error:
-        ending = error
-    if held:
-        yield between.join(held)
-    if ending is not None:
-        raise ending
+        error_at_end = error
+    if texts:
+        yield separator.join(texts)
+    if error_at_end is not None:
+        raise error_at_end
 
 
 @click.command()
-@OwnOptions("boards")(
-    "--long", is_flag=True, help="Cells, filling factor and search space of each board."
+@CommandOptions("boards")(
+    "--long", is_flag=True, help="Show the cells, filling factor and search space of each board."
 )
-@OwnOptions("boards")("--json", "as_json", is_flag=True, help="One JSON object per board.")
+@CommandOptions("boards")(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per board."
+)
 def boards(long: bool, as_json: bool) -> None:
     """List the boards that come with the program.
 
     \b
-    What --long shows:
-      cells           all cells of the board; of a 9x9 board there are 81
-      empty           cells without a clue
-      filling factor  the share of cells with a clue: 28 of 81 are 34.57 %
-      solutions       the ways to fill all empty cells by the rules
-      search space    the candidates of an empty cell are the digits that no clue
-                      in its row, column and box has; their numbers, multiplied
-                      over all empty cells; 0 if a cell has none
+    Columns of --long:
+      cells           number of cells of the board, 81 for 9x9
+      empty           number of cells without a clue
+      filling factor  share of cells with a clue; 28 of 81 cells are 34.57 %
+      solutions       number of solutions
+      search space    product of the numbers of candidates of all empty cells. The
+                      candidates of a cell are the digits that no clue in its row,
+                      column and box has. 0 if a cell has no candidate
 
     \b
     Examples:
@@ -199,30 +225,41 @@ def boards(long: bool, as_json: bool) -> None:
     entries = collection.entries()
     facts = [_facts_of(collection.load(entry.name)) if long else {} for entry in entries]
     if as_json:
-        for entry, more in zip(entries, facts, strict=True):
+        for entry, board_facts in zip(entries, facts, strict=True):
+            # JSON readers may round large numbers, so the count is a string.
             record = {**vars(entry), "box": str(entry.box), "count": str(entry.count)}
-            show(json.dumps({**record, **more}))
+            show(json.dumps({**record, **board_facts}))
     elif long:
+        rows = []
+        for entry, board_facts in zip(entries, facts, strict=True):
+            rows.append(
+                (
+                    f"@{entry.name}",
+                    board_facts["box"],
+                    board_facts["cells"],
+                    board_facts["empty_cells"],
+                    f"{board_facts['filling_factor']:.2%}",
+                    entry.count,
+                    board_facts["power_of_ten"],
+                )
+            )
         _show_table(
-            ("name", "box", "cells", "empty", "filling factor", "solutions", "search space"),
-            *(
-                (f"@{entry.name}", more["box"], more["cells"], more["empty_cells"],
-                 f"{more['filling_factor']:.2%}", entry.count, more["power_of_ten"])
-                for entry, more in zip(entries, facts, strict=True)
-            ),
-        )  # fmt: skip
+            ("name", "box", "cells", "empty", "filling factor", "solutions", "search space"), *rows
+        )
     else:
-        short = [(f"@{each.name}", each.box, each.clues, each.count, each.note) for each in entries]
-        _show_table(("name", "box", "clues", "solutions", "what it is"), *short)
+        short_rows = [
+            (f"@{entry.name}", entry.box, entry.clues, entry.count, entry.note) for entry in entries
+        ]
+        _show_table(("name", "box", "clues", "solutions", _NOTE), *short_rows)
 
 
 def _show_table(heads: Sequence[str], *rows: Sequence[object]) -> None:
-    """Print rows under their heads; words begin in line, numbers end in line."""
+    """Print rows under their heads: words are aligned left, numbers are aligned right."""
     lines = [[str(cell) for cell in row] for row in (heads, *rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = [
-            cell.ljust(width) if head in ("name", "box", "what it is") else cell.rjust(width)
+            cell.ljust(width) if head in ("name", "box", _NOTE) else cell.rjust(width)
             for head, cell, width in zip(heads, line, widths, strict=True)
         ]
         show("  ".join(cells).rstrip())
@@ -232,8 +269,8 @@ def _show_table(heads: Sequence[str], *rows: Sequence[object]) -> None:
 def devices() -> None:
     """Show the CPU cores and GPUs that counting can use.
 
-    Below each GPU are what it and its driver can do, and the installed packages for CUDA. If it
-    cannot be used, its line says why, and what to do.
+    For each GPU, the output contains the capabilities of the GPU and its driver, and the installed
+    packages for CUDA. If a GPU cannot be used, its line gives the reason and what to do.
 
     \b
     Example:
@@ -242,7 +279,7 @@ def devices() -> None:
     processor = platform.processor() or platform.machine()
     show(f"cpu   {usable_cores()} cores usable ({processor})")
     reason = availability.unusable_because()
-    if availability.simulated():
+    if availability.simulated():  # Numba runs kernels for CUDA on the CPU, for tests
         show("cuda  simulator (NUMBA_ENABLE_CUDASIM)")
     elif reason is None:
         try:
@@ -252,8 +289,9 @@ def devices() -> None:
     cards = availability.cards()
     card_reasons = [availability.unusable_card(card) for card in cards]
     for number, (card, card_reason) in enumerate(zip(cards, card_reasons, strict=True)):
-        of_all = reason is not None and reason not in card_reasons
-        _show_card(number, card, reason if of_all else card_reason)
+        # A reason that is not of one card, such as a missing package, is a reason for all cards.
+        affects_all_cards = reason is not None and reason not in card_reasons
+        _show_card(number, card, reason if affects_all_cards else card_reason)
     if reason and not cards:
         show(f"cuda  not usable: {reason}")
 
@@ -263,7 +301,7 @@ def _show_card(number: int, card: availability.Card, unusable: str | None) -> No
     show(f"cuda  {number}: {card.name}" + (f" (not usable: {unusable})" if unusable else ""))
     major, minor = card.capability
     memory = f"{card.memory / 2**30:.3g} GiB of memory"
-    newest = f"driver for CUDA up to {availability.newest_cuda()}"
-    show(f"      compute capability {major}.{minor}, {memory}, {newest}")
+    driver = f"driver for CUDA up to {availability.newest_cuda()}"
+    show(f"      compute capability {major}.{minor}, {memory}, {driver}")
     packages = ", ".join(availability.installed_packages()) or "none for CUDA"
     show(f"      packages: {packages}" + ("" if unusable else "; they suit driver and GPU"))

@@ -1,4 +1,4 @@
-"""``gpusudoku merge``: what all parts of a run together say, as one run would have said it."""
+"""``gpusudoku merge``: the results of all parts, as one run would have written them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 import click
 import numpy as np
 
+from gpusudoku.board.batch import Batch
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.options import OwnOptions, quiet_option
+from gpusudoku.cli.options import CommandOptions, quiet_option
 from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.pipeline.identity import placed
 from gpusudoku.pipeline.messages import quietly
@@ -20,23 +21,23 @@ from gpusudoku.runs.records import DAMAGED, LinesFile, PartFile, in_order, read_
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
-@OwnOptions("merge").output()
+@CommandOptions("merge").output()
 @quiet_option
 def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) -> None:
-    """Join all parts of a run: print what the whole command would have printed.
+    """Join all parts of a run into the output of the whole command.
 
     \b
     A FILE is one of these:
-      records  of parts, one a line, as "count BOARD --part I/N" and
-               "shares BOARD --part I/N" print them
-      lines    that a command wrote with --part and --output; their record is in
-               a file beside it, whose name ends in .part.json
-      runs     of finished parts, as --part with --checkpoint keeps them; the
-               lines of one are in the file that its command wrote
+      records  JSON lines that "count BOARD --part I/N" or
+               "shares BOARD --part I/N" printed
+      lines    the output file of a command with --part and --output; its record
+               is in the same folder, in a file that ends in .part.json
+      runs     the run file of a finished part with --part and --checkpoint; if
+               the part wrote lines, they are in its output file
 
-    The order of files does not matter. Parts that are missing, overlap, have changed, or are of
-    another board, option or version are refused. The closing line of a batch and the exit status
-    are those of the whole command.
+    Files may come in any order. Missing, overlapping or changed parts, and parts of different
+    boards, options or versions, are refused. The exit status, and the summary of a batch, are
+    those of the whole command.
 
     \b
     Examples:
@@ -47,97 +48,128 @@ def merge(names: tuple[str, ...], output: str | None, force: bool, quiet: bool) 
       gpusudoku merge part*.txt -o solutions.txt
 
     \b
-    A job array of 100 jobs in Slurm, and on one machine, 4 at a time:
+    A job array of 100 jobs in Slurm, and 100 parts on one machine, 4 at a time:
       I=$SLURM_ARRAY_TASK_ID
       gpusudoku count board.txt --part $I/100 > part$I.json
       seq 100 | xargs -P 4 -I% gpusudoku sample board.txt -n 1000000 --seed 7 \\
         -j 1 --part %/100 -o part%.txt
     """
     parts = in_order(read_parts(names))
-    if len({type(part.record.found) for part in parts}) > 1:
-        raise InputError(f"{parts[0].name}: a damaged record of a part: others have other results")
+    result_types = {type(part.record.found) for part in parts}
+    if len(result_types) > 1:
+        raise InputError(f"{parts[0].name}: a damaged record of a part: its results differ in type")
+
     has_lines = isinstance(parts[0].record.found, LinesFile)
     command = parts[0].record.identity.command
     options = parts[0].record.identity.options
-    form = options.get("format") or ("jsonl" if command == "shares" and has_lines else "text")
-    form_of_output(output, None, [form], has_text=form == "text")
+    # The format in a record is null if --format was not given.
+    default_form = "jsonl" if command == "shares" and has_lines else "text"
+    form = options.get("format") or default_form
+    form_of_output(output, None, [form], has_text=form == "text")  # refuses other endings
     if not has_lines:
-        text = _text(parts, output)
+        text = _merged_text(parts, output)
         with Output(output, force, [part.name for part in parts]) as out, out.telling_lines():
             out.write(text)
         return
-    header, inputs = _checked(parts)
+    header, inputs = _check_lines(parts)
     ending = Ending.of_parts([part.record.stats for part in parts])
     with Output(output, force, inputs) as out, out.telling_lines():
         out.write(header)
-        begun = False
-        for part in parts:
-            lines = part.record.found
-            assert isinstance(lines, LinesFile)
-            assert part.lines is not None
-            if begun and lines.size > lines.header:
-                out.write(lines.between.encode())
-            for piece in lines.pieces(part.lines):
-                begun = True
-                out.write(piece)
+        _write_lines(out, parts)
     with quietly(quiet):
         ending.show()
 
 
-def _checked(parts: list[PartFile]) -> tuple[bytes, list[str]]:
-    """Check that no file has changed; return the header of all lines, and the files."""
+def _write_lines(out: Output, parts: list[PartFile]) -> None:
+    """Write the lines of all parts, without their headers."""
+    has_results = False
+    for part in parts:
+        lines = part.record.found
+        assert isinstance(lines, LinesFile)
+        assert part.lines is not None
+        # Some formats have a separator between the results of two parts, if both have results.
+        if has_results and lines.size > lines.header:
+            out.write(lines.between.encode())
+        for text in lines.pieces(part.lines):
+            has_results = True
+            out.write(text)
+
+
+def _check_lines(parts: list[PartFile]) -> tuple[bytes, list[str]]:
+    """Check that no file has changed; return the header of all lines, and the names of the files.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or has changed, or if two files have different headers.
+    """
     header = b""
+    header_path = ""
     names = list[str]()
-    first = ""
     for name, record, path in parts:
         lines = record.found
         assert isinstance(lines, LinesFile)
         if path is None:
-            raise InputError(f"{name}: the lines of this part are not beside it: keep both files")
+            raise InputError(
+                f"{name}: the output file of this part is missing: keep both in one folder"
+            )
         lines.check(path)
         names += [name, str(path)]
         if lines.size == 0:
-            continue  # it may have been too early for a header
+            continue  # a part without results may have no header
         with path.open("rb") as file:
-            found = file.read(lines.header)
-        first, header = (first, header) if first else (str(path), found)
-        if found != header:
-            raise InputError(f"{path}: has another header than {first}")
+            part_header = file.read(lines.header)
+        if not header_path:
+            header = part_header
+            header_path = str(path)
+        if part_header != header:
+            raise InputError(f"{path}: has another header than {header_path}")
     return header, names
 
 
-def _text(parts: list[PartFile], output: str | None) -> bytes:
-    """Write the count or the shares of one board, of which these are all parts."""
-    first = parts[0].record
-    options: Any = first.identity.options
+def _merged_text(parts: list[PartFile], output: str | None) -> bytes:
+    """Return the text of the count or the shares of one board, from the records of all parts."""
+    first_record = parts[0].record
     try:
-        boards = placed(first.identity.boards, first.place)
-        if first.identity.command == "count":
-            from gpusudoku.pipeline.text_forms import count_writer
-            from gpusudoku.results import ResultBlock
-            from gpusudoku.runs.counting import merged
-
-            assert boards.places is not None  # ``placed`` gave them
-            settings = OutputOptions(options["format"], errors=options["keep_going"])
-            writer = count_writer(settings, boards.places.origin(0), single=True)
-            count = merged([part.record for part in parts])
-            return writer.header() + writer.text(ResultBlock.of(boards, count, None))
-        from gpusudoku.cli.shares import style_of
-        from gpusudoku.enumeration.in_memory import check_shares
-        from gpusudoku.pipeline.share_forms import Shares, share_writer
-
-        board = boards[0]
-        shares = np.zeros((board.geometry.cells, board.n), object)
-        for part in parts:
-            found = np.asarray(part.record.found)
-            if found.shape != shares.shape:
-                raise ValueError("no shares of this board")
-            shares += found
-        check_shares(shares, board.geometry, int(shares[0].sum()))
-        form = share_writer(
-            options["format"], options["halving"], single=True, style=style_of("auto", output)
-        )
-        return bytes(form.text(Shares(boards, shares)))
+        boards = placed(first_record.identity.boards, first_record.place)
+        if first_record.identity.command == "count":
+            return _count_text(parts, boards)
+        return _shares_text(parts, boards, output)
     except (GpusudokuError, *DAMAGED) as error:
-        why = error if isinstance(error, GpusudokuError) else "a damaged record of a part"
-        raise InputError(f"{parts[0].name}: {why}") from None
+        reason = error if isinstance(error, GpusudokuError) else "a damaged record of a part"
+        raise InputError(f"{parts[0].name}: {reason}") from None
+
+
+def _count_text(parts: list[PartFile], boards: Batch) -> bytes:
+    """Add the counts of all parts of one board, and write the sum."""
+    from gpusudoku.pipeline.text_forms import count_writer
+    from gpusudoku.results import ResultBlock
+    from gpusudoku.runs.counting import merged
+
+    options: Any = parts[0].record.identity.options
+    assert boards.places is not None  # ``placed`` sets them
+    output_options = OutputOptions(options["format"], errors=options["keep_going"])
+    writer = count_writer(output_options, boards.places.origin(0), single=True)
+    count = merged([part.record for part in parts])
+    return writer.header() + writer.text(ResultBlock.of(boards, count, None))
+
+
+def _shares_text(parts: list[PartFile], boards: Batch, output: str | None) -> bytes:
+    """Add the shares of all parts of one board, and write the sums."""
+    from gpusudoku.cli.shares import style_of
+    from gpusudoku.enumeration.in_memory import check_shares
+    from gpusudoku.pipeline.share_forms import Shares, share_writer
+
+    options: Any = parts[0].record.identity.options
+    board = boards[0]
+    sums = np.zeros((board.geometry.cells, board.n), object)
+    for part in parts:
+        part_shares = np.asarray(part.record.found)
+        if part_shares.shape != sums.shape:
+            raise ValueError("no shares of this board")  # reported as a damaged record
+        sums += part_shares
+    check_shares(sums, board.geometry, int(sums[0].sum()))
+    style = style_of("auto", output)
+    notes = dict[str, Any]()
+    writer = share_writer(options["format"], options["halving"], True, style, lambda: notes)
+    return bytes(writer.text(Shares(boards, sums)))

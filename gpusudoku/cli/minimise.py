@@ -11,12 +11,12 @@ import numpy as np
 
 from gpusudoku.board.batch import Batch
 from gpusudoku.cli.options import (
-    OwnOptions,
+    CommandOptions,
     boards_argument,
     command_facts,
     jobs_option,
-    reading,
-    text_of,
+    read_text,
+    reading_options,
 )
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError
@@ -31,58 +31,64 @@ from gpusudoku.results import BadBoard
 if TYPE_CHECKING:
     from gpusudoku.puzzles.minimise import MinimisedBlock
 
-own = OwnOptions("minimise")
+minimise_option = CommandOptions("minimise")
 
 
 @click.command()
 @boards_argument
-@own("--all", "everything", is_flag=True, help="List all minimal puzzles inside every BOARD.")
-@own("--limit", type=Integer(min=1), metavar="N", help="With --all, list N of each BOARD at most.")
-@own(
+@minimise_option(
+    "--all", "everything", is_flag=True, help="List all minimal puzzles contained in every BOARD."
+)
+@minimise_option(
+    "--limit",
+    type=Integer(min=1),
+    metavar="N",
+    help="With --all, list at most N minimal puzzles of each BOARD.",
+)
+@minimise_option(
     "--keep",
-    callback=text_of,
+    callback=read_text,
     default="",
     show_default=False,
     metavar="CELLS",
-    help="Clues that stay: r1c1,r5c5; or a file or text with a character a cell, a dot for the"
-    " others.",
+    help="Clues to keep: cells as in r1c1,r5c5; or a file or text with one character per cell, a"
+    " dot for clues that may be removed.",
 )
-@own.seed(
-    "The same seed tries clues in the same order.",
+@minimise_option.seed(
+    "Random seed: the same seed tries clues in the same order.",
 )
-@own.part("a batch")
-@own.forms(
+@minimise_option.part("the boards of a batch")
+@minimise_option.forms(
     (*FORMATS, "jsonl"),
-    "How to write puzzles; csv, tsv and jsonl have the given one and the solution, too."
-    "  [default: line]",
+    "Format of puzzles; csv, tsv and jsonl add the given puzzle and its solution.  [default: line]",
 )
-@own.output()
-@own.checkpoint()
+@minimise_option.output()
+@minimise_option.checkpoint()
 @jobs_option
-@reading
+@reading_options
 def minimise(
     boards: tuple[str, ...],
-    reading: InputOptions,
+    input_options: InputOptions,
     everything: bool,
     limit: int | None,
     keep: str,
     seed: int | None,
     part: WhichPart | None,
     jobs: int | None,
-    **given: Any,
+    **params: Any,
 ) -> None:
     """Remove the redundant clues of every BOARD.
 
-    A BOARD is a puzzle with exactly one solution. Each clue is tried once, in a random order, and
-    removed if the others leave no other solution. No clue that is left could go. A full grid gives
-    a random puzzle. In a batch, a board without exactly one solution has a message, and an empty
-    line.
+    A BOARD is a puzzle with exactly one solution. Clues are tried once each, in random order; a
+    clue is removed if the puzzle without it still has one solution. No remaining clue is then
+    redundant. A full grid becomes a random puzzle. In a batch, a board without exactly one
+    solution has a message on stderr, and an empty line.
 
     \b
     Examples:
       gpusudoku minimise puzzle.txt
       gpusudoku minimise puzzle.txt --keep r1c1,r9c9 --seed 5
-      gpusudoku minimise puzzle.txt --all > inside.txt
+      gpusudoku minimise puzzle.txt --all > minimal.txt
       gpusudoku minimise puzzles.txt -o minimal.txt
       gpusudoku minimise puzzles.csv --format csv -o minimal.csv
     """
@@ -90,20 +96,22 @@ def minimise(
     from gpusudoku.kernels.search.shape import has_avx512
 
     command = command_facts()
-    # With --all there are no records but those of puzzles.
-    errors = reading.keep_going and not everything
-    settings = OutputOptions.take(given, command, errors=errors)
+    # The records of --all are of minimal puzzles, so a bad board has none.
+    errors = input_options.keep_going and not everything
+    output_options = OutputOptions.take(params, command, errors=errors)
     if everything and seed is not None:
         raise InputError("--seed cannot be combined with --all, which tries all orders")
     if limit is not None and not everything:
         raise InputError("--limit is for --all: without it every board has one minimal puzzle")
+    # All parts must use the same seed, and cannot agree on a random one.
     if part is not None and seed is None and not everything:
         raise InputError("--part needs a --seed: all parts are of one run")
     undivided = "--part is for batches here: one board is not divided"
-    run = Run(command, boards, reading, settings, part=part, undivided=undivided)
-    writer = minimal_writer(settings.form or "line", run.source, seeded=not everything)
+    run = Run(command, boards, input_options, output_options, part=part, undivided=undivided)
+    writer = minimal_writer(output_options.form or "line", run.source, seeded=not everything)
     threads = jobs or usable_cores()
-    # A run that is resumed skips the puzzles that are listed, so their order must be the same.
+    # A resumed run skips as many puzzles as it has written, so it must list them in the same
+    # order, which depends on the instructions of the processor.
     facts = {"AVX-512": has_avx512()} if everything else None
     with run.open(writer.header, facts=facts):
         if everything:
@@ -124,16 +132,16 @@ def _minimise_each(run: Run, writer: Writer, keep: str, seed: int, threads: int)
             if isinstance(block, BadBoard):
                 run.write_bad(writer.bad(block))
                 continue
-            number = int((block.numbers == 1).sum())
-            if number:
+            puzzle_count = int((block.numbers == 1).sum())
+            if puzzle_count:
                 run.report_seed()
             run.write(writer.text(block))
             run.source.unsolved(block.boards, block.numbers)
-            run.done(boards=len(block), count=number)
+            run.done(boards=len(block), count=puzzle_count)
 
 
 def _list_all(run: Run, writer: Writer, keep: str, limit: int | None, threads: int) -> None:
-    """Write all minimal puzzles inside every board, no more of each than the limit."""
+    """Write all minimal puzzles in every board, at most ``limit`` of each."""
     from gpusudoku.engines.cpu import CpuEngine
     from gpusudoku.puzzles.all_minimal import minimal_blocks
     from gpusudoku.puzzles.clue_patterns import kept_cells
@@ -141,24 +149,26 @@ def _list_all(run: Run, writer: Writer, keep: str, limit: int | None, threads: i
     from gpusudoku.solving import only_solution
 
     engine = CpuEngine(threads)
-    skipped = run.start_solutions
+    skipped = run.start_solutions  # puzzles of the first board that were written before a resume
     for board in run.source.singles():
         puzzle = board[0]
-        number = 0
-        kept = kept_cells(keep, puzzle.geometry)
+        listed = 0
+        cells_to_keep = kept_cells(keep, puzzle.geometry)
         try:
             solution = only_solution(puzzle, engine).cells
-            with closing(minimal_blocks(puzzle, solution, kept, engine)) as blocks:
+            with closing(minimal_blocks(puzzle, solution, cells_to_keep, engine)) as blocks:
                 for block in run.waiting(blocks):
-                    rows = block if limit is None else block[: limit - number]
-                    new = rows[max(0, skipped - number) :]
-                    number += len(rows)
-                    if len(new):
-                        solutions = np.tile(solution, (len(new), 1))
-                        ones = np.ones(len(new), np.int64)
-                        run.write(writer.text(MinimisedBlock(board, ones, new, solutions, seed=0)))
-                    run.done(solutions=len(new))
-                    if number == limit:
+                    rows = block if limit is None else block[: limit - listed]
+                    # Of the first board, a resumed run makes again the puzzles that are written.
+                    new_rows = rows[max(0, skipped - listed) :]
+                    listed += len(rows)
+                    if len(new_rows):
+                        solutions = np.tile(solution, (len(new_rows), 1))
+                        counts = np.ones(len(new_rows), np.int64)
+                        minimised = MinimisedBlock(board, counts, new_rows, solutions, seed=0)
+                        run.write(writer.text(minimised))
+                    run.done(solutions=len(new_rows))
+                    if listed == limit:
                         break
         except InputError as error:
             run.unanswered(board, f"{error}{conflict_in(puzzle)}")

@@ -1,4 +1,4 @@
-"""``gpusudoku neighbours``: the puzzles that differ from others in a few clues."""
+"""``gpusudoku neighbours``: all puzzles that differ from a puzzle in a few clues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ import click
 import numpy as np
 
 from gpusudoku.board.batch import Batch
-from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, jobs_option, reading
+from gpusudoku.cli.options import (
+    CommandOptions,
+    boards_argument,
+    command_facts,
+    jobs_option,
+    reading_options,
+)
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError
 from gpusudoku.formats import FORMATS
@@ -26,49 +32,51 @@ from gpusudoku.pipeline.source import place_of
 if TYPE_CHECKING:
     from gpusudoku.puzzles.neighbours import Change
 
-own = OwnOptions("neighbours")
+neighbours_option = CommandOptions("neighbours")
 
-_QUICK = 2
-"""Clues that go, or come, without an estimate of the time."""
+_MAX_QUICK_CLUES = 2
+"""If more clues are removed or added, the time is estimated before the search."""
 
 
 @click.command()
 @boards_argument
-@own("--remove", type=Integer(min=0), default=1, metavar="N", help="Remove N clues.")
-@own("--add", type=Integer(min=0), default=1, metavar="M", help="Add M others.")
-@own("--minimal", is_flag=True, help="Only puzzles without any redundant clue.")
-@own(
+@neighbours_option("--remove", type=Integer(min=0), default=1, metavar="N", help="Remove N clues.")
+@neighbours_option("--add", type=Integer(min=0), default=1, metavar="M", help="Add M other clues.")
+@neighbours_option("--minimal", is_flag=True, help="List only puzzles without a redundant clue.")
+@neighbours_option(
     "--dedupe",
     is_flag=True,
-    help="Only the first puzzle of each class, as 'gpusudoku canonical --dedupe' has them.",
+    help="List only the first puzzle of each class, as 'gpusudoku canonical --dedupe' does.",
 )
-@own("--limit", type=Integer(min=1), metavar="K", help="List K of each BOARD at most.")
-@own.forms(
+@neighbours_option(
+    "--limit", type=Integer(min=1), metavar="K", help="List at most K puzzles of each BOARD."
+)
+@neighbours_option.forms(
     (*FORMATS, "jsonl"),
-    "How to write puzzles; csv, tsv and jsonl have the given one and the changed clues, too."
+    "Format of puzzles; csv, tsv and jsonl add the given puzzle and the changed clues."
     "  [default: line]",
 )
-@own.output()
-@own.checkpoint()
+@neighbours_option.output()
+@neighbours_option.checkpoint()
 @jobs_option
-@reading
+@reading_options
 def neighbours(
     boards: tuple[str, ...],
-    reading: InputOptions,
+    input_options: InputOptions,
     remove: int,
     add: int,
     minimal: bool,
     dedupe: bool,
     limit: int | None,
     jobs: int | None,
-    **given: Any,
+    **params: Any,
 ) -> None:
     """List all puzzles that differ from every BOARD in a few clues.
 
-    A BOARD is a puzzle with exactly one solution. N of its clues are removed and M others added,
-    {-N+M}, in all ways that leave exactly one solution, the same or another one. So no puzzle of a
-    BOARD comes twice, nor the BOARD itself. If N or M is above 2, an estimate of the time comes
-    first, unless there is a --limit.
+    A BOARD is a puzzle with exactly one solution. The command removes N of its clues and adds M
+    others, {-N+M}, in all ways that give a puzzle with exactly one solution, which may be another
+    solution. Each puzzle is listed once per BOARD, and the BOARD itself is not listed. If N or M
+    is above 2 and there is no --limit, stderr first shows an estimate of the time.
 
     \b
     Examples:
@@ -82,26 +90,28 @@ def neighbours(
     from gpusudoku.puzzles.neighbours import Change, neighbour_blocks
 
     for name in boards:
+        # The literature writes {-2+1} for these puzzles; as a BOARD it is a mistake.
         if (match := re.fullmatch(r"\{?-(\d+)(?:\+(\d+))?\}?", name, re.ASCII)) is not None:
-            raise InputError("{}: say --remove {} --add {}".format(name, *match.groups("0")))
+            removed, added = match.groups("0")
+            raise InputError(f"{name}: use --remove {removed} --add {added}")
     command = command_facts()
-    settings = OutputOptions.take(given, command)
+    output_options = OutputOptions.take(params, command)
     change = Change(remove, add, minimal)
     if dedupe:
-        refuse_together("--dedupe", {"--checkpoint": settings.checkpoint})
-    run = Run(command, boards, reading, settings)
+        refuse_together("--dedupe", {"--checkpoint": output_options.checkpoint})
+    run = Run(command, boards, input_options, output_options)
     threads = jobs or usable_cores()
-    writer = neighbour_writer(settings.form or "line", run.source)
+    writer = neighbour_writer(output_options.form or "line", run.source)
     classes = Classes()
     with run.open(writer.header):
         batches = run.source.batches()
-        if max(remove, add) > _QUICK and limit is None:
-            batches = _announced(batches, change, threads)
-        skipped = run.start_solutions
+        if max(remove, add) > _MAX_QUICK_CLUES and limit is None:
+            batches = _announce_estimate(batches, change, threads)
+        skipped = run.start_solutions  # puzzles of the first board, written before a resume
         has_neighbours = skipped > 0
         with closing(neighbour_blocks(batches, change, threads, limit)) as blocks:
             for block in run.waiting(blocks):
-                if block.ended:
+                if block.ended:  # an empty block: all neighbours of its boards are written
                     run.source.unsolved(block.boards, block.numbers)
                     run.done(boards=len(block.boards), solutions=skipped, count=0)
                     continue
@@ -109,8 +119,9 @@ def neighbours(
                 skipped -= len(block) - len(new)
                 if dedupe:
                     forms = canonical_block(new.neighbours, threads)
-                    which = [*classes.new(forms), *forms.errors]  # those without one stay
-                    new = new.chosen(np.sort(np.array(which, np.int64)))
+                    # A puzzle whose form cannot be computed is listed, too.
+                    indices = [*classes.new(forms), *forms.errors]
+                    new = new.chosen(np.sort(np.array(indices, np.int64)))
                 if len(new):
                     has_neighbours = True
                     run.write(writer.text(new))
@@ -119,16 +130,17 @@ def neighbours(
             note("no neighbours")
 
 
-def _announced(batches: Iterator[Batch], change: Change, threads: int) -> Iterator[Batch]:
-    """Give boards, and say first how long the neighbours of the first one should take."""
+def _announce_estimate(batches: Iterator[Batch], change: Change, threads: int) -> Iterator[Batch]:
+    """Yield the boards, and print first the estimated time of the first board's neighbours."""
     from gpusudoku.puzzles.neighbours import estimate_seconds
 
+    # A generator: the first board is read, and estimated, when the first block is computed.
     for number, batch in enumerate(batches):
         if number == 0:
-            boards, seconds = estimate_seconds(batch[0], change)
-            taken = duration(max(1.0, seconds / threads))
+            board_count, seconds = estimate_seconds(batch[0], change)
+            time = duration(max(1.0, seconds / threads))
             note(
-                f"{place_of(batch, 0)}{several(ceil(boards), 'board')} to search,"
-                f" {taken} on {several(threads, 'thread')}"
+                f"{place_of(batch, 0)}{several(ceil(board_count), 'board')} to search,"
+                f" {time} on {several(threads, 'thread')}"
             )
         yield batch

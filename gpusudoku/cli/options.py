@@ -1,6 +1,6 @@
 """Options that several commands share.
 
-``gpusudoku.options`` checks their values.
+``gpusudoku.options`` checks the values of the options that the Python interface has, too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gpusudoku.cli.completing import (
     complete_files,
     complete_techniques,
 )
-from gpusudoku.cli.usage import Choice, Integer, Number, Seconds, parsed_part
+from gpusudoku.cli.usage import Choice, Integer, Number, Seconds, parse_part
 from gpusudoku.errors import InputError, shown
 from gpusudoku.formats import FORMATS
 from gpusudoku.options import (
@@ -42,23 +42,27 @@ from gpusudoku.search.techniques import DEFAULT, GROUPS, TECHNIQUES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_LONGEST_NAME = 200
-"""Characters of the longest text that may be meant for the name of a file."""
+_MAX_NAME_LENGTH = 200
+"""A longer text, in characters, is never taken for the name of a file."""
 _CELL_NAME = re.compile(r"r\d+c\d+", re.IGNORECASE)
-_NO_MARK = re.compile(r"[^\W\dxo_]", re.IGNORECASE)
-"""A letter that marks no cell of a pattern."""
+_FOREIGN_LETTER = re.compile(r"[^\W\dxo_]", re.IGNORECASE)
+"""A letter that a pattern of cells cannot contain: only x, o and _ mark cells."""
+_BYTES = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+"""A number with an optional unit. Its limits keep the product with 1024 ** 4 a finite float."""
 
 
 def command_facts() -> CommandFacts:
-    """Return the facts of the command that click runs now."""
+    """Return the name and the parameters of the command that click runs now."""
     context = click.get_current_context()
+    # The parameters of click itself, such as --help, are not in context.params.
     params = [param for param in context.command.params if param.name in context.params]
-    form = {param.name: param.type for param in params}.get("form")
+    format_type = {param.name: param.type for param in params}.get("form")
     return CommandFacts(
         name=context.info_name or "",
         params=context.params,
         option_names={str(param.name): max(param.opts, key=len).lstrip("-") for param in params},
-        forms=form.choices if isinstance(form, click.Choice) else (),
+        # Only a Choice lists formats; other commands have no --format.
+        forms=format_type.choices if isinstance(format_type, click.Choice) else (),
         arguments=context.meta[ARGUMENTS],
     )
 
@@ -66,26 +70,29 @@ def command_facts() -> CommandFacts:
 def option(
     *names: str, prefix: str = "GPUSUDOKU_", **settings: Any
 ) -> Callable[[Command], Command]:
-    """Make a click option with its default shown; its environment variable is prefix and name.
+    """Make a click option with an environment variable; the help shows its default.
 
-    Commands share a variable only where it means the same to all of them: what belongs to one
-    command is one of its ``OwnOptions``.
+    The name of the variable is the prefix and the long name of the option. Commands share a
+    variable only if it means the same to all of them; ``CommandOptions`` makes the other options.
     """
-    long = next(name for name in names if name.startswith("--"))
-    variable = prefix + long.split("/")[0].lstrip("-").replace("-", "_").upper()
+    long_name = next(name for name in names if name.startswith("--"))
+    # Of a flag with two names, --with/--without, the first one names the variable.
+    variable = prefix + long_name.split("/")[0].lstrip("-").replace("-", "_").upper()
     settings.setdefault("show_default", settings.get("default") is not None)
     return click.option(*names, envvar=variable, **settings)
 
 
-def box_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Geometry | None:
-    """Parse the shape of boxes, for click."""
+def parse_box(ctx: click.Context, param: click.Parameter, value: str | None) -> Geometry | None:
+    """Parse a box shape, as a callback of click."""
     try:
         return None if value is None else Geometry.parse(value)
     except InputError as error:
         raise click.BadParameter(str(error).removeprefix("box ")) from None
 
 
-def _gpus(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+def _parse_gpus(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> tuple[int, ...] | None:
     if value is None:
         return None
     try:
@@ -94,29 +101,50 @@ def _gpus(ctx: click.Context, param: click.Parameter, value: str | None) -> tupl
         raise click.BadParameter(f"{shown(value)}: expected numbers, such as 0,1") from None
 
 
-def text_of(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Read the text of an option, for click: of its file, if there is one."""
+def _parse_bytes(ctx: click.Context, param: click.Parameter, value: str) -> int:
+    match = _BYTES.fullmatch(value.strip())
+    if match is None:
+        raise click.BadParameter(f"{shown(value)}: expected bytes, such as 2G")
+    power = " KMGT".index(match[2].upper() or " ")
+    return int(float(match[1]) * 1024**power)
+
+
+def _require_file_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse standard streams for a file that is read and written, as a callback of click."""
+    if value is not None and value in ("", "-"):
+        raise click.BadParameter(f"{value!r}: expected the name of a file")
+    return value
+
+
+def read_text(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Return the content of the file that a value names, or the value itself, for click."""
     if value is None or not is_file(value):
         if value and _is_file_name(value):
             raise click.BadParameter(f"{shown(value)}: no such file, and no pattern of cells")
         return value
     try:
+        # A byte that is not UTF-8 becomes a character that no pattern has: it is refused later.
         return Path(value).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise click.BadParameter(f"{shown(value)}: cannot be read: {error.strerror}") from None
 
 
 def _is_file_name(text: str) -> bool:
-    """Tell whether a text that is meant for cells has letters which no pattern of cells has."""
-    if len(text) >= _LONGEST_NAME or "\n" in text or looks_like_board(text):
+    """Tell whether a text has letters that a pattern of cells cannot have.
+
+    Such a text is the misspelt name of a file, not a pattern with mistakes.
+    """
+    if len(text) >= _MAX_NAME_LENGTH or "\n" in text or looks_like_board(text):
         return False
-    return _NO_MARK.search(_CELL_NAME.sub("", text)) is not None
+    return _FOREIGN_LETTER.search(_CELL_NAME.sub("", text)) is not None
 
 
 def compose(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """Join decorators, in the order in which their options are shown."""
+    """Join decorators into one; the help shows their options in this order."""
 
     def decorate(command: Command) -> Command:
+        # click shows the options of decorators from top to bottom, and Python applies the lowest
+        # decorator first.
         for decorator in reversed(decorators):
             command = decorator(command)
         return command
@@ -124,15 +152,18 @@ def compose(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
     return decorate
 
 
-def _or_stdin(
+def _default_to_stdin(
     ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Take standard input for the boards, if none is given and it is a pipe or a file."""
+    """Read the boards from standard input if no BOARD is given, as a callback of click.
+
+    Standard input must be a pipe or a file: a command must not wait for a keyboard silently.
+    """
     if value:
         return value
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (OSError, AttributeError, ValueError):  # closed, or in memory
+    except (OSError, AttributeError, ValueError):  # stdin is closed, or a stream in memory
         mode = 0
     if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode)):
         raise click.MissingParameter(ctx=ctx, param=param)
@@ -140,7 +171,11 @@ def _or_stdin(
 
 
 boards_argument = click.argument(
-    "boards", nargs=-1, metavar="[BOARD...]", callback=_or_stdin, shell_complete=complete_boards
+    "boards",
+    nargs=-1,
+    metavar="[BOARD...]",
+    callback=_default_to_stdin,
+    shell_complete=complete_boards,
 )
 
 
@@ -148,143 +183,132 @@ quiet_option = option("-q", "--quiet", is_flag=True, help="Print only errors on 
 
 box_option = option(
     "--box",
-    callback=box_of,
+    callback=parse_box,
     shell_complete=complete_boxes,
     metavar="ROWSxCOLUMNS",
-    help="The shape of a box, if it is not the usual one.",
+    help="Shape of a box, such as 3x2.  [default: the usual shape for the number of digits]",
 )
 
-_reading = compose(
+_reading_options = compose(
     box_option,
     option(
         "--column",
         metavar="NAME",
-        help="The column of a table that holds the boards, if its name is not a usual one.",
+        help="Column of a table that contains the boards.  [default: a column with a usual name]",
     ),
     option(
         "--keep-going",
         is_flag=True,
-        help="Report bad boards of a batch and go on.",
+        help="Report unreadable boards of a batch and continue with the next board.",
     ),
     quiet_option,
 )
 
 
-def reading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of reading, which the command gets as one argument, ``reading``.
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how boards are read, and ``--quiet``, to a command.
 
-    This decorator stands next to the command; ``--quiet`` holds while that runs.
+    The command receives them as one argument, ``input_options``. ``--quiet`` applies while the
+    command runs. This must be the decorator nearest to the command: it replaces several parameters.
     """
 
     @wraps(command)
-    def with_reading(
-        *, box: Geometry | None, column: str | None, keep_going: bool, quiet: bool, **others: Any
+    def with_reading_options(
+        *, box: Geometry | None, column: str | None, keep_going: bool, quiet: bool, **params: Any
     ) -> Any:
         with quietly(quiet):
-            return command(reading=InputOptions(box, keep_going, column), **others)
+            return command(input_options=InputOptions(box, keep_going, column), **params)
 
-    return _reading(with_reading)
+    return _reading_options(with_reading_options)
 
 
-_KNOWN = ", ".join([*TECHNIQUES, *GROUPS])
+# A group is a name for several techniques; see gpusudoku.search.techniques.
+_TECHNIQUE_NAMES = ", ".join([*TECHNIQUES, *GROUPS])
 
 jobs_option = option(
     "-j",
     "--jobs",
     type=Integer(1, MAX_JOBS),
-    help="CPU threads.  [default: all usable cores]",
+    help="Number of CPU threads.  [default: all usable cores]",
 )
 
-devices = compose(
+device_options = compose(
     option(
         "--device",
         type=Choice(DEVICES),
         default="auto",
-        help="The device to use; auto takes CUDA where that is quicker.",
+        help="Device to use; auto uses CUDA where it is faster.",
     ),
     jobs_option,
     option(
         "--gpu",
         "gpus",
-        callback=_gpus,
+        callback=_parse_gpus,
         metavar="NUMBERS",
-        help="GPUs to use, such as 0,1; with --device cuda or alone.  [default: all]",
+        help="GPUs to use, such as 0,1; requires --device cuda or auto.  [default: all]",
     ),
 )
 """The options of the device, and of its threads."""
 
-searching = compose(
-    devices,
+search_options = compose(
+    device_options,
     option(
         "--strategy",
         type=Choice(STRATEGIES),
         default="min",
-        help="The cell to guess: the first empty one, or one with the fewest candidates (MRV).",
+        help="Cell to guess: the first empty cell, or a cell with the fewest candidates (MRV).",
     ),
     option(
         "--propagate",
         default=DEFAULT,
         metavar="none|LIST",
         shell_complete=complete_techniques,
-        help=f"Techniques applied at every node, comma-separated: {_KNOWN}.",
+        help=f"Techniques to apply at every node, comma-separated: {_TECHNIQUE_NAMES}.",
     ),
     option(
         "--cutoff",
         type=Number(),
         metavar="X",
-        help="Split boards until none is larger than X before the workers start."
-        "  [default: until there are enough for the device]",
+        help="Before the workers start, split boards until none is larger than X.  [default: until"
+        " there are enough boards for the device]",
     ),
     option(
         "--cutoff-by",
         type=Choice(CUTOFFS_BY),
         default="space",
-        help="What --cutoff measures: the search space, or the number of empty cells.",
+        help="Measure of --cutoff: the search space, or the number of empty cells.",
     ),
 )
+"""The options of the device and of a search."""
 
-
-def _bytes(ctx: click.Context, param: click.Parameter, value: str) -> int:
-    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.I)
-    if match is None:
-        raise click.BadParameter(f"{shown(value)}: expected bytes, such as 2G")
-    return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
-
-
-method = option(
+method_option = option(
     "--method",
     type=Choice(METHODS),
     default="auto",
-    help="search visits solutions, contraction counts without; auto takes the quicker.",
+    help="search visits every solution, contraction counts without visiting them; auto uses the"
+    " faster method.",
 )
 
-counting = compose(
-    method,
+method_options = compose(
+    method_option,
     option(
         "--memory",
-        callback=_bytes,
+        callback=_parse_bytes,
         default="2G",
         metavar="BYTES",
-        help="The memory that a contraction may take.",
+        help="Maximum memory of a contraction.",
     ),
 )
 
 
-def _file_to_save(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse standard streams where a file is read and written, for click."""
-    if value is not None and value in ("", "-"):
-        raise click.BadParameter(f"{value!r}: expected the name of a file")
-    return value
-
-
-class OwnOptions:
-    """Makes options that belong to a command: their variables have its name in them."""
+class CommandOptions:
+    """Makes the options of one command: their environment variables contain its name."""
 
     def __init__(self, command: str) -> None:
         self._prefix = f"GPUSUDOKU_{command.upper()}_"
 
     def __call__(self, *names: str, **settings: Any) -> Callable[[Command], Command]:
-        """Make an option that only this command has."""
+        """Make an option; see ``option``."""
         return option(*names, prefix=self._prefix, **settings)
 
     def statistics(self) -> Callable[[Command], Command]:
@@ -296,10 +320,10 @@ class OwnOptions:
         return self(
             "--checkpoint",
             metavar="FILE",
-            callback=_file_to_save,
+            callback=_require_file_name,
             shell_complete=complete_files,
-            help="Save progress in FILE every few seconds; the same command, or resume, continues"
-            " it.",
+            help="Save progress in FILE every few seconds. Repeat the command to continue, or use"
+            " 'gpusudoku resume FILE'.",
         )
 
     def force(self) -> Callable[[Command], Command]:
@@ -307,28 +331,29 @@ class OwnOptions:
         return self("--force", is_flag=True, help="Overwrite an existing output file.")
 
     def seed(self, text: str) -> Callable[[Command], Command]:
-        """Make the option for the seed of what is random; see ``Run.seed``."""
-        text += "  [default: a new one, on stderr and in csv, tsv and jsonl]"
+        """Make the option of the random seed, see ``Run.seed``; its help begins with a text."""
+        # 128 bits, as the seeds that ``Run.seed`` draws.
+        text += "  [default: a random seed, shown on stderr and in csv, tsv and jsonl]"
         return self("--seed", type=Integer(0, (1 << 128) - 1), metavar="S", help=text)
 
-    def seconds(self, result: str) -> Callable[[Command], Command]:
-        """Make the option that ends the work on each board after some time, with this result."""
-        text = f"Stop work on each board after S seconds, compiling apart. {result}"
+    def seconds(self, consequence: str) -> Callable[[Command], Command]:
+        """Make the time limit of each board; the help ends with its consequence."""
+        text = f"Stop work on each board after S seconds, not counting compilation. {consequence}"
         return self("--seconds", type=Seconds(MAX_SECONDS), metavar="S", help=text)
 
-    def part(self, what: str) -> Callable[[Command], Command]:
-        """Make the option for a part of the work; ``what`` says of what."""
+    def part(self, whole: str) -> Callable[[Command], Command]:
+        """Make the option that selects a part of the work; the help names the whole."""
         return self(
             "--part",
-            callback=parsed_part,
+            callback=parse_part,
             metavar="I/N",
-            help=f"Part I of N of {what}, I from 1 to N, for many machines: 'gpusudoku merge' joins"
-            " all of them.",
+            help=f"Process only part I, from 1 to N, of {whole}, to divide the work between"
+            " machines. 'gpusudoku merge' joins the parts.",
         )
 
-    def cluster(self, more: str = "") -> Callable[[Command], Command]:
-        """Make the option that works on a cluster."""
-        text = f"Work on a Dask cluster: the address of its scheduler, or local.{more}"
+    def cluster(self, text: str = "") -> Callable[[Command], Command]:
+        """Make the option that works on a cluster; its help ends with a text."""
+        text = f"Dask cluster to work on: the address of its scheduler, or local.{text}"
         return self("--cluster", metavar="ADDRESS", help=text)
 
     def output(self) -> Callable[[Command], Command]:
@@ -339,7 +364,7 @@ class OwnOptions:
                 "--output",
                 metavar="FILE",
                 shell_complete=complete_files,
-                help="Write to FILE, in the form that its name ends in.  [default: stdout]",
+                help="Write to FILE; the ending of its name chooses the format.  [default: stdout]",
             ),
             self.force(),
         )
@@ -348,25 +373,26 @@ class OwnOptions:
         """Make ``--format``, with this help, and ``--json``."""
         return compose(
             self("--format", "form", type=Choice(forms), help=text),
-            self("--json", "as_json", is_flag=True, help="The same as --format jsonl."),
+            self("--json", "as_json", is_flag=True, help="Same as --format jsonl."),
         )
 
     def solution_forms(self) -> Callable[[Command], Command]:
-        """Make the options that choose the form of solutions."""
+        """Make the options that choose the format of solutions."""
         return self.forms(
             (*FORMATS, "jsonl"),
-            "How to write solutions; csv, tsv and jsonl tell the board of each, too."
+            "Format of solutions; csv, tsv and jsonl also name the board of each solution."
             "  [default: line]",
         )
 
-    def answers(self, forms: Sequence[str], plain: str) -> Callable[[Command], Command]:
+    def answers(self, forms: Sequence[str], default: str) -> Callable[[Command], Command]:
         """Make the options of ``count`` and ``solve`` that say how answers are written.
 
-        ``plain`` says in words what is written by default.
+        ``default`` describes what is written without ``--format``.
         """
         return compose(
             self.forms(
-                forms, f"How to write answers; csv, tsv and jsonl have a record a board.  {plain}"
+                forms,
+                f"Format of answers; csv, tsv and jsonl have one record per board.  {default}",
             ),
             self.output(),
             self.checkpoint(),
@@ -380,7 +406,7 @@ class OwnOptions:
             self(
                 "--exit-code",
                 is_flag=True,
-                help="Exit with 0 if all boards have one solution, with 3 if some have several, "
-                "and with 4 if some have none.",
+                help="Exit with 0 if all boards have one solution, with 3 if some have several,"
+                " and with 4 if some have none.",
             ),
         )

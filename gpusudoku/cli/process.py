@@ -1,4 +1,8 @@
-"""One run of the command line: its errors as lines on stderr, and the exit status."""
+"""Run the command line in a process: errors become lines on stderr and an exit status.
+
+click would report errors itself, as a line of usage and a line that begins with "Error:". With
+``standalone_mode=False`` it raises them instead, and ``main`` reports them on one line.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +30,12 @@ from gpusudoku.pipeline.messages import Console, complain, note, tell
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-LONGEST_COMPLAINT = 500
-"""Characters of an error in an option: click quotes all of its value."""
+MAX_MESSAGE_LENGTH = 500
+"""Maximum characters of an error of usage: click quotes whole values, of any length."""
 
 
 class _Stderr(io.FileIO):
-    """A stream that drops what it cannot write: no message is worth a result."""
+    """A stream that drops what it cannot write: a lost message must not cost a result."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         with suppress(OSError):
@@ -40,8 +44,9 @@ class _Stderr(io.FileIO):
 
 
 def run_alone() -> NoReturn:
-    """Run the command line in a process that has nothing else to do."""
-    if sys.stdout is None:  # it was closed: writing fails, as to any other that is not open
+    """Run the command line in a process of its own, and end the process."""
+    if sys.stdout is None:
+        # File descriptor 1 is closed. Writing must fail, as on any descriptor that is not open.
         sys.stdout = os.fdopen(1, "w", encoding="utf-8")
     sys.stderr = io.TextIOWrapper(
         _Stderr(2, "w", closefd=False),
@@ -53,16 +58,17 @@ def run_alone() -> NoReturn:
     try:
         heed_interrupts()
         main()
-    except KeyboardInterrupt:  # when all was done, or an error reported
+    except KeyboardInterrupt:  # after the results, or the error, have been reported
         os._exit(interrupt_status())
     except SystemExit as end:
         outlive_interrupts()
         if not isinstance(end.code, int):
             raise
-        # After a signal a thread may be left in code that cannot be interrupted. Else Python would
-        # free all modules and objects, which takes longer than many a count.
+        # os._exit ends the process at once. After a signal (128 and more), a thread may be in code
+        # that cannot be interrupted, and Python would wait for it. In all other cases, Python
+        # would free all modules and objects, which may take longer than the command.
         if end.code < 128:
-            if sys.getprofile() is not None:  # who profiles writes at the end
+            if sys.getprofile() is not None:  # a profiler writes its report while Python ends
                 raise
             atexit._run_exitfuncs()
         os._exit(end.code)
@@ -73,42 +79,48 @@ def main() -> NoReturn:
     try:
         with announcing(Console()), warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: note(str(message))
+            # Without standalone mode, click returns the status of --help and of ctx.exit.
             status = cli.main(prog_name="gpusudoku", standalone_mode=False) or 0
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
-        tell(error.format_message())
+        tell(error.format_message())  # the help: gpusudoku was started without arguments
         status = 2
     except click.ClickException as error:
-        status = _say(shortened(error.format_message(), LONGEST_COMPLAINT), 2)
+        status = _report_error(shortened(error.format_message(), MAX_MESSAGE_LENGTH), 2)
     except (KeyboardInterrupt, click.Abort):
-        status = _say("interrupted", interrupt_status())
+        status = _report_error("interrupted", interrupt_status())
     except Interrupted as error:
-        status = _say(str(error), interrupt_status())
+        status = _report_error(str(error), interrupt_status())
     except GpusudokuError as error:
-        status = _say(str(error), error.exit_status)
-    except SystemExit as end:  # of a command that says so, after all messages
+        status = _report_error(str(error), error.exit_status)
+    except SystemExit as end:  # a command has printed all messages, and chosen the status
         status = int(end.code or 0)
-    except BrokenPipeError:  # the reader of our output has seen enough
-        status = 1  # as click does where it meets the closed pipe itself
+    except BrokenPipeError:  # the reader of stdout, such as head, has closed the pipe
+        status = 1  # as click does for a broken pipe that it notices itself
     except OSError as error:
-        whose = error.filename or "stdout: cannot be written"  # of a help page: click writes it
-        # One without a number is of a library that cannot be loaded.
-        status = _say(str(error) if error.errno is None else f"{whose}: {error.strerror}", 1)
+        # An error without a file is of a help page, which click writes to stdout.
+        place = error.filename or "stdout: cannot be written"
+        # An error without a number is of a shared library that cannot be loaded.
+        message = str(error) if error.errno is None else f"{place}: {error.strerror}"
+        status = _report_error(message, 1)
     except MemoryError:
-        status = _say("out of memory", 1)
-    except SystemError as error:  # some C code fails without saying of what
-        status = _say(f"out of memory, or a fault of a library: {error}", 1)
+        status = _report_error("out of memory", 1)
+    except SystemError as error:  # C code failed without setting an exception
+        status = _report_error(f"out of memory, or a fault of a library: {error}", 1)
     except Exception:
         if last_interrupt() is None:
             raise
-        status = _say("interrupted", interrupt_status())  # some import makes another error of it
+        # Some modules raise another exception when an interrupt arrives during their import.
+        status = _report_error("interrupted", interrupt_status())
     try:
         sys.stdout.flush()
-    except OSError:  # the interpreter would try again at its end
+    except OSError:
+        # Python would flush again at its end and report the same error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)
 
 
-def _say(message: str, status: int) -> int:
+def _report_error(message: str, status: int) -> int:
+    """Print an error on stderr; return the exit status."""
     complain(message)
     return status

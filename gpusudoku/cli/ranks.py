@@ -1,4 +1,4 @@
-"""``gpusudoku nth`` and ``gpusudoku rank``: solutions by their number, and their numbers."""
+"""``gpusudoku nth`` and ``gpusudoku rank``: from numbers to solutions, and back."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.board import Board
 from gpusudoku.cli.completing import complete_boards, complete_files
-from gpusudoku.cli.options import OwnOptions, command_facts, devices, reading
-from gpusudoku.cli.usage import numbers_of
+from gpusudoku.cli.options import CommandOptions, command_facts, device_options, reading_options
+from gpusudoku.cli.usage import parse_numbers
 from gpusudoku.errors import InputError, Interrupted
 from gpusudoku.formats.symbols import values_in
 from gpusudoku.options import Options
@@ -31,33 +31,34 @@ if TYPE_CHECKING:
 board_argument = click.argument("board", metavar="BOARD", shell_complete=complete_boards)
 
 
-class _WithNumbers(click.Command):
-    """A command whose arguments are numbers: a negative one is no unknown option."""
+class _NumbersCommand(click.Command):
+    """A command whose arguments are numbers. click takes -1 for an unknown option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse as click does; a negative number has a message of its own."""
-        given = tuple(args)
+        """Parse as click does, but with our message for a negative number."""
+        all_args = tuple(args)  # click removes from ``args`` what it has parsed
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption:
-            below = [each for each in given if re.fullmatch(r"-\d+", each, re.ASCII)]
-            if not below:
+            negative_numbers = [arg for arg in all_args if re.fullmatch(r"-\d+", arg, re.ASCII)]
+            if not negative_numbers:
                 raise
-            raise click.UsageError(f"no solution {below[0]}: numbers count from 0", ctx) from None
+            message = f"no solution {negative_numbers[0]}: numbers count from 0"
+            raise click.UsageError(message, ctx) from None
 
 
-@click.command(cls=_WithNumbers)
+@click.command(cls=_NumbersCommand)
 @board_argument
-@click.argument("numbers", nargs=-1, required=True, metavar="K...", callback=numbers_of)
-@OwnOptions("nth").solution_forms()
-@OwnOptions("nth").output()
-@devices
-@reading
-def nth(board: str, numbers: tuple[int, ...], reading: InputOptions, **given: Any) -> None:
-    """Print solutions of BOARD by their numbers K in ascending order, from 0 on.
+@click.argument("numbers", nargs=-1, required=True, metavar="K...", callback=parse_numbers)
+@CommandOptions("nth").solution_forms()
+@CommandOptions("nth").output()
+@device_options
+@reading_options
+def nth(board: str, numbers: tuple[int, ...], input_options: InputOptions, **params: Any) -> None:
+    """Print the solutions of BOARD with the numbers K in ascending order.
 
-    Ascending order compares digits as numbers, cell by cell, row by row. No other
-    solution is visited, so K may be of any size.
+    Numbers count from 0. Ascending order compares solutions cell by cell, row by row. The command
+    visits no other solution, so K may be of any size.
 
     \b
     Examples:
@@ -65,21 +66,25 @@ def nth(board: str, numbers: tuple[int, ...], reading: InputOptions, **given: An
       gpusudoku nth board.txt 999999      the millionth
       gpusudoku nth @empty 3335451876010536468480
     """
-    settings = OutputOptions.take(given, command_facts())
-    form = settings.form or "line"
-    with Output(settings.output, settings.force, [board]) as out, ProgressLine() as line:
-        source = Source([board], reading, one=True)
+    output_options = OutputOptions.take(params, command_facts())
+    form = output_options.form or "line"
+    with (
+        Output(output_options.output, output_options.force, [board]) as out,
+        ProgressLine() as line,
+    ):
+        source = Source([board], input_options, one=True)
         batch = sole_board(board, source)
         writer = SolutionWriter(form, source.origin, ("number",))
-        solutions = _solutions(source, batch, given)
+        solutions = _make_solutions(source, batch, params)
         out.write_header(writer.header)
         place = place_of(batch, 0)
         try:
             with naming(place):
                 with line.working():
-                    found = [solutions[k].cells for k in numbers]
-                values = {"number": [*map(str, numbers)]}  # JSON readers keep no large numbers
-                text = writer.text(batch, np.array(found), values=values)
+                    rows = [solutions[number].cells for number in numbers]
+                # Text, as many JSON readers turn large numbers into floats.
+                columns = {"number": [*map(str, numbers)]}
+                text = writer.text(batch, np.array(rows), values=columns)
         except IndexError as error:
             raise InputError(f"{place}{error}") from None
         except Interrupted:
@@ -93,22 +98,22 @@ def nth(board: str, numbers: tuple[int, ...], reading: InputOptions, **given: An
 @click.argument(
     "grids", nargs=-1, required=True, metavar="SOLUTION...", shell_complete=complete_files
 )
-@OwnOptions("rank").output()
-@devices
-@reading
+@CommandOptions("rank").output()
+@device_options
+@reading_options
 def rank(
     board: str,
     grids: tuple[str, ...],
-    reading: InputOptions,
+    input_options: InputOptions,
     output: str | None,
     force: bool,
-    **fields: Any,
+    **params: Any,
 ) -> None:
-    """Print the number that every SOLUTION of BOARD has in ascending order.
+    """Print the number of every SOLUTION of BOARD in ascending order.
 
-    A SOLUTION is a full grid: in a file of one or many, - for standard input, or itself. If the
-    file is a table, --column tells where its solutions are. Numbers count from 0; nth turns them
-    into solutions again.
+    A SOLUTION is the full grid itself, a file with one or several, or - for standard input. In a
+    table, --column names the column of the solutions. Numbers count from 0; 'gpusudoku nth' turns
+    numbers into solutions.
 
     \b
     Examples:
@@ -118,36 +123,41 @@ def rank(
     """
     if board == "-" and "-" in grids:
         raise InputError("standard input cannot be both the board and the solutions")
-    form_of_output(output, None)
+    form_of_output(output, None)  # refuses endings of other forms than text
     with Output(output, force, [board, *grids]) as out, ProgressLine() as line:
-        source = Source([board], replace(reading, column=None), one=True)
-        batch = sole_board(board, source)
-        solutions = _solutions(source, batch, fields)
+        # --column is for the solutions only.
+        board_source = Source([board], replace(input_options, column=None), one=True)
+        batch = sole_board(board, board_source)
         geometry = batch.geometry
+        solutions = _make_solutions(board_source, batch, params)
+        # A SOLUTION in letters, such as ABCD, would be taken for the name of a file.
         names = [with_blanks(grid, geometry.cells) for grid in grids]
-        given = Source(names, replace(reading, box=geometry))
+        grid_source = Source(names, replace(input_options, box=geometry))
         with out.telling_lines():
-            for grid in given.singles():
-                number = ""
-                with given.passing_bad(), naming(place_of(grid, 0)), line.working():
+            for grid in grid_source.singles():
+                number = ""  # a grid that is no solution has an empty line with --keep-going
+                with grid_source.passing_bad(), naming(place_of(grid, 0)), line.working():
                     number = str(solutions.rank(_in_alphabet(batch.alphabet(0), grid)))
                 out.write(f"{number}\n".encode())
-        given.finish()
-        source.finish()
+        grid_source.finish()
+        board_source.finish()
 
 
 def _in_alphabet(alphabet: bytes, grid: Batch) -> Board:
-    """Return a grid as it reads in the alphabet of the board, if it is full then."""
+    """Return a grid as read with the symbols of the board, if it is a full grid of these.
+
+    Solutions are written with the symbols of their board, such as the letters ABCD for 4x4.
+    """
     cells = values_in(alphabet, b"" if grid.places is None else grid.places.texts[0])
     is_full = cells.size > 0 and cells.all() and cells.max() <= len(alphabet)
     return Board(cells, grid.geometry) if is_full else grid[0]
 
 
-def _solutions(source: Source, batch: Batch, fields: dict[str, Any]) -> Solutions:
-    """Make the solutions of the board."""
+def _make_solutions(source: Source, batch: Batch, params: dict[str, Any]) -> Solutions:
+    """Return the solutions of the board, on the engine that the parameters choose."""
     from gpusudoku.enumeration.solutions import Solutions
 
-    options = Options(**fields)
+    options = Options(**params)
     engine = start_engine(options)
     source.warn_conflicts(batch)
     return Solutions(batch[0], options, engine=engine)

@@ -1,4 +1,4 @@
-"""``gpusudoku sample``: random solutions, each as likely as any other."""
+"""``gpusudoku sample``: random solutions, all with the same probability."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, devices, reading
+from gpusudoku.cli.options import (
+    CommandOptions,
+    boards_argument,
+    command_facts,
+    device_options,
+    reading_options,
+)
 from gpusudoku.cli.usage import Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import MAX_NUMBER, Options
@@ -20,21 +26,22 @@ from gpusudoku.pipeline.source import conflict_in, place_of
 from gpusudoku.pipeline.text_forms import SolutionWriter
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from gpusudoku.board.batch import Batch
     from gpusudoku.engines.engine import Engine
 
-own = OwnOptions("sample")
+sample_option = CommandOptions("sample")
 
-_INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N, not random ones"
-"""A way out for a board that is too expensive to sample."""
+_ALTERNATIVES = (
+    "; add clues to sample it, or list N solutions that are not random by enumerate --limit N"
+)
+"""The end of the message for a board that is too expensive to sample."""
 
 
 @click.command()
 @boards_argument
-@own(
+@sample_option(
     "-n",
     "--number",
     type=Integer(0, MAX_NUMBER),
@@ -42,78 +49,80 @@ _INSTEAD = "; with more clues it can be sampled, and enumerate --limit N lists N
     metavar="N",
     help="Draw N solutions of each board.",
 )
-@own.seed(
-    "The same seed draws the same solutions.",
+@sample_option.seed(
+    "Random seed: the same seed draws the same solutions.",
 )
-@own("--distinct", is_flag=True, help="Draw no solution of a board twice.")
-@own.part("the sample, or of a batch")
-@own.solution_forms()
-@own.output()
-@own.checkpoint()
-@devices
-@reading
+@sample_option("--distinct", is_flag=True, help="Draw each solution of a board at most once.")
+@sample_option.part("the draws of one board, or of the boards of a batch")
+@sample_option.solution_forms()
+@sample_option.output()
+@sample_option.checkpoint()
+@device_options
+@reading_options
 def sample(
     boards: tuple[str, ...],
-    reading: InputOptions,
+    input_options: InputOptions,
     number: int,
     seed: int | None,
     distinct: bool,
     part: WhichPart | None,
-    **given: Any,
+    **params: Any,
 ) -> None:
-    """Draw random solutions of every BOARD, all equally likely.
+    """Draw random solutions of every BOARD, with equal probability.
 
-    Draws are independent: a solution may come twice, unless --distinct is given. The same seed
-    draws the same solutions on any machine, and more of them begin with the same ones. Every board
-    of a batch has the same seed, and N solutions. --part, which needs --seed, splits the draws of
-    one board, or a batch by boards.
+    Draws are independent: without --distinct, a solution may be drawn several times. The same seed
+    draws the same solutions on any machine; a larger N appends draws. In a batch, every board has
+    N draws with the same seed. --part requires --seed.
 
     \b
     Examples:
-      gpusudoku sample @empty                     a fair random grid
+      gpusudoku sample @empty                     a random grid, exactly uniform
       gpusudoku sample board.txt -n 1000000 --seed 7 -o samples.txt
       gpusudoku sample puzzles.txt -n 10 --distinct --format csv -o samples.csv
       gpusudoku sample board.txt -n 1000000 --seed 7 --part 3/8 -o part3.txt
       gpusudoku sample board.txt -n 1000000000 -o all.txt --checkpoint all.run
     """
     command = command_facts()
-    settings = OutputOptions.take(given, command)
-    options = Options(**given)
+    output_options = OutputOptions.take(params, command)
+    options = Options(**params)
+    # All parts must use the same seed, and cannot agree on a random one.
     if part is not None and seed is None:
         raise InputError("--part needs a --seed: all parts are of one sample")
-    run = Run(command, boards, reading, settings, part=part)
+    run = Run(command, boards, input_options, output_options, part=part)
     numbers = range(number)
     if run.single:
         if part is not None:
             refuse_together("--part", {"--distinct": distinct})
         numbers = run.take(number, "draws")
-    writer = SolutionWriter(settings.form or "line", run.source.origin, ("seed", "draw"))
+    writer = SolutionWriter(output_options.form or "line", run.source.origin, ("seed", "draw"))
     with run.open(writer.header):
         seed = run.seed(seed)
         engine = start_engine(options)
-        skipped = run.start_solutions
         if run.single:
             run.expect(len(numbers))
+        skipped = run.start_solutions  # of the first board, written before a resume
         for board in run.source.singles():
+            # Draw i depends on the board, the seed and i only, so a resumed run begins anywhere.
             draws = numbers[skipped:]
             try:
-                for rows in _blocks(run, board, draws, seed, distinct, options, engine):
+                for solutions in _draw_blocks(run, board, draws, seed, distinct, options, engine):
                     run.report_seed()
-                    drawn = np.arange(draws.start, draws.start + len(rows))
-                    draws = draws[len(rows) :]
+                    draw_numbers = np.arange(draws.start, draws.start + len(solutions))
+                    draws = draws[len(solutions) :]
                     with naming(place_of(board, 0)):
-                        text = writer.text(board, rows, values={"seed": str(seed), "draw": drawn})
+                        columns = {"seed": str(seed), "draw": draw_numbers}
+                        text = writer.text(board, solutions, values=columns)
                     run.write(text)
-                    run.done(solutions=len(rows))
+                    run.done(solutions=len(solutions))
             except InputError as error:
                 run.unanswered(board, error)
             except TooExpensive as error:
-                run.unanswered(board, f"{error}{_INSTEAD}")
+                run.unanswered(board, f"{error}{_ALTERNATIVES}")
             run.done(boards=1)
             skipped = 0
 
 
-def _blocks(
+def _draw_blocks(
     run: Run,
     board: Batch,
     draws: range,
@@ -122,10 +131,14 @@ def _blocks(
     options: Options,
     engine: Engine,
 ) -> Iterator[NDArray[np.uint8]]:
-    """Draw solutions of a board, in blocks.
+    """Return an iterator over blocks of the solutions that these draws give, uint8 (k, cells).
 
-    Errors come at once: an InputError if there are none, or not enough distinct ones, or a
-    TooExpensive.
+    Raises
+    ------
+    InputError
+        At once, if the board has no solution, or too few distinct ones.
+    TooExpensive
+        At once, if the board cannot be sampled in reasonable time.
     """
     from gpusudoku.enumeration.solutions import Solutions
 

@@ -11,7 +11,13 @@ import click
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.cli.compile import usual_kernels
 from gpusudoku.cli.completing import complete_boards
-from gpusudoku.cli.options import OwnOptions, box_option, devices, method, quiet_option
+from gpusudoku.cli.options import (
+    CommandOptions,
+    box_option,
+    device_options,
+    method_option,
+    quiet_option,
+)
 from gpusudoku.cli.usage import Integer, Seconds
 from gpusudoku.errors import GpusudokuError, InputError, Interrupted, not_installed, shown
 from gpusudoku.jobs.interrupts import patient_interrupts
@@ -22,64 +28,73 @@ from gpusudoku.pipeline.run import start_engine
 from gpusudoku.pipeline.settings import InputOptions
 from gpusudoku.pipeline.source import Source
 
-own = OwnOptions("serve")
+serve_option = CommandOptions("serve")
 
-_NAME = re.compile(r"[\w.-]+|\[?[0-9A-Fa-f:.]+\]?")
+_HOST = re.compile(r"[\w.-]+|\[?[0-9A-Fa-f:.]+\]?")
+"""The name of a host, an IPv4 address, or an IPv6 address with or without brackets."""
 _ORIGIN = re.compile(r"https?://[^/\s?#@]+/*", re.IGNORECASE)
 _SYMBOLS = "0123456789ABCDEFGHIJKLMNOP"
+"""The symbols of digits in a link to the page, 0 for an empty cell."""
 STOP_SECONDS = 12.0
-"""The time that the server may take to end."""
+"""Maximum time for the server to end after the first Ctrl-C."""
 
 
-def _checked(form: re.Pattern[str], expected: str) -> Callable[..., tuple[str, ...]]:
-    """Return a callback of click that refuses values of another form."""
+def _require_match(pattern: re.Pattern[str], expected: str) -> Callable[..., tuple[str, ...]]:
+    """Return a callback of click that refuses values which a pattern does not match."""
 
-    def callback(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> Any:
-        for text in value:
-            if form.fullmatch(text) is None:
-                raise click.BadParameter(f"{shown(text)}: expected {expected}")
-        return value
+    def callback(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> Any:
+        for value in values:
+            if pattern.fullmatch(value) is None:
+                raise click.BadParameter(f"{shown(value)}: expected {expected}")
+        return values
 
     return callback
 
 
 @click.command("serve")
 @click.argument("board", required=False, metavar="[BOARD]", shell_complete=complete_boards)
-@own("--host", default="127.0.0.1", metavar="HOST", help="The name or address to listen at.")
-@own(
+@serve_option("--host", default="127.0.0.1", metavar="HOST", help="Name or address to listen on.")
+@serve_option(
     "--port",
     type=Integer(0, 65535),
-    help="The port to listen at; 0 is any.  [default: 6561, or any if that is in use]",
+    help="Port to listen on, or 0 for any free port.  [default: 6561, or any free port if that is"
+    " in use]",
 )
-@own("--open", "opened", is_flag=True, help="Open the page in a browser.")
-@own(
+@serve_option("--open", "opened", is_flag=True, help="Open the page in a browser.")
+@serve_option(
     "--allow-host",
     "hosts",
     multiple=True,
-    callback=_checked(_NAME, "a name, such as box.example.org"),
+    callback=_require_match(_HOST, "a name, such as box.example.org"),
     metavar="NAME",
-    help="A name that browsers may call this server by, besides localhost.",
+    help="Additional name or address of this server that browsers may use; may be repeated.",
 )
-@own(
+@serve_option(
     "--allow-origin",
     "origins",
     multiple=True,
-    callback=_checked(_ORIGIN, "an origin, such as https://example.org"),
+    callback=_require_match(_ORIGIN, "an origin, such as https://example.org"),
     metavar="URL",
-    help="Another site whose pages may send requests.",
+    help="Additional site whose pages may send requests; may be repeated.",
 )
-@own("--most", type=Integer(1, 64), default=4, help="Requests handled at once.")
-@own(
+@serve_option(
+    "--most",
+    "max_requests",
+    type=Integer(1, 64),
+    default=4,
+    help="Maximum number of requests to handle at once.",
+)
+@serve_option(
     "--time-limit",
     "seconds",
     type=Seconds(1e7),
     default=3600.0,
     metavar="SECONDS",
-    help="Give up a request after this time.",
+    help="Time limit for each request.",
 )
 @box_option
-@devices
-@method
+@device_options
+@method_option
 @quiet_option
 def serve(
     board: str | None,
@@ -90,15 +105,15 @@ def serve(
     quiet: bool,
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
-    most: int,
+    max_requests: int,
     seconds: float,
-    **options: Any,
+    **params: Any,
 ) -> None:
-    """Open a page where you edit a board and see how many solutions remain.
+    """Serve a web page that edits a board and counts its solutions.
 
-    Prints the address of the page, and serves it until Ctrl-C. With BOARD, the page begins with
-    that board. Only browsers on this machine reach it, unless --host says otherwise. Other programs
-    may ask it, too: POST /count and more take JSON.
+    The command prints the address of the page, and serves the page until Ctrl-C. With BOARD, the
+    address shows that board. Only browsers on this machine can open the page, unless you set
+    --host. Programs can send JSON to POST /count and other addresses.
 
     \b
     Examples:
@@ -107,7 +122,9 @@ def serve(
       gpusudoku serve --port 8000 -j 2
       gpusudoku serve --host 0.0.0.0 --allow-host sudoku.example.org
     """
-    link = "" if board is None else _link(board, InputOptions(box, keep_going=False))
+    fragment = ""
+    if board is not None:
+        fragment = _board_fragment(board, InputOptions(box, keep_going=False))
     try:
         import starlette
         import uvicorn
@@ -115,7 +132,7 @@ def serve(
         raise GpusudokuError(
             f"{not_installed('serve', 'Starlette and uvicorn', 'web')} ({error})"
         ) from None
-    del starlette, uvicorn
+    del starlette, uvicorn  # imported only to report early that they are missing
 
     with quietly(quiet), patient_interrupts(STOP_SECONDS):
         server = None
@@ -127,46 +144,49 @@ def serve(
 
             if not hosts and not is_loopback(host):
                 raise InputError(
-                    f"--host {host} is reachable from other machines: add --allow-host NAME, the"
-                    " name they will use"
+                    f"--host {host} is reachable from other machines: add --allow-host NAME with"
+                    " the name that they use"
                 )
+            # The socket listens before the address is printed, so a browser can connect at once.
             listening = listen(host, port)
-            number = listening.getsockname()[1]
-            if port is None and number != USUAL_PORT:
-                note(f"port {USUAL_PORT} is in use; using {number} instead")
-            page, *others = (f"{each}{link}" for each in addresses_of(host, listening, hosts))
-            settings = Options(**options)
-            engine = start_engine(settings)
+            actual_port = listening.getsockname()[1]
+            if port is None and actual_port != USUAL_PORT:
+                note(f"port {USUAL_PORT} is in use; using {actual_port} instead")
+            addresses = [f"{address}{fragment}" for address in addresses_of(host, listening, hosts)]
+            options = Options(**params)
+            engine = start_engine(options)
+            # Browsers send origins in lower case, and without a slash at the end.
             origins = tuple(origin.rstrip("/").lower() for origin in origins)
             server = Server(
-                Answerer(engine, settings),
+                Answerer(engine, options),
                 listening,
-                most=most,
+                most=max_requests,
                 seconds=seconds,
                 allowed=Permissions([*hosts, host] if is_loopback(host) else hosts, origins),
                 complain=complain,
                 kernels=usual_kernels(NINE),
             )
             server.start()
-            show(page)
-            for other in others:
-                note(f"also at {other}")
+            show(addresses[0])
+            for address in addresses[1:]:
+                note(f"also at {address}")
             if opened:
-                click.launch(page)
+                click.launch(addresses[0])
+            # Kernels are loaded or compiled while the page is already served.
             if server.warm_up(engine):
                 note("ready")
             server.wait()
         except (KeyboardInterrupt, Interrupted):
-            pass
+            pass  # the usual end of the command
         finally:
             if server is not None:
                 server.stop()
         note("stopped")
 
 
-def _link(name: str, reading: InputOptions) -> str:
-    """Return the end of the page's address that shows a board: ``puzzle.js`` reads it."""
-    source = Source([name], reading, one=True)
+def _board_fragment(name: str, input_options: InputOptions) -> str:
+    """Return the fragment of the page's address that shows a board; ``puzzle.js`` reads it."""
+    source = Source([name], input_options, one=True)
     if source.board is None:
         raise InputError("serve takes one board")
     board = source.board[0]

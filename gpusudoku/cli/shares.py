@@ -1,4 +1,4 @@
-"""``gpusudoku shares``: for every cell and digit the number of solutions that have it there."""
+"""``gpusudoku shares``: how many solutions have each digit in each cell."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, devices, reading
+from gpusudoku.cli.options import (
+    CommandOptions,
+    boards_argument,
+    command_facts,
+    device_options,
+    reading_options,
+)
 from gpusudoku.cli.usage import Choice, Integer
 from gpusudoku.errors import InputError, TooExpensive
 from gpusudoku.options import Options
@@ -23,7 +30,6 @@ from gpusudoku.pipeline.run import Run, start_engine
 from gpusudoku.pipeline.settings import InputOptions, OutputOptions, WhichPart, refuse_together
 from gpusudoku.pipeline.share_forms import (
     Shares,
-    ShareTable,
     headline,
     share_writer,
     unique_writer,
@@ -36,153 +42,178 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gpusudoku.board.batch import Batch
+    from gpusudoku.engines.engine import Engine
+    from gpusudoku.results import ResultBlock
 
-own = OwnOptions("shares")
-
-_DIGITS = "digits"
-"""The note of how many digits the boards of a table have."""
+shares_option = CommandOptions("shares")
 
 
 @click.command()
 @boards_argument
-@own.forms(
+@shares_option.forms(
     ["text", "csv", "jsonl"],
-    "How to write shares; csv has a record a cell, jsonl an object a board."
+    "Format of shares; csv has one record per cell, jsonl one object per board."
     "  [default: text for one board, jsonl for a batch]",
 )
-@own(
+@shares_option(
     "--halving",
     type=Integer(min=1),
     metavar="N",
-    help="List the N placements that come nearest to halving the solutions instead.",
+    help="List the N placements that come nearest to halving the solutions, instead of shares.",
 )
-@own(
+@shares_option(
     "--unique",
     is_flag=True,
-    help="List the placements that leave exactly one solution instead, a line or record each.",
+    help="List the placements that leave exactly one solution, instead of shares.",
 )
-@own(
+@shares_option(
     "--pairs",
     is_flag=True,
-    help="With --unique, for a BOARD where no single placement does, list the pairs that do.",
+    help="With --unique, list pairs of placements for a BOARD without such a single placement.",
 )
-@own(
+@shares_option(
     "--color",
     type=Choice(["auto", "always", "never"]),
     default="auto",
-    help="Colours in the text; auto is on a terminal, unless NO_COLOR is set. Files have none.",
+    help="Colours in the text on stdout; auto uses them on a terminal, unless NO_COLOR is set.",
 )
-@own(
+@shares_option(
     "--plot",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Draw the shares of one board, as .svg, .png or .pdf (needs matplotlib).",
+    help="Draw the shares of one board as .svg, .png or .pdf (needs matplotlib).",
 )
-@own.part("the board's solutions, or of a batch")
-@own.output()
-@own.checkpoint()
-@devices
-@reading
+@shares_option.part("the solutions of one board, or of the boards of a batch")
+@shares_option.output()
+@shares_option.checkpoint()
+@device_options
+@reading_options
 def shares(
     boards: tuple[str, ...],
-    reading: InputOptions,
+    input_options: InputOptions,
     halving: int | None,
     unique: bool,
     pairs: bool,
     color: str,
     plot: str | None,
     part: WhichPart | None,
-    **given: Any,
+    **params: Any,
 ) -> None:
     """Show how many solutions of every BOARD have each digit in each cell.
 
-    The numbers are exact: the text shows them in percent, the other forms in full. A 9x9 board
-    takes half a minute at most, however many solutions it has. A board of another shape with many
-    solutions may be too expensive. --part splits the solutions of one board, and writes a JSON
-    record, or a batch by boards.
+    The numbers are exact: text shows them in percent, csv and jsonl in full. A 9x9 board takes at
+    most half a minute, whatever its number of solutions. A board of another shape may be too
+    expensive if it has many solutions. --part of one board writes a JSON record.
 
     \b
     Examples:
       gpusudoku shares board.txt
       gpusudoku shares board.txt --plot shares.pdf
-      gpusudoku shares board.txt --halving 5      where a clue would tell most
-      gpusudoku shares board.txt --unique         which clue makes it a puzzle
+      gpusudoku shares board.txt --halving 5      the most informative clues
+      gpusudoku shares board.txt --unique         clues that make it a puzzle
       gpusudoku shares board.txt --format csv -o shares.csv
       gpusudoku shares puzzles.txt > shares.jsonl
       gpusudoku shares board.txt --part 3/8 -o part3.json
       gpusudoku shares puzzles.txt -o shares.jsonl --checkpoint shares.run
     """
-    from gpusudoku.enumeration.share_queries import share_batches, unique_placements
-    from gpusudoku.enumeration.solutions import Solutions
+    from gpusudoku.enumeration.share_queries import share_batches
 
+    # Options that contradict each other are refused before any board is read.
     command = command_facts()
-    settings = OutputOptions.take(given, command, is_part=part is not None)
-    options = Options(**given)
-    form = settings.form
+    output_options = OutputOptions.take(params, command, is_part=part is not None)
+    options = Options(**params)
+    form = output_options.form
+    _check_selection(form, halving, unique, pairs)
+    if part is not None:
+        refuse_together("--part", {"--plot": plot})
+    if plot is not None:
+        _check_plot(plot, output_options, boards)
+
+    undivided = "--part with --unique is for batches: one board is not divided" if unique else ""
+    run = Run(
+        command,
+        boards,
+        input_options,
+        output_options,
+        part=part,
+        has_record=True,
+        has_columns=unique,
+        undivided=undivided,
+    )
+    if plot is not None and not run.single:
+        raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
+    if output_options.checkpoint is not None and run.single:
+        raise InputError("--checkpoint is for batches here: shares of one board come all at once")
+
+    # A part of one board is a record, which is written when the shares of all its tasks are added.
+    if part is not None and run.source.board is not None:
+        with Output(output_options.output, output_options.force, boards) as out:
+            out.write(_part_record(run, run.source.board, part, options))
+        return
+    # The engine is made when the output is open, so that errors of files are reported first.
+    get_engine = cache(partial(start_engine, options))
+    if unique:
+        writer = _unique_writer(run, options, get_engine, form, pairs)
+    else:
+        style = style_of(color, output_options.output)
+        writer = share_writer(form, halving, run.single, style, lambda: run.notes)
+    with run.open(writer.header, reports_boards=True):
+        results = share_batches(run.source.batches(), options, get_engine())
+        with closing(results) as blocks:
+            for block in run.waiting(blocks):
+                for index, board in enumerate(block.boards.singles()):
+                    try:
+                        board_shares = _shares_of(run, block, board, index)
+                        run.write(writer.text(board_shares))
+                        if plot is not None:
+                            _draw(board_shares, plot, output_options.force)
+                    except TooExpensive as error:  # the other boards are still processed
+                        run.unanswered(board, error)
+                    run.done(boards=1, count=int(block.numbers[index]))
+
+
+def _check_selection(form: str | None, halving: int | None, unique: bool, pairs: bool) -> None:
+    """Raise an InputError for options that list placements in a way that does not exist."""
     if halving is not None and form not in (None, "text"):
-        raise InputError(f"--halving {halving}: lists placements as a text, not as {form}")
-    form = form if halving is None else "text"
+        raise InputError(f"--halving {halving}: lists placements as text, not as {form}")
     if unique:
         refuse_together("--unique", {"--halving": halving})
     elif pairs:
         raise InputError("--pairs is for --unique: it lists pairs of placements")
-    if part is not None:
-        refuse_together("--part", {"--plot": plot})
-    _check_plot(plot, settings, boards)
-    run = Run(
-        command, boards, reading, settings, part=part, has_record=True, has_columns=unique,
-        undivided="--part with --unique is for batches: one board is not divided" if unique else "",
-    )  # fmt: skip
-    if plot is not None and not run.single:
-        raise InputError(f"--plot {plot}: there are several boards, and a figure shows one")
-    if settings.checkpoint is not None and run.single:
-        raise InputError("--checkpoint is for batches here: shares of one board come all at once")
-    if part is not None and run.source.board is not None:
-        with Output(settings.output, settings.force, boards) as out:
-            out.write(_part_of(run, run.source.board, part, options))
-        return
-    writer: Writer | ShareTable
-    if unique:
-
-        def find(shares: Shares) -> NDArray[np.int64]:
-            placements = unique_placements(shares.board, shares.counts)
-            if len(placements) or not pairs:
-                return placements
-            with run.line.working():
-                return Solutions(shares.board, options, engine=engine).unique_pairs()
-
-        form = form or ("text" if run.single else "jsonl")
-        writer = unique_writer(form, run.source.origin, run.single, pairs, find)
-    else:
-        writer = share_writer(form, halving, run.single, style_of(color, settings.output))
-    with run.open(writer.header, reports_boards=True):
-        if isinstance(writer, ShareTable):
-            writer.digits = run.notes.get(_DIGITS, 0)
-        engine = start_engine(options)
-        with closing(share_batches(run.source.batches(), options, engine)) as blocks:
-            for block in run.waiting(blocks):
-                assert block.shares is not None
-                assert block.errors is not None
-                for index, board in enumerate(block.boards.singles()):
-                    count = int(block.numbers[index])
-                    try:
-                        if block.errors[index] is not None:
-                            raise block.errors[index]
-                        if not count:
-                            run.source.warn_conflicts(board)
-                        shares_of_board = Shares(board, block.shares[index])
-                        run.write(writer.text(shares_of_board))
-                        if plot is not None:
-                            _draw(shares_of_board, plot, settings.force)
-                    except TooExpensive as error:
-                        run.unanswered(board, error)
-                    if isinstance(writer, ShareTable):
-                        run.notes[_DIGITS] = writer.digits
-                    run.done(boards=1, count=count)
 
 
-def _part_of(run: Run, batch: Batch, part: WhichPart, options: Options) -> bytes:
-    """Write the record of the shares of a part of the only board."""
+def _shares_of(run: Run, block: ResultBlock, board: Batch, index: int) -> Shares:
+    """Return the shares of a board, which has this index in a block; raise its error if any."""
+    assert block.shares is not None
+    assert block.errors is not None
+    if block.errors[index] is not None:
+        raise block.errors[index]
+    if not block.numbers[index]:
+        run.source.warn_conflicts(board)
+    return Shares(board, block.shares[index])
+
+
+def _unique_writer(
+    run: Run, options: Options, get_engine: Callable[[], Engine], form: str | None, pairs: bool
+) -> Writer:
+    """Return the writer of --unique, which searches for placements, and with --pairs for pairs."""
+    from gpusudoku.enumeration.share_queries import unique_placements
+    from gpusudoku.enumeration.solutions import Solutions
+
+    def find_placements(shares: Shares) -> NDArray[np.int64]:
+        # Pairs take much longer than single placements, so they are searched only if needed.
+        placements = unique_placements(shares.board, shares.counts)
+        if len(placements) or not pairs:
+            return placements
+        with run.line.working():
+            return Solutions(shares.board, options, engine=get_engine()).unique_pairs()
+
+    form = form or ("text" if run.single else "jsonl")
+    return unique_writer(form, run.source.origin, run.single, pairs, find_placements)
+
+
+def _part_record(run: Run, batch: Batch, part: WhichPart, options: Options) -> bytes:
+    """Compute a part of the shares of the only board; return their record, a line of JSON."""
     from gpusudoku.enumeration.share_queries import add_shares, divide_board
 
     assert run.part_writer is not None
@@ -195,24 +226,32 @@ def _part_of(run: Run, batch: Batch, part: WhichPart, options: Options) -> bytes
 
 
 def style_of(color: str, output: str | None) -> Callable[..., str] | None:
-    """Return the function that colours texts; None without colours, as always in a file."""
-    terminal = sys.stdout is not None and sys.stdout.isatty()
-    on = color == "always" or (color == "auto" and terminal and not os.environ.get("NO_COLOR"))
-    return click.style if on and output in (None, "-") else None
+    """Return the function that colours text on stdout, or None without colours.
+
+    NO_COLOR is the convention of https://no-color.org.
+    """
+    if output not in (None, "-"):
+        return None
+    if color == "auto":
+        is_terminal = sys.stdout is not None and sys.stdout.isatty()
+        has_colors = is_terminal and not os.environ.get("NO_COLOR")
+    else:
+        has_colors = color == "always"
+    return click.style if has_colors else None
 
 
-def _check_plot(plot: str | None, settings: OutputOptions, inputs: tuple[str, ...]) -> None:
-    """Complain of a figure that could not be drawn later, before anything is worked out."""
-    if plot is None:
-        return
+def _check_plot(plot: str, output_options: OutputOptions, inputs: tuple[str, ...]) -> None:
+    """Raise an InputError for a figure that could not be drawn, before anything is computed."""
     from gpusudoku.pipeline import share_plot
 
-    if settings.output is not None and Path(settings.output).absolute() == Path(plot).absolute():
+    output = output_options.output
+    if output is not None and Path(output).absolute() == Path(plot).absolute():
         raise InputError(f"{plot}: --output and --plot cannot both be written to it")
-    share_plot.check(plot, settings.force, list(inputs))
+    share_plot.check(plot, output_options.force, list(inputs))
 
 
 def _draw(shares: Shares, plot: str, force: bool) -> None:
+    """Draw the shares of the only board to a file."""
     from gpusudoku.pipeline import share_plot
 
     share_plot.draw(shares, headline(shares, single=True), plot, force)

@@ -10,7 +10,14 @@ from typing import Any
 import click
 
 from gpusudoku import formats
-from gpusudoku.cli.options import OwnOptions, boards_argument, command_facts, reading, searching
+from gpusudoku.cli.options import (
+    CommandOptions,
+    boards_argument,
+    command_facts,
+    reading_options,
+    search_options,
+)
+from gpusudoku.cli.usage import Sectioned
 from gpusudoku.errors import InputError
 from gpusudoku.options import Options
 from gpusudoku.pipeline.answers import AnswerRun, refuse_output
@@ -21,41 +28,54 @@ from gpusudoku.pipeline.summary import show_search
 from gpusudoku.pipeline.text_forms import solve_writer, verdict
 from gpusudoku.results import ResultBlock, SearchStats
 
-own = OwnOptions("solve")
+SECTIONS = {
+    "Common options": ("--first", "--format", "--output", "--exit-code", "--device", "--jobs"),
+    "Input": ("--box", "--column", "--keep-going"),
+    "Output": ("--json", "--stats", "--log", "--force", "--quiet"),
+    "Method and device": ("--gpu",),
+    "Search": ("--strategy", "--propagate", "--cutoff", "--cutoff-by"),
+    "Long runs": ("--seconds", "--checkpoint", "--part", "--cluster"),
+}
+"""The options in the help, by section."""
+
+solve_option = CommandOptions("solve")
 
 
-@click.command()
+@click.command(cls=Sectioned, sections=SECTIONS)
 @boards_argument
-@searching
-@own(
+@search_options
+@solve_option(
     "--first",
     "first_only",
     is_flag=True,
-    help="Stop at the first solution, without looking for another.",
+    help="Stop at the first solution, without a search for another one.",
 )
-@own.seconds("Without a solution it is then unknown whether there is one.")
-@own.part("a batch")
-@own.cluster()
-@own.answers([*formats.FORMATS, "jsonl"], "[default: pretty for one board, line for a batch]")
-@reading
+@solve_option.seconds("If no solution is found by then, the answer is unknown.")
+@solve_option.part("the boards of a batch")
+@solve_option.cluster()
+@solve_option.answers(
+    [*formats.FORMATS, "jsonl"], "[default: pretty for one board, line for a batch]"
+)
+@reading_options
 def solve(
     boards: tuple[str, ...],
-    reading: InputOptions,
+    input_options: InputOptions,
     first_only: bool,
     part: WhichPart | None,
     cluster: str | None,
-    **given: Any,
+    **params: Any,
 ) -> None:
-    """Find a solution of every BOARD and say whether it is the only one.
+    """Find a solution of every BOARD and tell whether it is the only one.
 
-    The search stops at the second solution (with --first at the first).
+    The search stops at the second solution, or with --first at the first one.
 
     \b
-    One board:  stdout has a solution; a terminal shows the given board, too.
-                stderr says whether there is another solution.
-    A batch:    stdout has a line a board, an empty one if it has no solution.
-                With --keep-going, a bad board has an empty line, too, or a
-                record in csv, tsv and jsonl. stderr ends with a summary.
+    One board:  stdout has a solution; a terminal also shows the board.
+                stderr tells whether there is another solution.
+    A batch:    stdout has a line for each board. The line is empty if the board
+                has no solution, or cannot be read and --keep-going is given;
+                csv, tsv and jsonl have a record instead.
+                stderr ends with a summary.
 
     \b
     Examples:
@@ -65,26 +85,44 @@ def solve(
       gpusudoku solve puzzles.txt --part 3/100 -o part3.txt
       gpusudoku solve @techniques-16x16 --stats
     """
-    from gpusudoku.solving import solve_batches, solve_batches_on, solve_each
-
     command = command_facts()
-    settings = OutputOptions.take(given, command, solution=True, errors=reading.keep_going)
-    if first_only and settings.exit_code:
-        raise InputError("--exit-code needs to know whether there is another solution: no --first")
-    options = Options(**given, limit=1 if first_only else 2)
-    refuse_output(settings, boards)
-    undivided = "--part is for batches here: one solution has no parts"
-    run = AnswerRun(command, boards, reading, settings, part=part, undivided=undivided)
+    output_options = OutputOptions.take(
+        params, command, solution=True, errors=input_options.keep_going
+    )
+    if first_only and output_options.exit_code:
+        raise InputError("--exit-code cannot be combined with --first: it needs the second search")
+    # A second solution is enough to know that the first one is not unique.
+    options = Options(**params, limit=1 if first_only else 2)
+    refuse_output(output_options, boards)
+    run = AnswerRun(
+        command,
+        boards,
+        input_options,
+        output_options,
+        part=part,
+        undivided="--part is for batches here: one solution has no parts",
+    )
+    # A cluster divides a batch by boards; solving one board is quick.
     if cluster is not None:
         if run.single:
             raise InputError("--cluster is for batches here: one board is solved on this machine")
-        details = {"--stats with --format jsonl or --log": settings.in_detail}
-        refuse_together("--cluster of a batch", {"--seconds": options.seconds, **details})
-    is_read = settings.to_stdout and sys.stdout is not None and sys.stdout.isatty()
-    on_terminal = run.single and settings.form is None and is_read
-    solve_here = solve_each if run.single or settings.in_detail else solve_batches
-    solve_blocks: Callable[..., Any] = solve_here if cluster is None else solve_batches_on
-    writer = solve_writer(settings, run.source.origin, single=run.single, on_terminal=on_terminal)
+        incompatible = {
+            "--seconds": options.seconds,
+            "--stats with --format jsonl or --log": output_options.in_detail,
+        }
+        refuse_together("--cluster of a batch", incompatible)
+
+    # A person at a terminal sees the board beside its solution; a pipe gets the solution alone.
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    on_terminal = (
+        run.single and output_options.form is None and output_options.to_stdout and is_terminal
+    )
+    writer = solve_writer(
+        output_options, run.source.origin, single=run.single, on_terminal=on_terminal
+    )
+    solve_blocks = _solver(
+        on_cluster=cluster is not None, solves_each=run.single or output_options.in_detail
+    )
     with (
         machine_of(cluster, options) as machine,
         run.open_answers(writer, machine, "solved"),
@@ -93,8 +131,17 @@ def solve(
         for results in blocks:
             run.write_answers(results)
             if run.single and isinstance(results, ResultBlock):
-                if not on_terminal:
+                if not on_terminal:  # where the writer shows the verdict below the solution
                     note(verdict(results))
-                if settings.stats:
+                if output_options.stats:
                     assert isinstance(results.stats, SearchStats)
                     show_search(results.boards[0], results.stats)
+
+
+def _solver(*, on_cluster: bool, solves_each: bool) -> Callable[..., Any]:
+    """Choose the function that solves: on a cluster, board by board, or in blocks."""
+    from gpusudoku.solving import solve_batches, solve_batches_on, solve_each
+
+    if on_cluster:
+        return solve_batches_on
+    return solve_each if solves_each else solve_batches

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpusudoku.cli.completing import complete_files
-from gpusudoku.cli.options import OwnOptions
+from gpusudoku.cli.options import CommandOptions
 from gpusudoku.errors import printable
 from gpusudoku.jobs.watch import duration
 from gpusudoku.pipeline.messages import several
@@ -20,24 +20,24 @@ from gpusudoku.results import decimal_digits
 if TYPE_CHECKING:
     from gpusudoku.runs.store import RunSnapshot
 
-_OF_PUZZLES = ("dataset", "generate", "minimise", "neighbours")
-"""The commands whose lines are puzzles."""
+_PUZZLE_COMMANDS = ("dataset", "generate", "minimise", "neighbours")
+"""The commands whose lines are puzzles, not solutions."""
 MIN_DONE = 0.001
-"""If less is done, the time left cannot be estimated."""
+"""Share of the work below which the remaining time cannot be estimated."""
 MIN_SECONDS = 1.0
-"""After less work, no rate is told."""
-
-own = OwnOptions("status")
+"""Time of work below which no rate is shown."""
+_MAX_RATE_BITS = 1000
+"""Longer counts may not fit into a float, whose exponent has a maximum of 1023."""
 
 
 @click.command()
 @click.argument("file", metavar="FILE", shell_complete=complete_files)
-@own("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@CommandOptions("status")("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def status(file: str, as_json: bool) -> None:
     """Show the progress of a run saved with --checkpoint FILE.
 
-    Shows the command, the work done, the results so far, the speed, the time that is left, and the
-    process that runs it now, if there is one. That is not disturbed.
+    The output contains the command, the finished work, the results so far, the speed, the remaining
+    time, and the process that runs the command now, if any. The running process is not affected.
 
     \b
     Examples:
@@ -56,17 +56,24 @@ def status(file: str, as_json: bool) -> None:
     show(*(f"{name:>{width}}: {printable(text)}" for name, text in lines.items()))
 
 
-def _facts(run: RunSnapshot, working: bool | None) -> dict[str, Any]:
-    """Return all of it as JSON types; integers that may exceed 2^53 are strings."""
+def _facts(run: RunSnapshot, is_working: bool | None) -> dict[str, Any]:
+    """Return the facts of a run as JSON types.
+
+    Integers that may exceed 2^53 are strings, as JSON readers may turn them into floats.
+    ``is_working`` is None if it is unknown whether a process works on the run.
+    """
     state = run.state
     rate = None
-    left = None
-    if state.seconds >= MIN_SECONDS and state.count.bit_length() <= 1000:  # else it is no float
+    if state.seconds >= MIN_SECONDS and state.count.bit_length() <= _MAX_RATE_BITS:
         rate = state.count / state.seconds
+
+    # The rest is estimated to take as long per share of the work as the finished part.
+    remaining_seconds = None
     if state.finished:
-        left = 0.0
+        remaining_seconds = 0.0
     elif state.done > MIN_DONE:
-        left = state.seconds * (1 - state.done) / state.done
+        remaining_seconds = state.seconds * (1 - state.done) / state.done
+
     facts: dict[str, Any] = {
         "command": run.identity.command,
         "arguments": run.setup.get("arguments"),
@@ -79,8 +86,8 @@ def _facts(run: RunSnapshot, working: bool | None) -> dict[str, Any]:
         "exact": state.finished,
         "solutions_per_second": rate,
         "seconds": state.seconds,
-        "seconds_left": left,
-        "working": working,
+        "seconds_left": remaining_seconds,
+        "working": is_working,
         "host": run.owner.host,
         "pid": run.owner.pid,
         "since": run.owner.since,
@@ -99,46 +106,59 @@ def _facts(run: RunSnapshot, working: bool | None) -> dict[str, Any]:
 
 
 def _lines(run: RunSnapshot, facts: dict[str, Any]) -> dict[str, str]:
-    """Return the same in words."""
+    """Return the lines of text for the facts of a run, by their labels."""
     state = run.state
-    options = run.identity.options
-    count = facts["count"]
-    what = run.identity.command
-    if box := run.identity.boards.get("box"):
-        what += f" of one board of boxes {box}"
-    if method := options.get("method"):
-        what += f" by {method}"
-    if part := options.get("part"):
-        what += f", part {part} of {options['parts']}"
-    lines = {"run": f"{what}, version {run.identity.version}"}
+    lines = {"run": f"{_describe_run(run)}, version {run.identity.version}"}
     if facts["arguments"]:
         lines["command"] = shlex.join(["gpusudoku", *facts["arguments"]])
-    done = [f"{state.done:.1%}"] if state.done or not state.position else []
+
+    # A count has tasks; a run that writes lines has a position in its output.
+    progress = []
+    if state.done or not state.position:
+        progress.append(f"{state.done:.1%}")
     if state.tasks:
-        done.append(f"{facts['tasks_finished']:,} of {state.tasks:,} tasks finished")
+        progress.append(f"{facts['tasks_finished']:,} of {state.tasks:,} tasks finished")
     if state.position:
         boards = several(state.position.boards, "board")
-        done.append(f"{boards}, {state.position.size:,} bytes written")
-    lines["done"] = ", ".join(done)
-    noun = "puzzles" if run.identity.command in _OF_PUZZLES else "solutions"
+        progress.append(f"{boards}, {state.position.size:,} bytes written")
+    lines["done"] = ", ".join(progress)
+
+    count = facts["count"]
+    noun = "puzzles" if run.identity.command in _PUZZLE_COMMANDS else "solutions"
     lines[noun] = count if state.finished else f"at least {count}"
     rate = facts["solutions_per_second"]
-    left = facts["seconds_left"]
     if rate and not state.finished:
+        # 2.38e+07 is written as 2.38e07.
         lines["rate"] = f"{rate:.3g} {noun} a second".replace("e+", "e")
     lines["worked"] = duration(state.seconds).removeprefix("about ")
-    if left is not None and not state.finished:
-        lines["left"] = duration(left)
-    if facts["working"]:
-        lines["state"] = f"{run.owner} has been running it since {_time(run.owner.since)}"
+    remaining_seconds = facts["seconds_left"]
+    if remaining_seconds is not None and not state.finished:
+        lines["left"] = duration(remaining_seconds)
+
+    is_working = facts["working"]
+    if is_working:
+        lines["state"] = f"running since {_time(run.owner.since)} by {run.owner}"
     elif state.finished:
         lines["state"] = f"finished at {_time(state.saved)} by {run.owner}"
     else:
-        gone = "not running" if facts["working"] is False else "not known whether it runs"
-        lines["state"] = f"{gone}; last saved at {_time(state.saved)} by {run.owner}"
+        activity = "unknown whether it runs" if is_working is None else "not running"
+        lines["state"] = f"{activity}; last saved at {_time(state.saved)} by {run.owner}"
     return lines
 
 
+def _describe_run(run: RunSnapshot) -> str:
+    """Describe the command of a run, its board, its method and its part."""
+    options = run.identity.options
+    text = run.identity.command
+    if box := run.identity.boards.get("box"):
+        text += f" of one board of boxes {box}"
+    if method := options.get("method"):
+        text += f" by {method}"
+    if part := options.get("part"):
+        text += f", part {part} of {options['parts']}"
+    return text
+
+
 def _time(seconds: float) -> str:
-    """Write a moment in local time."""
+    """Write seconds since 1970 as a local time."""
     return datetime.fromtimestamp(seconds).astimezone().isoformat(" ", "seconds")

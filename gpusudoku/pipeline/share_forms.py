@@ -21,6 +21,8 @@ from gpusudoku.pipeline.records import RecordWriter, TableWriter, as_bytes
 from gpusudoku.pipeline.source import place_of
 from gpusudoku.pipeline.text_forms import Writer
 
+_DIGITS = "digits"
+"""The note of a run that keeps the number of digits of all boards in a table."""
 MAX_GRID_DIGITS = 9
 """The most digits of a board that is drawn with all digits in each cell. Larger boards would not
 fit on a terminal."""
@@ -79,19 +81,27 @@ class Shares:
 
 
 def share_writer(
-    form: str | None, halving: int | None, single: bool, style: Callable[..., str] | None
-) -> Writer | ShareTable:
+    form: str | None,
+    halving: int | None,
+    single: bool,
+    style: Callable[..., str] | None,
+    notes: Callable[[], dict[str, Any]],
+) -> Writer:
     """Return the writer of shares in a form.
 
     With ``halving``, it writes this number of placements instead: those that come nearest to
-    halving the solutions. ``style`` colours texts; see ``ShareGrid``.
+    halving the solutions. ``style`` colours texts; see ``ShareGrid``. ``notes`` returns the notes
+    of the run, which exist once the run is open; see ``ShareTable``.
     """
     if halving is not None:
         return Writer(lambda shares: _halving_list(shares, halving, single))
     form = form or ("text" if single else "jsonl")
     if form == "text":
         return Writer(ShareGrid(single, style).text)
-    return ShareTable() if form == "csv" else Writer(_share_object)
+    if form == "csv":
+        table = ShareTable(notes)
+        return Writer(table.text, header=table.header)
+    return Writer(_share_object)
 
 
 def _share_object(shares: Shares) -> bytes:
@@ -105,14 +115,17 @@ def _share_object(shares: Shares) -> bytes:
 
 
 class ShareTable:
-    """Writes a row for every cell, in csv; all boards must have the same number of digits."""
+    """Writes a row for every cell, in csv; all boards must have the same number of digits.
 
-    digits = 0
-    """The number of digits of the boards that were written; 0 before the first one."""
+    The run keeps this number in its notes, so that a resumed run also refuses other boards.
+    """
+
+    def __init__(self, notes: Callable[[], dict[str, Any]]) -> None:
+        self._notes = notes
 
     def header(self) -> bytes:
         """Return the line before all rows, once a board was written."""
-        digits = [f"d{digit}" for digit in range(1, self.digits + 1)]
+        digits = [f"d{digit}" for digit in range(1, self._notes().get(_DIGITS, 0) + 1)]
         names = ["source", "line", "row", "column", "clue", "count", *digits]
         return TableWriter("csv", names).header() if digits else b""
 
@@ -120,11 +133,11 @@ class ShareTable:
         """Write the rows of a board."""
         board = shares.board
         n = shares.board.n
-        self.digits = self.digits or n
-        if n != self.digits:
+        digits = self._notes().setdefault(_DIGITS, n)
+        if n != digits:
             raise InputError(
                 f"{place_of(shares.batch, 0)}has {n} digits, but the boards before it have"
-                f" {self.digits}: they do not fit in one table (--format jsonl takes both)"
+                f" {digits}: they do not fit in one table (--format jsonl takes both)"
             )
         rows, columns = np.divmod(np.arange(n * n), n)
         values = {

@@ -1,15 +1,16 @@
-"""The frontier: a wide list of partial boards that share no solution, packed in bitmask arrays.
+"""The frontier: many partial boards that share no solution, packed in arrays of bit masks.
 
-Every search starts from one. A frontier board is whole in itself, so workers can take frontier
-boards in any order, on any thread or GPU, and their counts add up to the count of the root.
+Every search starts from a frontier. Each of its boards is complete in itself. So workers can search
+them in any order, on any thread or GPU, and their counts add up to the count of the root.
 
 The work of a search is estimated from a small sample of its tree. Knuth's estimator (Estimating the
-efficiency of backtrack programs, Mathematics of Computation 29, 1975) walks down at random and
-weighs every node by the choices that led to it. Here is its form for many walkers at once,
-stochastic enumeration (Rubinstein; Vaisman and Kroese, 2013): all children of all walkers are made,
-and some of them go on, with the weight of all. It is unbiased, varies less, and is exact where the
-tree is no wider than the walkers are many. The walkers that go on are spread evenly over the sizes
-of the boards (Chen's strata: Heuristic sampling, SIAM Journal on Computing 21, 1992).
+efficiency of backtrack programs, Mathematics of Computation 29, 1975) walks down the tree at random
+and weights every node by the number of choices that led to it. This module uses its form for many
+walkers, stochastic enumeration (Rubinstein; Vaisman and Kroese, 2013). All children of all walkers
+are made. A subset of them continues, and each of these is weighted by the children that it
+represents. The estimate is unbiased and varies less than Knuth's. It is exact if no level of the
+tree has more nodes than there are walkers. The walkers that continue are spread evenly over the
+sizes of the boards (Chen's strata: Heuristic sampling, SIAM Journal on Computing 21, 1992).
 """
 
 from __future__ import annotations
@@ -35,80 +36,82 @@ from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import Children
 from gpusudoku.kernels.search.shape import SearchSettings, Shape, shape_of
 
-FRONTIER_BYTES = 1 << 28
-"""A frontier is not expanded past this many bytes of packed boards. Making it takes four times as
-much for a moment: parents, children, and the lists of both."""
+MAX_FRONTIER_BYTES = 1 << 28
+"""A frontier is not expanded beyond this many bytes of packed boards. Expanding needs four times as
+much memory for a short time: parents, children, and the lists of both."""
 
 CALL_BYTES = 1 << 19
-"""Packed boards that are split in one call of the compiled code: an interrupt waits for no more."""
+"""Bytes of packed boards that one call of compiled code splits. An interrupt waits for the call."""
 
-WALKERS = 256
-WALKED_BYTES = 256 * 28 * 4
-"""The most bytes of packed boards at a time: boards larger than 9x9 have fewer walkers."""
+MAX_WALKERS = 256
+MAX_WALKER_BYTES = 256 * 28 * 4
+"""Maximum size of the packed boards of all walkers. Boards larger than 9x9 have fewer walkers."""
 MIN_WALKERS = 4
-"""The fewest walkers, whatever the size of the board."""
-HOPELESS = 1e18
-"""The nodes at which an estimate ends: thousands of years."""
+"""Minimum number of walkers, whatever the size of the board."""
+MAX_ESTIMATED_NODES = 1e18
+"""An estimate ends at this number of nodes: they take thousands of years."""
 SEED = 1
 
-WORD_SECONDS, LARGE_WORD_SECONDS = 0.9e-9, 1.7e-9
-"""The time of a node on the reference core for every 32 bits of a board; the second is that of
-boards that do not fit into the fastest cache."""
+WORD_SECONDS = 0.9e-9
+"""Time of a node on the reference core for every 32 bits of a board."""
+LARGE_WORD_SECONDS = 1.7e-9
+"""The same for boards that do not fit into the fastest cache."""
 
 FIRST_SAMPLE_SECONDS = 1.0
-"""The time until the first sample: a shorter search needs no forecast."""
+"""Time until the first sample. A shorter search needs no forecast."""
 SAMPLING_SHARE = 0.005
-"""The share of the time of all threads that may go into samples, which one of them makes."""
+"""Maximum share of the time of all threads that goes into samples. One thread makes them."""
 MIN_EFFORT = 4
+"""Effort of the first sample. It is doubled from sample to sample, up to the maximum."""
 MAX_EFFORT = 64
-"""The effort of the first sample, and the most that is reached by doubling it."""
 MAX_SAMPLED_BOARDS = 1 << 14
-"""The number of boards from which a sample begins is less than twice this: a GPU has millions."""
+"""A sample starts from fewer than twice this number of boards, because a GPU has millions."""
 SAMPLE_WEIGHT = 2 / 3
-"""The weight of a new sample against the forecast before it, which had half the effort."""
+"""Weight of a new sample; the previous forecast, which had half the effort, has the rest."""
 
 
 @dataclass(frozen=True)
 class Cutoff:
-    """A bound on the size of the boards of a frontier."""
+    """The size up to which boards of a frontier are not split any more."""
 
     size: float
-    """The largest search space, or number of empty cells, that need not be split."""
+    """Maximum size of a board that is not split."""
     by_empty: bool
-    """True if the size is a number of empty cells."""
+    """True if the size of a board is its number of empty cells, False if it is its search space:
+    the product of the numbers of candidates of all cells."""
 
     @property
     def threshold(self) -> float:
-        """The size as kernels compare it: of a search space the logarithm, so that any will do."""
+        """The size as kernels compare it: log2 of a search space, which always fits in a float."""
         return self.size if self.by_empty else log2(self.size)
 
 
 @dataclass(frozen=True)
 class Frontier:
-    """Packed partial boards.
-
-    ``boards`` is (B, shape.words), one board a row, packed as ``kernels.search.shape`` draws it.
-    ``roots`` is int64 (B): the index of the root that each board descends from. The first ``ready``
-    boards need no more splitting. To make it ``nodes`` boards were looked at and ``guesses`` of
-    them split in two; ``capped`` is true if memory did not suffice for a cutoff.
-    """
+    """Packed partial boards."""
 
     shape: Shape
     boards: NDArray[Any]
+    """(B, shape.words): a board in each row, packed as ``kernels.search.shape`` draws it."""
     roots: NDArray[np.int64]
+    """int64 (B): the index of the root that each board descends from."""
     ready: int = 0
+    """Number of boards, the first ones, that need no more splitting."""
     nodes: int = 0
+    """Number of boards that were visited to make this frontier."""
     guesses: int = 0
+    """Number of these boards that were split in two."""
     capped: bool = False
+    """True if a cutoff was not reached, because of MAX_FRONTIER_BYTES."""
 
     def __len__(self) -> int:
         return len(self.boards)
 
     @classmethod
     def of(cls, roots: Batch | Sequence[Board]) -> Frontier:
-        """Pack the roots, in order; all of one geometry.
+        """Pack boards of one geometry, the roots, in their order.
 
-        A root whose clues contradict each other has no candidates left and counts 0.
+        A root whose clues contradict each other gets no candidates at all, so its count is 0.
         """
         batch = Batch.of(roots)
         shape = shape_of(batch.geometry.box_rows, batch.geometry.box_columns)
@@ -129,60 +132,66 @@ class Frontier:
     ) -> Frontier:
         """Split boards breadth first, dropping dead ones.
 
-        Without a cutoff until there are ``width`` boards or none can be split; with a cutoff
-        until no board is larger. It stops in any case before FRONTIER_BYTES would be passed, and
-        once the job is stopped.
+        Without a cutoff it stops when there are at least ``width`` boards, or none can be split.
+        With a cutoff it stops when no board is larger. In any case it stops before the boards take
+        more than MAX_FRONTIER_BYTES. If the job is to end, it returns this frontier.
         """
         if cutoff is None and (len(self) >= width or self.ready == len(self)):
             return self
-        most, size = (each // self.shape.row_bytes for each in (FRONTIER_BYTES, CALL_BYTES))
-        done = [self.part(0, self.ready)] if self.ready else []
-        todo = self.part(self.ready, len(self))
+        max_boards = MAX_FRONTIER_BYTES // self.shape.row_bytes
+        call_boards = CALL_BYTES // self.shape.row_bytes
+        ready_parts = [self.part(0, self.ready)] if self.ready else []
+        unfinished = self.part(self.ready, len(self))
         ready = self.ready
         nodes = self.nodes
         guesses = self.guesses
-        while len(todo) and ready + 2 * len(todo) <= most:
-            if cutoff is None and ready + len(todo) >= width:
+        # A round may double the boards that are split.
+        while len(unfinished) and ready + 2 * len(unfinished) <= max_boards:
+            if cutoff is None and ready + len(unfinished) >= width:
                 break
-            parts: list[Frontier] = []
-            for start in range(0, len(todo), size):
+            half_parts: list[Frontier] = []
+            for start in range(0, len(unfinished), call_boards):
                 if job is not None and job.ending:
                     return self
-                part = todo.part(start, start + size)
-                finished, split = part.split(settings, cutoff)
-                guesses += split.guesses
-                done.append(finished)
-                parts.append(split)
-                ready += len(finished)
-            nodes += len(todo)
-            todo = self._joined(parts)
-        whole = self._joined([*done, todo])
-        capped = cutoff is not None and len(todo) > 0
+                part = unfinished.part(start, start + call_boards)
+                ready_part, halves = part.split(settings, cutoff)
+                guesses += halves.guesses
+                ready_parts.append(ready_part)
+                half_parts.append(halves)
+                ready += len(ready_part)
+            nodes += len(unfinished)
+            unfinished = self._join(half_parts)
+        whole = self._join([*ready_parts, unfinished])
+        capped = cutoff is not None and len(unfinished) > 0
         return Frontier(self.shape, whole.boards, whole.roots, ready, nodes, guesses, capped)
 
     def part(self, start: int, end: int) -> Frontier:
-        """Return the boards from start to before end, none of which counts as ready."""
+        """Return the boards from ``start`` to before ``end``, with ``ready`` 0."""
         return Frontier(self.shape, self.boards[start:end], self.roots[start:end])
 
     def split(
         self, settings: SearchSettings, cutoff: Cutoff | None = None
     ) -> tuple[Frontier, Frontier]:
-        """Simplify every board once, and split it in two.
+        """Simplify every board, and split it in two if necessary.
 
-        Returns the boards that need no splitting, and the others, halved. The former are solved,
-        known to have two solutions, or no larger than the cutoff. Dead boards are in neither.
+        Returns the boards that need no splitting, and the halves of the others. A board needs no
+        splitting if it is solved, is known to have two solutions, or is no larger than the cutoff.
+        Dead boards are dropped.
         """
         expand = cpu.expand(self.shape, settings)
-        return self._split(expand, -1.0 if cutoff is None else cutoff.threshold, cutoff)
+        threshold = -1.0 if cutoff is None else cutoff.threshold  # no board is as small as -1
+        return self._split(expand, threshold, cutoff)
 
     def simplified(self, settings: SearchSettings) -> Frontier:
-        """Return the boards that are not seen to be dead, simplified, not split."""
+        """Simplify every board, without a split; drop the boards found to be dead."""
         expand = cpu.expand(self.shape, settings).for_boards(len(self))
-        return self._split(expand, inf, None)[0]
+        simplified, _ = self._split(expand, inf, None)
+        return simplified
 
     def _split(
         self, expand: Callable[..., int], threshold: float, cutoff: Cutoff | None
     ) -> tuple[Frontier, Frontier]:
+        """Return the children that are ready, and the others. Cancelled may be raised."""
         check_cancelled()
         by_empty = cutoff is not None and cutoff.by_empty
         children = Children.empty(len(self), self.shape)
@@ -192,7 +201,7 @@ class Frontier:
         ready = children.ready[:count]
         parents = children.parents[:count]
         roots = self.roots[parents]
-        guesses = int(np.count_nonzero(np.diff(parents) == 0))  # two of a parent
+        guesses = int(np.count_nonzero(np.diff(parents) == 0))  # parents with two children
         return (
             Frontier(self.shape, boards[ready], roots[ready]),
             Frontier(self.shape, boards[~ready], roots[~ready], guesses=guesses),
@@ -200,17 +209,20 @@ class Frontier:
 
     @property
     def candidates(self) -> NDArray[np.uint64]:
-        """uint64 (B, cells): the digits possible in every cell, digit d as bit d - 1."""
+        """The candidates masks of all cells, uint64 (B, cells): bit d - 1 for digit d."""
         return self.shape.candidates_of(self.boards)
 
     @property
     def candidates_left(self) -> NDArray[np.int64]:
-        """int64 (B): the number of candidates of all cells; as many as cells in a solved board."""
-        counts = np.bitwise_count(self.boards[:, : self.shape.planes])
-        left: NDArray[np.int64] = counts.sum(axis=1, dtype=np.int64)
-        return left
+        """The number of candidates in all cells of each board, int64 (B).
 
-    def _joined(self, parts: Sequence[Frontier]) -> Frontier:
+        For a solved board it is the number of cells.
+        """
+        counts_of_words = np.bitwise_count(self.boards[:, : self.shape.planes])
+        candidate_counts: NDArray[np.int64] = counts_of_words.sum(axis=1, dtype=np.int64)
+        return candidate_counts
+
+    def _join(self, parts: Sequence[Frontier]) -> Frontier:
         if len(parts) == 1:
             return parts[0]
         return Frontier(
@@ -225,103 +237,117 @@ class SearchEstimate:
     """The estimated work of a search."""
 
     nodes: float
-    """Boards that a count looks at; from HOPELESS on a lower bound."""
+    """Number of boards that a count visits; a lower bound if ``endless``."""
     solutions: float
+    """Number of solutions; a lower bound if ``endless``."""
     exact: bool
-    """True if the whole tree was seen."""
+    """True if the whole tree was visited."""
     node_seconds: float
-    """The time of a node."""
+    """Time of a node on the reference core."""
 
     @property
     def endless(self) -> bool:
-        """True if it is HOPELESS, so that the estimate ended early."""
-        return self.nodes >= HOPELESS
+        """True if the estimate ended early, at MAX_ESTIMATED_NODES."""
+        return self.nodes >= MAX_ESTIMATED_NODES
 
     def seconds(self, limit: int | None = None) -> float:
-        """Return the time on the reference core, stopping at a limit of solutions."""
-        share = 1.0 if limit is None or self.solutions <= limit else limit / self.solutions
+        """Return the time on the reference core of a search that stops at a limit of solutions."""
+        share = 1.0
+        if limit is not None and self.solutions > limit:
+            share = limit / self.solutions
         return self.nodes * share * self.node_seconds
 
 
 def estimate_search(
     roots: Frontier, settings: SearchSettings, effort: int = 1, seed: int = 0
 ) -> SearchEstimate:
-    """Estimate the search below some boards; deterministic for each ``seed``.
+    """Estimate the search of some boards. The estimate is deterministic for each ``seed``.
 
-    ``effort`` multiplies the number of walkers. It ends where it becomes HOPELESS: nodes and
-    solutions are then too low.
+    ``effort`` multiplies the number of walkers. The estimate ends at MAX_ESTIMATED_NODES; its nodes
+    and solutions are then too low.
     """
-    # A child that is forked during the import would wait for its lock forever.
+    # A child process that is forked during this import would wait for its lock forever.
     with delayed_forks():
-        from numpy.random import default_rng  # imported lazily: it takes a moment
+        from numpy.random import default_rng  # imported lazily: it takes a while
     rng = default_rng(SEED + seed)
-    todo = roots
-    weight = 1.0
+    level = roots  # the boards of one level of the tree that are visited
+    weight = 1.0  # the boards of the level that each of them represents
     nodes = 0.0
     solutions = 0.0
-    walkers = effort * max(MIN_WALKERS, min(WALKERS, WALKED_BYTES // roots.shape.row_bytes))
-    while len(todo) and nodes < HOPELESS:
-        nodes += weight * len(todo)
-        known, todo = todo.split(settings)
-        with_two = known.candidates_left > known.shape.n**2
-        solutions += weight * (len(known) + int(np.count_nonzero(with_two)))
-        if len(todo) > walkers:
-            # Boards with many candidates have large trees: every size gets its share of walkers.
-            by_size = np.argsort(todo.candidates_left, kind="stable")
-            step = len(todo) / walkers
-            chosen = by_size[((np.arange(walkers) + rng.random()) * step).astype(np.intp)]
+    walkers_in_bytes = MAX_WALKER_BYTES // roots.shape.row_bytes
+    max_walkers = effort * max(MIN_WALKERS, min(MAX_WALKERS, walkers_in_bytes))
+    while len(level) and nodes < MAX_ESTIMATED_NODES:
+        nodes += weight * len(level)
+        solved, level = level.split(settings)
+        # Boards known to have two solutions are not split either.
+        with_two = solved.candidates_left > solved.shape.n**2
+        solutions += weight * (len(solved) + int(np.count_nonzero(with_two)))
+        if len(level) > max_walkers:
+            # Boards with many candidates have large trees. So take boards at equal distances from
+            # the list sorted by this number: each size gets its share of walkers.
+            by_size = np.argsort(level.candidates_left, kind="stable")
+            step = len(level) / max_walkers
+            positions = ((np.arange(max_walkers) + rng.random()) * step).astype(np.intp)
+            sample = by_size[positions]
             weight *= step
-            todo = Frontier(todo.shape, todo.boards[chosen], todo.roots[chosen])
+            level = Frontier(level.shape, level.boards[sample], level.roots[sample])
     return SearchEstimate(nodes, solutions, weight == 1.0, node_seconds(roots.shape))
 
 
 @cache
 def node_seconds(shape: Shape) -> float:
     """Return the approximate time of a node of a search on the reference core."""
-    word = WORD_SECONDS if shape.unrolled else LARGE_WORD_SECONDS
-    return shape.planes * shape.bits / 32 * word
+    word_seconds = WORD_SECONDS if shape.unrolled else LARGE_WORD_SECONDS
+    return shape.planes * shape.bits / 32 * word_seconds
 
 
 class Forecast:
-    """The forecast of the nodes that the tasks of a worker should still take, for a watched job.
+    """A forecast of the remaining nodes of a worker's tasks, for a job whose progress is watched.
 
-    The tree of a search is so uneven that the share of its boards says nothing of the work. So a
-    worker samples the tree below the boards that remain, as the estimate of the whole search does.
-    The nodes of the work done are known, so the forecast improves as the search proceeds.
+    The tree of a search is so uneven that the share of finished boards says nothing about the
+    share of finished work. So a worker samples the tree below the remaining boards, as the estimate
+    of the whole search does. The nodes of the finished work are known, so the forecast improves as
+    the search proceeds.
     """
 
     def __init__(self, settings: SearchSettings, job: Job, threads: int = 1) -> None:
         self._settings = settings
         self._threads = threads
         self._job = job
-        self._samples = 0
+        self._samples = 0  # so that each sample has another seed
         self._effort = MIN_EFFORT
-        self._due = time.perf_counter() + FIRST_SAMPLE_SECONDS if job.is_watched else inf
+        # When the next sample is due, on the clock of ``perf_counter``.
+        self._next_sample = inf
+        if job.is_watched:
+            self._next_sample = time.perf_counter() + FIRST_SAMPLE_SECONDS
 
     @property
     def is_due(self) -> bool:
         """True if it is time for another sample."""
-        return time.perf_counter() >= self._due
+        return time.perf_counter() >= self._next_sample
 
     def revise(self, task: Task, remaining: Frontier) -> None:
-        """Sample the boards that remain of a task, and change what it is expected to take.
+        """Sample the remaining boards of a task, and correct the job's forecast for it.
 
-        The new sample is independent of the forecast before, so their difference tells how good
-        they are. A sample that gave up tells only that much remains.
+        The new sample is independent of the previous forecast, so their difference measures the
+        uncertainty of both. If the estimate ended early, only a lower bound is known.
         """
         start = time.perf_counter()
         step = max(1, len(remaining) // MAX_SAMPLED_BOARDS)
         boards = Frontier(remaining.shape, remaining.boards[::step], remaining.roots[::step])
-        # If the search is to end, the worker notices by itself, and hands back what remains.
+        # At the deadline the sample is given up. The worker then ends by itself, and returns its
+        # remaining boards.
         with suppress(Cancelled), cancelling(self._job.deadline):
             self._samples += 1
             estimate = estimate_search(boards, self._settings, self._effort, self._samples)
             nodes = estimate.nodes * len(remaining) / len(boards)
             weight = task.weight + SAMPLE_WEIGHT * (nodes - task.weight)
-            doubt = 0.0 if estimate.exact and step == 1 else abs(nodes - weight)
-            if estimate.nodes >= HOPELESS:
-                doubt = weight
-            self._job.expect(task, weight, doubt)
+            uncertainty = abs(nodes - weight)
+            if estimate.exact and step == 1:
+                uncertainty = 0.0
+            if estimate.endless:
+                uncertainty = weight
+            self._job.expect(task, weight, uncertainty)
         self._effort = min(2 * self._effort, MAX_EFFORT)
         seconds = time.perf_counter() - start
-        self._due = start + seconds / (SAMPLING_SHARE * self._threads)
+        self._next_sample = start + seconds / (SAMPLING_SHARE * self._threads)

@@ -24,7 +24,7 @@ TECHNIQUES = {
     "naked-pair": NAKED_PAIR,
     "hidden-pair": HIDDEN_PAIR,
 }
-"""The bit of every technique, in the order in which people try them."""
+"""The bit of every technique, in the order in which people try techniques."""
 
 GROUPS = {
     "none": (),
@@ -41,26 +41,31 @@ DEFAULT = "singles"
 def parse_techniques(names: str | Iterable[str]) -> int:
     """Return the bits of a comma-separated list (or an iterable) of techniques and groups.
 
-    Any technique brings naked singles with it: a cell left with one candidate is fixed at once.
-    InputError is raised if a name is unknown, or ``none`` is not alone.
+    Any technique includes naked singles, because a step always fixes cells with one candidate.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, or ``none`` is combined with another name.
     """
     if not isinstance(names, Iterable):
         raise InputError(f"techniques {described(names)}: expected names, separated by commas")
-    listed = names.split(",") if isinstance(names, str) else names
-    words = [str(word).strip() for word in listed]
+    if isinstance(names, str):
+        names = names.split(",")
+    words = [str(name).strip() for name in names]
     if "none" in words and len(words) > 1:
-        raise InputError("technique 'none' goes with no other")
+        raise InputError("technique 'none' cannot be combined with others")
     bits = 0
     for word in words:
         for name in GROUPS.get(word, (word,)):
             if name not in TECHNIQUES:
-                known = ", ".join([*TECHNIQUES, *GROUPS])
-                raise InputError(f"unknown technique {shown(name)}: expected {known}")
+                expected = ", ".join([*TECHNIQUES, *GROUPS])
+                raise InputError(f"unknown technique {shown(name)}: expected {expected}")
             bits |= TECHNIQUES[name] | TECHNIQUES["naked-single"]
     return bits
 
 
 @cache
 def technique_names(bits: int) -> str:
-    """Return the comma-separated list for some bits, ``none`` for 0."""
+    """Return the comma-separated names of the techniques of some bits, ``none`` for 0."""
     return ",".join(name for name, bit in TECHNIQUES.items() if bits & bit) or "none"

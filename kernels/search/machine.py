@@ -1,17 +1,22 @@
-"""What runs a step: vectors of a CPU, a thread of a GPU, or NumPy. The step is written once.
+"""Machines run a step: on vectors of a CPU, in a thread of a GPU, or on NumPy arrays.
 
-A step does the same to every lane of a memory, so it is written on whole rows: loaded, combined
-with ``& | ^ ~ + - << >>`` and whole numbers, and stored. A function that does this is plain Python
-on values, ``function(shape, machine, ...)``, and a machine says what a value is:
+A step does the same to every lane of a memory. So it is written once, on whole rows of the memory:
+plain Python, ``function(shape, machine, ...)``, that loads rows as *values*, combines them with
+``& | ^ ~ + - << >>`` and whole numbers, and stores them. The machine defines the type of a value:
 
-* ``NumpyMachine``: a NumPy array, a row of the memory. This is what runs uncompiled, and a witness;
-* ``LlvmMachine``: a name of LLVM's, for a vector of all lanes. The function runs once, while it is
-  compiled, and every operation writes an instruction: one of the processor's, or two where lanes
-  take two registers;
-* ``CudaMachine``: the same for the one board of a thread.
+    memory          lane 0  lane 1  lane 2  ...
+    row w               .       .       .          a value: word w of all boards
+    row w + 1           .       .       .
 
-Loops of Python are unrolled that way. Those over ``machine.each`` become loops of the compiled
-code, unless they are to be unrolled; what changes in them is kept in ``machine.words``.
+* ``NumpyMachine``: a NumPy array with a word of each lane. It runs uncompiled, and is the reference
+  implementation.
+* ``LlvmMachine``: a value of LLVM, a vector with a word of each lane. The function runs once, while
+  Numba compiles. Every operation writes one instruction: one of the processor, or two if the lanes
+  take two registers.
+* ``CudaMachine``: the same for a word of the one board of a thread.
+
+So Python loops are unrolled. Loops over ``machine.each`` become loops of the compiled code, unless
+they are to be unrolled, too. Variables that change in such a loop must be in ``machine.words``.
 """
 
 from __future__ import annotations
@@ -23,75 +28,78 @@ import numpy as np
 from llvmlite import ir
 from numpy.typing import NDArray
 
-from gpusudoku.kernels.kernel import when_compiling
 from gpusudoku.kernels.search.shape import CACHE_LINE, Shape
 
-_I32 = ir.IntType(32)
-_I64 = ir.IntType(64)
+I32 = ir.IntType(32)
+I64 = ir.IntType(64)
+"""Types of LLVM."""
 
 
 class Machine(Protocol):
-    """What a step may do, besides combining values."""
+    """The operations of a step, besides the operators of values.
+
+    Some work on *fields*: equal parts of each word, which are whole numbers of their own.
+    """
 
     def value(self, number: int) -> Any:
-        """The same number in all lanes."""
+        """Return the same number in all lanes."""
 
     def load(self, row: Any) -> Any:
-        """A row of the memory."""
+        """Return a row of the memory."""
 
     def store(self, row: Any, value: Any) -> None:
-        """Write a row."""
+        """Write a row of the memory."""
 
     def words(self, count: int, value: int = 0) -> Any:
-        """A list of values that may change in loops."""
+        """Return a list of values that may change in loops, all set to a number."""
 
     def each(self, count: Any, unrolled: bool = False) -> Iterator[Any]:
-        """The numbers below ``count``, which is not 0."""
+        """Iterate over the numbers below ``count``, which is not 0."""
 
     def digits(self, count: int) -> Iterator[Any]:
-        """The same for the loop in which a step does most of its work."""
+        """Do the same for the loop in which a step does most of its work."""
         yield from self.each(count)
 
     def when(self, value: Any) -> Iterator[None]:
-        """Once if the value is not 0 in some lane, else not at all."""
+        """Run the body of a loop once if the value is not 0 in some lane, else not at all."""
 
     def nonzero(self, value: Any) -> Any:
-        """The lanes that are not 0, as bits of a uint64."""
+        """Return the lanes that are not 0, as bits of a uint64."""
 
-    def filled(self, value: Any, fields: int) -> Any:
-        """All bits of those equal fields of a word that are not 0."""
+    def filled(self, value: Any, field_count: int) -> Any:
+        """Set all bits of the fields that are not 0."""
 
-    def least(self, x: Any, y: Any, fields: int) -> Any:
-        """A number for each field that is 0 where x or y is: the smaller one, or any other.
+    def keep_zeros(self, x: Any, y: Any, field_count: int) -> Any:
+        """Return a value whose fields are 0 where those of x or y are, and otherwise not 0.
 
-        All bits of x are set, or it is what ``least`` returned before.
+        All bits of x are set, or it is the result of ``keep_zeros``.
         """
 
-    def without_lowest(self, x: Any, fields: int) -> Any:
-        """X without the lowest bit of each field."""
+    def without_lowest(self, x: Any, field_count: int) -> Any:
+        """Clear the lowest bit of each field."""
 
     def union(self, x: Any, y: Any) -> Any:
-        """X | y of values without a common bit."""
+        """Return x | y, of values without a common bit."""
         return x | y
 
     def below(self, x: Any, n: int) -> Any:
-        """For each bit the n bits below it; the n lowest bits of x are 0."""
+        """Return for each bit the n bits below it; the n lowest bits of x are 0."""
         return x - (x >> n)
 
     def spread(self, x: Any, n: int) -> Any:
-        """For each bit n bits, itself the lowest; the others of them are 0 in x."""
+        """Return for each bit n bits, of which it is the lowest; the others are 0 in x."""
         return (x << n) - x
 
     def repeated(self, x: Any, times: int, distance: int) -> Any:
-        """The lowest bits again and again at a distance that they do not reach."""
-        found = x
+        """Return copies of the lowest bits at multiples of a distance, which they do not reach."""
+        copies = x
         for i in range(1, times):
-            found = found | (x << i * distance)
-        return found
+            copies = copies | (x << i * distance)
+        return copies
 
 
 class NumpyMachine(Machine):
-    """Rows of a NumPy array."""
+    """Values are rows of a NumPy array."""
 
     def __init__(self, shape: Shape, memory: NDArray[Any]) -> None:
         self._memory = memory
@@ -119,23 +127,24 @@ class NumpyMachine(Machine):
     def nonzero(self, value: Any) -> np.uint64:
         return np.uint64(sum(1 << lane for lane in np.flatnonzero(value).tolist()))
 
-    def _fields(self, x: Any, fields: int) -> Any:
-        return x.view(f"u{self._bits // fields // 8}")
+    def _as_fields(self, x: Any, field_count: int) -> Any:
+        return x.view(f"u{self._bits // field_count // 8}")
 
-    def filled(self, value: Any, fields: int) -> Any:
-        parts = self._fields(value, fields)
-        return np.where(parts != 0, ~np.zeros_like(parts), 0).view(value.dtype)
+    def filled(self, value: Any, field_count: int) -> Any:
+        fields = self._as_fields(value, field_count)
+        return np.where(fields != 0, ~np.zeros_like(fields), 0).view(value.dtype)
 
-    def least(self, x: Any, y: Any, fields: int) -> Any:
-        return np.minimum(self._fields(x, fields), self._fields(y, fields)).view(x.dtype)
+    def keep_zeros(self, x: Any, y: Any, field_count: int) -> Any:
+        smaller = np.minimum(self._as_fields(x, field_count), self._as_fields(y, field_count))
+        return smaller.view(x.dtype)
 
-    def without_lowest(self, x: Any, fields: int) -> Any:
-        parts = self._fields(x, fields)
-        return (parts & (parts - 1)).view(x.dtype)
+    def without_lowest(self, x: Any, field_count: int) -> Any:
+        fields = self._as_fields(x, field_count)
+        return (fields & (fields - 1)).view(x.dtype)
 
 
 class Value:
-    """A value of LLVM's; each operator writes an instruction."""
+    """A value of LLVM. Each operator writes an instruction."""
 
     __slots__ = ("_machine", "llvm")
 
@@ -143,29 +152,31 @@ class Value:
         self._machine = machine
         self.llvm = llvm
 
-    def _of(self, other: Any) -> Any:
-        return other.llvm if isinstance(other, Value) else self._machine.constant(other)
+    # Python calls these operators only with a value on the left. The right operand may be a number.
 
-    def _by(self, write: Callable[..., Any], other: Any) -> Value:
-        return Value(self._machine, write(self.llvm, self._of(other)))
+    def _llvm_of(self, operand: Any) -> Any:
+        return operand.llvm if isinstance(operand, Value) else self._machine.constant(operand)
 
-    def __and__(self, other: Any) -> Value:
-        return self._by(self._machine.builder.and_, other)
+    def _combine(self, write: Callable[..., Any], operand: Any) -> Value:
+        return Value(self._machine, write(self.llvm, self._llvm_of(operand)))
 
-    def __or__(self, other: Any) -> Value:
-        return self._by(self._machine.builder.or_, other)
+    def __and__(self, operand: Any) -> Value:
+        return self._combine(self._machine.builder.and_, operand)
 
-    def __xor__(self, other: Any) -> Value:
-        return self._by(self._machine.builder.xor, other)
+    def __or__(self, operand: Any) -> Value:
+        return self._combine(self._machine.builder.or_, operand)
 
-    def __add__(self, other: Any) -> Value:
-        return self._by(self._machine.add, other)
+    def __xor__(self, operand: Any) -> Value:
+        return self._combine(self._machine.builder.xor, operand)
 
-    def __sub__(self, other: Any) -> Value:
-        return self._by(self._machine.subtract, other)
+    def __add__(self, operand: Any) -> Value:
+        return self._combine(self._machine.add, operand)
+
+    def __sub__(self, operand: Any) -> Value:
+        return self._combine(self._machine.subtract, operand)
 
     def __lshift__(self, n: int) -> Value:
-        return self._by(self._machine.builder.shl, n)
+        return self._combine(self._machine.builder.shl, n)
 
     def __rshift__(self, n: int) -> Value:
         return Value(self._machine, self._machine.shift_right(self.llvm, n))
@@ -175,7 +186,7 @@ class Value:
 
 
 class Index:
-    """The number of a loop of LLVM's, and sums and products of it."""
+    """The counter of a loop of LLVM, or a sum or product of it. It numbers rows and words."""
 
     __slots__ = ("_builder", "llvm")
 
@@ -183,56 +194,59 @@ class Index:
         self._builder = builder
         self.llvm = llvm
 
-    def __add__(self, other: Any) -> Index:
-        return Index(self._builder, self._builder.add(self.llvm, _number(other)))
+    def __add__(self, operand: Any) -> Index:
+        return Index(self._builder, self._builder.add(self.llvm, llvm_index(operand)))
 
     __radd__ = __add__
 
-    def __mul__(self, other: Any) -> Index:
-        return Index(self._builder, self._builder.mul(self.llvm, _number(other)))
+    def __mul__(self, operand: Any) -> Index:
+        return Index(self._builder, self._builder.mul(self.llvm, llvm_index(operand)))
 
     __rmul__ = __mul__
 
 
-def _number(number: Any) -> Any:
-    return number.llvm if isinstance(number, Index) else _I64(number)
+def llvm_index(index: Any) -> Any:
+    """Return a number, or the counter of a loop, as a value of LLVM."""
+    return index.llvm if isinstance(index, Index) else I64(index)
 
 
 class _Words:
-    """Values in memory of the function's own, which the compiler turns into registers if it can."""
+    """Values in local memory of the function. The compiler turns them into registers if it can."""
 
     def __init__(self, machine: LlvmMachine, count: int, value: int) -> None:
         self._machine = machine
         builder = machine.builder
+        # In the first block of the function, so that a loop does not allocate again and again.
         with builder.goto_entry_block():
-            self._first = builder.alloca(ir.ArrayType(machine.kind, count))
-        for j in machine.each(count, count <= MAX_SET):
+            self._array = builder.alloca(ir.ArrayType(machine.value_type, count))
+        for j in machine.each(count, count <= MAX_UNROLLED_STORES):
             self[j] = machine.value(value)
 
-    def _place(self, j: Any) -> Any:
-        return self._machine.builder.gep(self._first, [_I32(0), _number(j)], inbounds=True)
+    def _address(self, j: Any) -> Any:
+        return self._machine.builder.gep(self._array, [I32(0), llvm_index(j)], inbounds=True)
 
     def __getitem__(self, j: Any) -> Value:
-        return Value(self._machine, self._machine.builder.load(self._place(j)))
+        return Value(self._machine, self._machine.builder.load(self._address(j)))
 
     def __setitem__(self, j: Any, value: Value) -> None:
-        self._machine.builder.store(value.llvm, self._place(j))
+        self._machine.builder.store(value.llvm, self._address(j))
 
 
-MAX_SET = 16
-"""Values that are set one by one, not in a loop."""
+MAX_UNROLLED_STORES = 16
+"""Longer lists of words are set to their first value by a loop."""
 
 
 class LlvmMachine(Machine):
-    """Vectors of LLVM's, of a word of each lane; the builder writes instructions for them."""
+    """Values are vectors of LLVM, with a word of each lane. The builder writes the instructions."""
 
     def __init__(self, shape: Shape, lanes: int, builder: Any, memory: Any) -> None:
         self.builder = builder
         self._memory = memory
         self._lanes = lanes
         self.align = min(CACHE_LINE, lanes * shape.bits // 8)
-        self._bits, self._word = shape.bits, ir.IntType(shape.bits)
-        self.kind: Any = ir.VectorType(self._word, lanes)
+        self._bits = shape.bits
+        self._word = ir.IntType(shape.bits)
+        self.value_type: Any = ir.VectorType(self._word, lanes)
         if lanes > 1:
             self._align_stack()
 
@@ -244,39 +258,41 @@ class LlvmMachine(Machine):
         assembly code takes the address, so that the vector is not removed.
         """
         with self.builder.goto_entry_block():
-            vector = self.builder.alloca(self.kind)
+            vector = self.builder.alloca(self.value_type)
             vector.align = self.align
         takes_address = ir.FunctionType(ir.VoidType(), [vector.type])
         self.builder.asm(takes_address, "", "r", [vector], side_effect=True)
 
     def constant(self, number: int) -> Any:
-        """A number in all lanes, for LLVM."""
-        return ir.Constant(self.kind, [number & ((1 << self._bits) - 1)] * self._lanes)
+        """Return a constant of LLVM: a number in all lanes."""
+        return ir.Constant(self.value_type, [number & ((1 << self._bits) - 1)] * self._lanes)
 
     def add(self, x: Any, y: Any) -> Any:
-        """Write a sum."""
+        """Write an addition."""
         return self.builder.add(x, y)
 
     def subtract(self, x: Any, y: Any) -> Any:
-        """Write a difference."""
+        """Write a subtraction."""
         return self.builder.sub(x, y)
 
     def shift_right(self, x: Any, n: int) -> Any:
-        """Write a shift."""
+        """Write a shift to the right."""
         return self.builder.lshr(x, self.constant(n))
 
     def value(self, number: int) -> Value:
         return Value(self, self.constant(number))
 
-    def _place(self, row: Any) -> Any:
-        first = self.builder.mul(_number(row), _I64(self._lanes))
-        return self.builder.bitcast(self.builder.gep(self._memory, [first]), self.kind.as_pointer())
+    def _address(self, row: Any) -> Any:
+        # The memory is contiguous: its rows have a word for each lane.
+        first_word = self.builder.mul(llvm_index(row), I64(self._lanes))
+        address = self.builder.gep(self._memory, [first_word])
+        return self.builder.bitcast(address, self.value_type.as_pointer())
 
     def load(self, row: Any) -> Value:
-        return Value(self, self.builder.load(self._place(row), align=self.align))
+        return Value(self, self.builder.load(self._address(row), align=self.align))
 
     def store(self, row: Any, value: Value) -> None:
-        self.builder.store(value.llvm, self._place(row), align=self.align)
+        self.builder.store(value.llvm, self._address(row), align=self.align)
 
     def words(self, count: int, value: int = 0) -> _Words:
         return _Words(self, count, value)
@@ -286,307 +302,60 @@ class LlvmMachine(Machine):
             yield from range(count)
             return
         builder = self.builder
-        before = self.builder.block
-        head = builder.append_basic_block("each")
-        builder.branch(head)
-        builder.position_at_end(head)
-        number = builder.phi(_I64)
-        number.add_incoming(_I64(0), before)
-        yield Index(builder, number)
-        following = builder.add(number, _I64(1))
-        number.add_incoming(following, builder.block)
-        after = builder.append_basic_block("after")
-        builder.cbranch(builder.icmp_unsigned("<", following, _number(count)), head, after)
-        builder.position_at_end(after)
+        entry_block = self.builder.block
+        loop_block = builder.append_basic_block("each")
+        builder.branch(loop_block)
+        builder.position_at_end(loop_block)
+        counter = builder.phi(I64)
+        counter.add_incoming(I64(0), entry_block)
+        # The caller's loop body runs once, and writes the instructions of the compiled loop body.
+        yield Index(builder, counter)
+        next_counter = builder.add(counter, I64(1))
+        counter.add_incoming(next_counter, builder.block)  # the body may have added blocks
+        exit_block = builder.append_basic_block("after")
+        is_below = builder.icmp_unsigned("<", next_counter, llvm_index(count))
+        builder.cbranch(is_below, loop_block, exit_block)
+        builder.position_at_end(exit_block)
 
     def when(self, value: Value) -> Iterator[None]:
         builder = self.builder
-        some = builder.icmp_unsigned("!=", self.nonzero(value), _I64(0))
-        inside = builder.append_basic_block("when")
-        after = builder.append_basic_block("after")
-        builder.cbranch(some, inside, after)
-        builder.position_at_end(inside)
+        is_any = builder.icmp_unsigned("!=", self.nonzero(value), I64(0))
+        body_block = builder.append_basic_block("when")
+        exit_block = builder.append_basic_block("after")
+        builder.cbranch(is_any, body_block, exit_block)
+        builder.position_at_end(body_block)
         yield
-        builder.branch(after)
-        builder.position_at_end(after)
+        builder.branch(exit_block)
+        builder.position_at_end(exit_block)
 
     def nonzero(self, value: Value) -> Any:
-        bits = self.builder.icmp_unsigned("!=", value.llvm, ir.Constant(self.kind, None))
+        bits = self.builder.icmp_unsigned("!=", value.llvm, ir.Constant(self.value_type, None))
+        # A vector of single bits is an integer, whose lowest bit is that of lane 0.
         bits = self.builder.bitcast(bits, ir.IntType(self._lanes))
-        return bits if self._lanes == 64 else self.builder.zext(bits, _I64)
+        return bits if self._lanes == 64 else self.builder.zext(bits, I64)
 
-    def _fields(self, x: Value, fields: int) -> Any:
-        part = ir.VectorType(ir.IntType(self._bits // fields), self._lanes * fields)
-        return self.builder.bitcast(x.llvm, part)
+    def _as_fields(self, x: Value, field_count: int) -> Any:
+        field = ir.IntType(self._bits // field_count)
+        return self.builder.bitcast(x.llvm, ir.VectorType(field, self._lanes * field_count))
 
-    def _joined(self, parts: Any) -> Value:
-        return Value(self, self.builder.bitcast(parts, self.kind))
+    def _as_words(self, fields: Any) -> Value:
+        return Value(self, self.builder.bitcast(fields, self.value_type))
 
-    def filled(self, value: Value, fields: int) -> Value:
-        parts = self._fields(value, fields)
-        some = self.builder.icmp_unsigned("!=", parts, ir.Constant(parts.type, None))
-        return self._joined(self.builder.sext(some, parts.type))
+    def filled(self, value: Value, field_count: int) -> Value:
+        fields = self._as_fields(value, field_count)
+        # A comparison has a bit for each field. Extended by its sign, a 1 becomes all ones.
+        is_nonzero = self.builder.icmp_unsigned("!=", fields, ir.Constant(fields.type, None))
+        return self._as_words(self.builder.sext(is_nonzero, fields.type))
 
-    def least(self, x: Value, y: Value, fields: int) -> Value:
-        one = self._fields(x, fields)
-        other = self._fields(y, fields)
-        smaller = self.builder.icmp_unsigned("<", one, other)
-        return self._joined(self.builder.select(smaller, one, other))
+    def keep_zeros(self, x: Value, y: Value, field_count: int) -> Value:
+        # The smaller one: processors have an instruction for it.
+        x_fields = self._as_fields(x, field_count)
+        y_fields = self._as_fields(y, field_count)
+        is_smaller = self.builder.icmp_unsigned("<", x_fields, y_fields)
+        return self._as_words(self.builder.select(is_smaller, x_fields, y_fields))
 
-    def without_lowest(self, x: Value, fields: int) -> Value:
-        parts = self._fields(x, fields)
-        ones = ir.Constant(parts.type, [-1] * parts.type.count)
-        return x & self._joined(self.builder.add(parts, ones))
-
-
-UNROLLED_DIGITS = 4
-"""The most digits of one turn of a loop over digits on a GPU. One turn for all digits would need
-twice as many registers, so half as many threads could run at once; a turn for each digit takes more
-instructions."""
-
-
-class CudaMachine(LlvmMachine):
-    """The words of one board, which is the first column of the memory.
-
-    A multiprocessor has as many units that multiply and add as it has for everything else on whole
-    numbers, and a step needs the latter only. So additions and shifts to the right of words of 32
-    bits are multiplications by powers of two: x + y is x * 1 + y, and x >> n is the high half of
-    x * 2^(32 - n). Compilers know that as well as we do and would turn them back: the 1 is one that
-    they cannot know, as it would be 2 in a thread whose number is not below the size of its block.
-    As it could differ between threads, it is in a register of each, which all instructions take.
-    """
-
-    def __init__(self, shape: Shape, builder: Any, memory: Any) -> None:
-        super().__init__(shape, 1, builder, memory.data)
-        self._row_bytes = builder.extract_value(memory.strides, 0)
-        self.kind = self._word
-        self._multiplies = shape.bits == 32
-        # Where planes take loops, several digits a turn made the code of 64x64 twice as long.
-        self._max_turn = UNROLLED_DIGITS if shape.unrolled else 1
-
-    def _place(self, row: Any) -> Any:
-        builder = self.builder
-        offset = builder.mul(_number(row), self._row_bytes)
-        start = builder.bitcast(self._memory, ir.IntType(8).as_pointer())
-        return builder.bitcast(builder.gep(start, [offset]), self._word.as_pointer())
-
-    def digits(self, count: int) -> Iterator[Any]:
-        turn_digits = max(k for k in range(1, self._max_turn + 1) if count % k == 0)
-        for turn in self.each(count // turn_digits):
-            for i in range(turn_digits):
-                yield turn * turn_digits + i
-
-    def constant(self, number: int) -> Any:
-        """A number, for LLVM."""
-        return ir.Constant(self.kind, number & ((1 << self._bits) - 1))
-
-    def _one(self) -> Any:
-        builder = self.builder
-        kind = ir.FunctionType(_I32, [])
-        thread, threads = (
-            builder.call(self._declared(f"llvm.nvvm.read.ptx.sreg.{name}.x", kind), [])
-            for name in ("tid", "ntid")
-        )
-        is_outside = builder.icmp_unsigned(">=", thread, threads)
-        return builder.add(builder.zext(is_outside, _I32), _I32(1))
-
-    def _high_half(self, x: Any, y: Any) -> Any:
-        kind = ir.FunctionType(_I32, [_I32, _I32])
-        return self.builder.call(self._declared("llvm.nvvm.mulhi.ui", kind), [x, y])
-
-    def _declared(self, name: str, kind: Any) -> Any:
-        """A function of LLVM's, declared in the module that is built if it is not yet."""
-        module = self.builder.module
-        return module.globals.get(name) or ir.Function(module, kind, name)
-
-    def add(self, x: Any, y: Any) -> Any:
-        """Write a sum."""
-        if self._multiplies:
-            x = self.builder.mul(x, self._one())
-        return self.builder.add(x, y)
-
-    def subtract(self, x: Any, y: Any) -> Any:
-        """Write a difference."""
-        if isinstance(y, ir.Constant):
-            return self.add(x, self.builder.neg(y))
-        return self.builder.sub(x, y)
-
-    def shift_right(self, x: Any, n: int) -> Any:
-        """Write a shift."""
-        if self._multiplies and n:
-            return self._high_half(x, self.builder.shl(self._one(), _I32(32 - n)))
-        return self.builder.lshr(x, self.constant(n))
-
-    def nonzero(self, value: Value) -> Any:
-        bit = self.builder.icmp_unsigned("!=", value.llvm, ir.Constant(self.kind, 0))
-        return self.builder.zext(bit, _I64)
-
-    def filled(self, value: Value, fields: int) -> Value:
-        bits = self._bits // fields
-        if fields == 1:
-            some = self.builder.icmp_unsigned("!=", value.llvm, self.constant(0))
-            return Value(self, self.builder.sext(some, self.kind))
-        tops = sum(1 << (bits * field + bits - 1) for field in range(fields))
-        below = ((1 << self._bits) - 1) & ~tops
-        some_value = (((value & below) + below) | value) & tops
-        return (some_value << 1) - (some_value >> (bits - 1))
-
-    def _one_less(self, x: Value, fields: int) -> tuple[Value, int]:
-        """Subtract 1 from each field with its highest bit set; also return these bits.
-
-        The highest bit is then still set unless the others were 0.
-        """
-        bits = self._bits // fields
-        firsts = sum(1 << (bits * field) for field in range(fields))
-        highest = firsts << (bits - 1)
-        return (x | highest) - firsts, highest
-
-    def least(self, x: Value, y: Value, fields: int) -> Value:
-        less, highest = self._one_less(y, fields)
-        return x & ((less | y) & highest)
-
-    def without_lowest(self, x: Value, fields: int) -> Value:
-        less, _ = self._one_less(x, fields)
-        return x & less
-
-    def union(self, x: Value, y: Value) -> Value:
-        return x + y
-
-    def below(self, x: Value, n: int) -> Any:
-        if not self._multiplies:
-            return super().below(x, n)
-        power = self.builder.shl(self._one(), _I32(32 - n))
-        return Value(self, self._high_half(x.llvm, self.builder.neg(power)))
-
-    def repeated(self, x: Value, times: int, distance: int) -> Any:
-        if not self._multiplies or times == 1:
-            return super().repeated(x, times, distance)
-        one = self._one()
-        factor = one
-        for i in range(1, times):
-            factor = self.builder.add(factor, self.builder.shl(one, _I32(i * distance)))
-        return Value(self, self.builder.mul(x.llvm, factor))
-
-
-class CudaHalvesMachine(CudaMachine):
-    """The words of one board, of 64 bits, with fields of 16 or 32 bits and no guard bits.
-
-    Nothing is carried from one half of such a word to the other. So each is a word of 32 bits, for
-    which there are products.
-    """
-
-    def _halves(self, change: Callable[..., Any], *words: Any) -> Any:
-        """Apply a function to the lower halves of some words, and then to their upper halves."""
-        builder = self.builder
-        lower = change(*(builder.trunc(word, _I32) for word in words))
-        upper = change(*(builder.trunc(builder.lshr(word, _I64(32)), _I32) for word in words))
-        return builder.or_(
-            builder.zext(lower, _I64), builder.shl(builder.zext(upper, _I64), _I64(32))
-        )
-
-    def _sum(self, x: Any, y: Any) -> Any:
-        return self.builder.add(self.builder.mul(x, self._one()), y)
-
-    def shift_right(self, x: Any, n: int) -> Any:
-        """Write a shift. If n < 16, bits that cross from the upper half to the lower are lost.
-
-        Callers mask these bits, which leave their fields.
-        """
-        if not 0 < n < 16:
-            return super().shift_right(x, n)
-        return self._halves(
-            lambda half: self._high_half(half, self.builder.shl(self._one(), _I32(32 - n))), x
-        )
-
-    def union(self, x: Value, y: Value) -> Value:
-        return Value(self, self._halves(self._sum, x.llvm, y.llvm))
-
-    def spread(self, x: Value, n: int) -> Value:
-        factor = _I32((1 << n) - 1)
-        return Value(self, self._halves(lambda half: self.builder.mul(half, factor), x.llvm))
-
-    def filled(self, value: Value, fields: int) -> Value:
-        if fields == 1:
-            return super().filled(value, fields)
-        builder = self.builder
-        bits = self._bits // fields
-        highest = sum(1 << (bits * field + bits - 1) for field in range(fields // 2))
-
-        def fill(half: Any) -> Any:
-            if fields == 2:
-                return builder.sext(builder.icmp_unsigned("!=", half, _I32(0)), _I32)
-            others = _I32(~highest & 0xFFFFFFFF)
-            carried = builder.or_(self._sum(builder.and_(half, others), others), half)
-            power = builder.shl(self._one(), _I32(33 - bits))
-            lowest = self._high_half(builder.and_(carried, _I32(highest)), power)
-            return builder.mul(lowest, _I32((1 << bits) - 1))
-
-        return Value(self, self._halves(fill, value.llvm))
-
-    def _one_less(self, x: Value, fields: int) -> tuple[Value, int]:
-        bits = self._bits // fields
-        firsts = sum(1 << (bits * field) for field in range(fields // 2))
-        highest = firsts << (bits - 1)
-
-        def subtract(half: Any) -> Any:
-            return self._sum(self.builder.or_(half, _I32(highest)), _I32(-firsts))
-
-        return Value(self, self._halves(subtract, x.llvm)), highest << 32 | highest
-
-
-def traced(
-    function: Callable[..., Any], results: int, shape: Shape, lanes: int, *arguments: Any
-) -> Callable[[NDArray[Any]], Any]:
-    """Make ``run(memory)``, which runs ``function(shape, machine, *arguments)`` on a memory.
-
-    Kernels call it, compiled for so many lanes, or for CUDA if there is one. As it is, it runs on
-    NumPy; but in CUDA's simulator it is compiled for the CPU. ``results`` is the number of values
-    that the function returns: uint64 each.
-    """
-
-    def run(memory):
-        return function(shape, NumpyMachine(shape, memory), *arguments)
-
-    def compiled(intrinsic: Any, make: Callable[[Any, Any], LlvmMachine]) -> Any:
-        from numba import types
-
-        @intrinsic
-        def call(typing_context, memory):
-            kind = types.uint64 if results == 1 else types.UniTuple(types.uint64, results)
-
-            def generate(context, builder, signature, args):
-                array = context.make_array(signature.args[0])(context, builder, args[0])
-                found = function(shape, make(builder, array), *arguments)
-                return found if results == 1 else context.make_tuple(builder, kind, found)
-
-            return kind(memory), generate
-
-        return lambda memory: lambda memory: call(memory)
-
-    if lanes > 1:
-
-        @when_compiling
-        def register() -> None:
-            from numba.extending import intrinsic, overload
-
-            from gpusudoku.kernels.compile_cpu import INLINED
-
-            made = compiled(intrinsic, lambda b, array: LlvmMachine(shape, lanes, b, array.data))
-            overload(run, target="cpu", jit_options=INLINED)(made)
-
-        return run
-
-    from numba import config, extending, njit
-
-    if config.ENABLE_CUDASIM:  # NumPy would take hundreds of times as long for one board
-        alone = compiled(extending.intrinsic, lambda b, array: LlvmMachine(shape, 1, b, array.data))
-        return njit(alone(None))  # type: ignore[no-any-return]
-
-    from numba.cuda.extending import intrinsic, overload
-
-    has_halves = shape.bits == 64 and shape.field in (16, 32) and not shape.has_guards
-    machine = CudaHalvesMachine if has_halves else CudaMachine
-    thread = compiled(intrinsic, lambda b, array: machine(shape, b, array))
-    # What Numba's own ``overload`` inlines for CUDA, it would inline for the CPU, too.
-    overload(run, target="cuda", inline="always")(thread)
-    return run
+    def without_lowest(self, x: Value, field_count: int) -> Value:
+        # Subtracting 1 clears the lowest bit, and changes only bits below it, which are 0 in x.
+        fields = self._as_fields(x, field_count)
+        minus_ones = ir.Constant(fields.type, [-1] * fields.type.count)
+        return x & self._as_words(self.builder.add(fields, minus_ones))

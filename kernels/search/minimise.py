@@ -31,11 +31,11 @@ from numpy.typing import NDArray
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index
 from gpusudoku.kernels.kernel import Jit, inlined
 from gpusudoku.kernels.search.choose import build_choose, narrows
-from gpusudoku.kernels.search.machine import traced
 from gpusudoku.kernels.search.moves import build_moves
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from gpusudoku.kernels.search.step import build_steps
 from gpusudoku.kernels.search.swaps import build_swaps, swap_partners
+from gpusudoku.kernels.search.tracing import traced
 from gpusudoku.kernels.search.trial_boards import (
     GUESSED,
     HAS_NOT,

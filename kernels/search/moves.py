@@ -12,8 +12,9 @@ import numpy as np
 
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index, ones
 from gpusudoku.kernels.kernel import Jit
-from gpusudoku.kernels.search.machine import Machine, traced
+from gpusudoku.kernels.search.machine import Machine
 from gpusudoku.kernels.search.shape import Shape
+from gpusudoku.kernels.search.tracing import traced
 from gpusudoku.kernels.search.units import Units
 
 

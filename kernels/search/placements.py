@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 from gpusudoku.kernels.bits import ONE, ZERO, lowest_index
 from gpusudoku.kernels.kernel import Jit
 from gpusudoku.kernels.search.choose import narrows
-from gpusudoku.kernels.search.machine import Machine, traced
+from gpusudoku.kernels.search.machine import Machine
 from gpusudoku.kernels.search.moves import build_moves
 from gpusudoku.kernels.search.shape import LOCKED_CANDIDATES, SearchSettings, Shape
 from gpusudoku.kernels.search.step import build_steps
+from gpusudoku.kernels.search.tracing import traced
 
 # Words of Searches.state
 NEXT_BOARD = 0

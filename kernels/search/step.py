@@ -1,13 +1,14 @@
-"""One step of simplifying boards, without a branch: every lane takes the same path.
+"""One step of simplifying boards. It has no branches: all lanes execute the same instructions.
 
-A step looks at all cells and all units once. It strikes what the last step found (the other
-candidates of the cells where a digit was placed), counts the candidates of every cell, and then
-goes digit by digit: locked candidates, hidden singles, and out of every unit that has its digit
-all other places. What one digit places is gone for the digits after it in the same step.
+A step looks once at all cells and all units. It first removes the candidates that the last step
+marked: those of cells in which a digit was placed. It counts the candidates of every cell. Then it
+goes through the digits: it applies locked candidates, places the digit at naked and hidden singles,
+and removes it from the other cells of their units. A digit that is processed later in the same step
+no longer has places in the cells that were filled before.
 
-On a 9x9 board that is about a thousand instructions. A search that follows only what changed takes
-fewer, but mispredicts several branches; and these serve all lanes at once. ``shape`` draws the
-words, ``units`` counts in rows, columns and boxes.
+On a 9x9 board a step takes about a thousand instructions. A search that updates only what changed
+takes fewer, but mispredicts several branches; and a step serves all lanes at once. ``shape`` draws
+the words, ``units`` counts in rows, columns and boxes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gpusudoku.kernels.search.choose import lasting, narrow
-from gpusudoku.kernels.search.machine import Machine, traced
+from gpusudoku.kernels.search.machine import Machine
 from gpusudoku.kernels.search.shape import (
     HIDDEN_SINGLE,
     LOCKED_CANDIDATES,
@@ -24,38 +25,39 @@ from gpusudoku.kernels.search.shape import (
     UNROLLED_WORDS,
     Shape,
 )
-from gpusudoku.kernels.search.techniques import conflicts, keep_locked, pairs
-from gpusudoku.kernels.search.units import Units, total
+from gpusudoku.kernels.search.techniques import apply_pairs, find_conflicts, keep_locked
+from gpusudoku.kernels.search.tracing import traced
+from gpusudoku.kernels.search.units import Units, sum_counts
 
 
 class Steps(NamedTuple):
-    """What is done to all lanes of a memory: functions of it, which kernels call."""
+    """Functions of a memory that work on all its lanes, for kernels to call."""
 
     advance: Callable[..., Any]
     """``step``"""
-    find_pairs: Callable[..., Any]
-    """``techniques.pairs``"""
+    apply_pairs: Callable[..., Any]
+    """``techniques.apply_pairs``"""
     find_conflicts: Callable[..., Any]
-    """``techniques.conflicts``"""
+    """``techniques.find_conflicts``"""
     keep_best: Callable[..., Any]
     """``choose.narrow``"""
 
 
 def build_steps(shape: Shape, techniques: int, lanes: int, with_lasting: bool = False) -> Steps:
-    """Make them for so many lanes; see ``traced`` and ``step``."""
+    """Make the functions for memories with this number of lanes; see ``traced`` and ``step``."""
     return Steps(
         traced(step, 4 if with_lasting else 3, shape, lanes, techniques, with_lasting),
-        traced(pairs, 1, shape, lanes, techniques),
-        traced(conflicts, 1, shape, lanes),
+        traced(apply_pairs, 1, shape, lanes, techniques),
+        traced(find_conflicts, 1, shape, lanes),
         traced(narrow, 1, shape, lanes),
     )
 
 
-def overlooks(techniques: int) -> bool:
-    """Tell whether steps go on with boards that have conflicts, which nothing else would end.
+def overlooks_conflicts(techniques: int) -> bool:
+    """Return whether steps may never find out that a board with conflicts is dead.
 
-    They do where they do not see units without a place for a digit. Without techniques, guesses
-    strike their digits themselves.
+    They may, if they do not look for units without a place for a digit. Without any techniques they
+    are not needed for that: each guess removes its digit from the peers by itself.
     """
     return techniques != 0 and techniques & PLACES == 0
 
@@ -66,153 +68,244 @@ def step(
     """Advance every lane; return (dead, unsolved, changed), as bits of the lanes.
 
     dead      set: the board has no solution
-    unsolved  clear: every cell has its digit, and if it is not dead the board is solved
-    changed   clear: nothing was found, there is nothing left but to guess (if not dead or solved)
+    unsolved  clear: every cell has its digit; the board is solved if it is not dead
+    changed   clear: the techniques find nothing more; the board must be split if it is not dead or
+              solved
 
     With ``with_lasting``, which needs techniques, the fourth result is that of ``lasting``.
     """
     if not techniques:
-        return _look(shape, machine)
+        return _step_without_techniques(shape, machine)
     units = Units(shape, machine)
     n = shape.n
     K = shape.plane_words
-    G = shape.groups
-    hidden = techniques & HIDDEN_SINGLE
-    locked = techniques & LOCKED_CANDIDATES
-    missing, several = _count_candidates(units)
-    # Units that have a place for every digit, then those in which every digit stands.
-    rows = machine.words(1, -1)
-    columns = machine.words(1, -1)
-    boxes = machine.words(G, -1)
-    all_rows = machine.words(1, -1)
-    all_columns = machine.words(1, -1)
-    all_boxes = machine.words(G, -1)
-    placed, x, p = (units.words() for _ in range(3))
-    before = units.words() if locked else x
+    finds_hidden = techniques & HIDDEN_SINGLE != 0
+    finds_locked = techniques & LOCKED_CANDIDATES != 0
+    cell_is_empty, open_cells = _count_candidates(units)
+    checked = _CheckedUnits(units)
+    filled = units.words()  # the cells in which this step has placed a digit
+    places = units.words()
+    singles = units.words()
+    # Only locked candidates change ``places``. Without them both names are the same list.
+    places_before = units.words() if finds_locked else places
+    # The cells where something changed, or, if nobody needs to know them, their union in one word.
     changed = machine.words(K if with_lasting else 1)
     for number in machine.digits(n):
-        # Downwards: a placed digit is the lowest that its cell has left, which CLEAR relies on.
-        d = number * -1 + (n - 1)
-        # x: the places that the digit still has.
+        # Downwards: the candidates that a filled cell keeps are then those of higher digits. So
+        # the placed digit is the lowest, and the next step can remove all others.
+        d = number * -1 + (n - 1)  # n - 1 - number: loop indices can only be multiplied and added
         for j, _ in units.plane():
-            before[j] = x[j] = machine.load(d * K + j) & ~placed[j]
-        if locked:
-            keep_locked(units, x)
-        if hidden or locked:
-            in_boxes, in_columns = units.levels(x, 2 if hidden else 1)
-            columns[0] = columns[0] & in_columns[0]
-            for j, _ in units.plane():
-                rows[0] = units.without_empty_row(rows[0], x[j])
-            for g in units.groups():
-                boxes[g] = boxes[g] & in_boxes[0][g]
-        # p: the cells where it is placed, naked or hidden singles.
-        if hidden:
-            two_in_column = units.in_all_fields(in_columns[1])
+            places_before[j] = places[j] = machine.load(d * K + j) & ~filled[j]
+        if finds_locked:
+            keep_locked(units, places)
+        levels = None
+        if finds_hidden or finds_locked:
+            levels = units.levels(places, 2 if finds_hidden else 1)
+            checked.check_places(places, levels)
+
+        _find_singles(units, places, open_cells, levels if finds_hidden else None, singles, filled)
+
+        # Remove the digit from all other cells of the units in which it is placed.
+        boxes, columns = units.levels(singles, 1)
+        in_columns = units.in_all_fields(columns[0])
+        checked.finish_columns(in_columns)
         for g in units.groups():
-            if hidden:
-                two = units.of_box(in_boxes[1][g]) & two_in_column
+            checked.finish_boxes(g, boxes[0])
+            removed = units.of_box(boxes[0][g]) | in_columns
             for j in units.words_of(g):
-                elsewhere = several[j]
-                if hidden:
-                    two_in_row = units.rows_with(units.without_lowest(x[j]))
-                    elsewhere = elsewhere & two & two_in_row
-                p[j] = x[j] & ~elsewhere
-                placed[j] = machine.union(placed[j], p[j])
-        # It leaves all other places of the units where it stands.
-        in_boxes, in_columns = units.levels(p, 1)
-        columns_taken = units.in_all_fields(in_columns[0])
-        all_columns[0] = all_columns[0] & columns_taken
-        for g in units.groups():
-            all_boxes[g] = all_boxes[g] & in_boxes[0][g]
-            taken = units.of_box(in_boxes[0][g]) | columns_taken
-            for j in units.words_of(g):
-                row = units.rows_with(p[j])
-                all_rows[0] = all_rows[0] & row
-                new = machine.union(x[j] & ~taken & ~row, p[j])
+                in_row = units.rows_with(singles[j])
+                checked.finish_rows(in_row)
+                new_places = machine.union(places[j] & ~removed & ~in_row, singles[j])
                 k = j if with_lasting else 0
-                changed[k] = changed[k] | (new ^ before[j])
-                machine.store(d * K + j, new)
-    any_changed = machine.words(1)
-    for j, _ in units.plane():
-        machine.store(shape.CLEAR + j, placed[j])
-        # Hidden singles whose cells had more candidates: those are struck in the next step.
-        here = placed[j] & several[j]
-        if with_lasting:
-            here = here | changed[j]
-            changed[j] = here
-        any_changed[0] = any_changed[0] | here
-    if not with_lasting:
-        any_changed[0] = any_changed[0] | changed[0]
-    dead = missing
-    if hidden or locked:
-        dead = dead | (~columns[0] & shape.row) | units.empty_rows(rows[0])
-        for g in units.groups():
-            dead = dead | (~boxes[g] & shape.box_firsts)
-    unsolved = (~all_columns[0] & shape.cells) | (~all_rows[0] & shape.cells)
-    for g in units.groups():
-        unsolved = unsolved | (~all_boxes[g] & shape.box_firsts)
-    results = tuple(map(machine.nonzero, (dead, unsolved, any_changed[0])))
+                changed[k] = changed[k] | (new_places ^ places_before[j])
+                machine.store(d * K + j, new_places)
+
+    any_changed = _mark_filled_cells(units, filled, open_cells, changed, with_lasting)
+    dead = cell_is_empty
+    if finds_hidden or finds_locked:
+        dead = checked.add_units_without_place(dead)
+    unsolved = checked.unfinished_units()
+    results = tuple(map(machine.nonzero, (dead, unsolved, any_changed)))
     return (*results, lasting(units, changed)) if with_lasting else results
 
 
-def _count_candidates(units: Units) -> tuple[Any, Any]:
-    """Strike what the last step left to strike, and count the candidates of every cell.
+def _mark_filled_cells(
+    units: Units, filled: Any, open_cells: Any, changed: Any, with_lasting: bool
+) -> Any:
+    """Mark the filled cells for the next step; return a value that is not 0 if anything changed.
 
-    Stores the cells with two candidates, and with two or more. Returns a value that is not 0 where
-    a cell has none, and the cells with two or more. It counts as a full adder does: a cell has
-    ``odd``, 1 or 0, and two for each ``pair``.
+    With ``with_lasting``, ``changed`` becomes the set of all cells that changed.
+    """
+    machine = units.machine
+    any_changed = machine.words(1)
+    for j, _ in units.plane():
+        machine.store(units.shape.CLEAR + j, filled[j])
+        # Hidden singles in cells with several candidates: the next step will remove these.
+        changed_cells = filled[j] & open_cells[j]
+        if with_lasting:
+            changed_cells = changed_cells | changed[j]
+            changed[j] = changed_cells
+        any_changed[0] = any_changed[0] | changed_cells
+    if not with_lasting:
+        any_changed[0] = any_changed[0] | changed[0]
+    return any_changed[0]
+
+
+class _CheckedUnits:
+    """Sets of units that pass a test for every digit of a step.
+
+    Each set begins with all units. Each digit removes the units that do not pass. The bits of a set
+    are all cells of a row, a column in the lowest field, and the first columns of a box in every
+    row. A set of rows has one word, in which a field stands for all rows that have this field in
+    some word: one of them that does not pass clears the field.
+    """
+
+    def __init__(self, units: Units) -> None:
+        self._units = units
+        machine = units.machine
+        groups = units.shape.groups
+        # Units that have a place for every digit so far. If one is missing, the board is dead.
+        self._rows = machine.words(1, -1)
+        self._columns = machine.words(1, -1)
+        self._boxes = machine.words(groups, -1)
+        # Units in which every digit so far is placed. If none is missing, the board is solved.
+        self._finished_rows = machine.words(1, -1)
+        self._finished_columns = machine.words(1, -1)
+        self._finished_boxes = machine.words(groups, -1)
+
+    def check_places(self, places: Any, levels: Any) -> None:
+        """Keep the units in which a digit has places."""
+        units = self._units
+        boxes, columns = levels
+        self._columns[0] = self._columns[0] & columns[0]
+        for j, _ in units.plane():
+            self._rows[0] = units.without_empty_row(self._rows[0], places[j])
+        for g in units.groups():
+            self._boxes[g] = self._boxes[g] & boxes[0][g]
+
+    def finish_columns(self, in_columns: Any) -> None:
+        """Keep the columns in which a digit is placed."""
+        self._finished_columns[0] = self._finished_columns[0] & in_columns
+
+    def finish_boxes(self, g: Any, box_firsts: Any) -> None:
+        """Keep the boxes of a group in which a digit is placed."""
+        self._finished_boxes[g] = self._finished_boxes[g] & box_firsts[g]
+
+    def finish_rows(self, in_rows: Any) -> None:
+        """Keep the rows of a word in which a digit is placed."""
+        self._finished_rows[0] = self._finished_rows[0] & in_rows
+
+    def add_units_without_place(self, dead: Any) -> Any:
+        """Return a value that is not 0 if ``dead`` is not, or a unit has no place for a digit."""
+        units = self._units
+        shape = units.shape
+        dead = dead | (~self._columns[0] & shape.row) | units.empty_rows(self._rows[0])
+        for g in units.groups():
+            dead = dead | (~self._boxes[g] & shape.box_firsts)
+        return dead
+
+    def unfinished_units(self) -> Any:
+        """Return a value that is not 0 if a unit lacks a digit."""
+        shape = self._units.shape
+        unfinished_columns = ~self._finished_columns[0] & shape.cells
+        unfinished = unfinished_columns | (~self._finished_rows[0] & shape.cells)
+        for g in self._units.groups():
+            unfinished = unfinished | (~self._finished_boxes[g] & shape.box_firsts)
+        return unfinished
+
+
+def _find_singles(
+    units: Units, places: Any, open_cells: Any, levels: Any, singles: Any, filled: Any
+) -> None:
+    """Set ``singles`` to the cells in which a digit is placed, and add them to ``filled``.
+
+    They are naked singles, cells with no other candidate. With ``levels``, the counts of the places
+    in boxes and columns, they are also hidden singles, the only places in a unit.
+    """
+    machine = units.machine
+    if levels is not None:
+        boxes, columns = levels
+        two_in_column = units.in_all_fields(columns[1])
+    for g in units.groups():
+        if levels is not None:
+            two_in_both = units.of_box(boxes[1][g]) & two_in_column
+        for j in units.words_of(g):
+            not_single = open_cells[j]
+            if levels is not None:
+                two_in_row = units.rows_with(units.without_lowest(places[j]))
+                not_single = not_single & two_in_both & two_in_row
+            singles[j] = places[j] & ~not_single
+            filled[j] = machine.union(filled[j], singles[j])
+
+
+def _count_candidates(units: Units) -> tuple[Any, Any]:
+    """Remove the candidates that the last step marked, and count those of every cell.
+
+    It stores the cells with two candidates and those with two or more, in PAIRS and OPEN. It
+    returns a value that is not 0 where a cell has no candidate, and the cells with two or more.
+
+    It counts as adders of hardware do, on one word of all planes: three words of weight 1 become
+    one of weight 1 and one of weight 2. In the end a cell has one or no candidate in ``weight_1``
+    and two for each of its bits in ``weight_2``.
     """
     shape = units.shape
     machine = units.machine
     K = units.shape.plane_words
-    missing = machine.words(1)
-    several = units.words()
+    cell_is_empty = machine.words(1)
+    open_cells = units.words()
     for j in machine.each(K, K <= UNROLLED_WORDS):
-        clear = machine.load(shape.CLEAR + j)
+        marked = machine.load(shape.CLEAR + j)
         cleared = machine.value(0)
-        odd = []
-        pairs = []
+        weight_1 = []
+        weight_2 = []
         for d in range(shape.n):
-            x = machine.load(d * K + j) & ~cleared
-            cleared = cleared | (x & clear)
-            machine.store(d * K + j, x)
-            odd.append(x)
-        while len(odd) > 1:
-            three = odd[:3]
-            odd = odd[3:]
-            pairs.append(total([[x] for x in three], 2)[1])
-            odd.append(three[0] ^ three[1] if len(three) == 2 else three[0] ^ three[1] ^ three[2])
-        levels = total([[pair] for pair in pairs], 2) if pairs else [machine.value(0)]
-        some = levels[0]
-        machine.store(shape.PAIRS + j, some & ~odd[0] & ~units.two(levels))
-        machine.store(shape.OPEN + j, some)
-        missing[0] = missing[0] | ((odd[0] | some) ^ shape.cells)
-        several[j] = some
-    return missing[0], several
+            # The lowest candidate of a marked cell clears the higher ones.
+            candidates = machine.load(d * K + j) & ~cleared
+            cleared = cleared | (candidates & marked)
+            machine.store(d * K + j, candidates)
+            weight_1.append(candidates)
+        while len(weight_1) > 1:
+            addends = weight_1[:3]
+            weight_1 = weight_1[3:]
+            weight_2.append(sum_counts([[addend] for addend in addends], 2)[1])
+            parity = addends[0] ^ addends[1]
+            if len(addends) == 3:
+                parity = parity ^ addends[2]
+            weight_1.append(parity)
+        one_left = weight_1[0]
+        levels = sum_counts([[pair] for pair in weight_2], 2) if weight_2 else [machine.value(0)]
+        two_or_more = levels[0]
+        machine.store(shape.PAIRS + j, two_or_more & ~one_left & ~units.two(levels))
+        machine.store(shape.OPEN + j, two_or_more)
+        cell_is_empty[0] = cell_is_empty[0] | ((one_left | two_or_more) ^ shape.cells)
+        open_cells[j] = two_or_more
+    return cell_is_empty[0], open_cells
 
 
-def _look(shape: Shape, machine: Machine) -> tuple[Any, Any, Any]:
-    """Do the step of a search without techniques, where nothing is placed but by guesses.
+def _step_without_techniques(shape: Shape, machine: Machine) -> tuple[Any, Any, Any]:
+    """Do the step of a search without techniques, in which only guesses place digits.
 
-    A cell with one candidate is open, too, until its digit has no other place in its units.
+    A cell with one candidate counts as open, too, until its digit has no other place in its units:
+    guessing it removes these places. Such cells are guessed first, so they replace the cells with
+    two candidates.
     """
     units = Units(shape, machine)
-    missing, several = _count_candidates(units)
+    cell_is_empty, open_cells = _count_candidates(units)
     singles = units.words()
-    single = machine.words(1)
+    any_single = machine.words(1)
     unsolved = machine.words(1)
     for d in machine.each(shape.n):
-        x = units.load(d)
-        crowded = units.units_with(x, 2)
+        places = units.load(d)
+        crowded = units.units_with(places, 2)
         for j, _ in units.plane():
-            singles[j] = singles[j] | (x[j] & crowded[j] & ~several[j])
+            singles[j] = singles[j] | (places[j] & crowded[j] & ~open_cells[j])
     for j, _ in units.plane():
-        single[0] = single[0] | singles[j]
-    some = machine.filled(single[0], 1)
+        any_single[0] = any_single[0] | singles[j]
+    lanes_with_single = machine.filled(any_single[0], 1)
     for j, _ in units.plane():
         pairs = machine.load(shape.PAIRS + j)
-        machine.store(shape.PAIRS + j, singles[j] | (pairs & ~some))
-        machine.store(shape.OPEN + j, several[j] | singles[j])
-        unsolved[0] = unsolved[0] | several[j] | singles[j]
-    never = machine.nonzero(machine.value(0))
-    return machine.nonzero(missing), machine.nonzero(unsolved[0]), never
+        machine.store(shape.PAIRS + j, singles[j] | (pairs & ~lanes_with_single))
+        machine.store(shape.OPEN + j, open_cells[j] | singles[j])
+        unsolved[0] = unsolved[0] | open_cells[j] | singles[j]
+    never_changed = machine.nonzero(machine.value(0))
+    return machine.nonzero(cell_is_empty), machine.nonzero(unsolved[0]), never_changed

@@ -1,7 +1,18 @@
-"""Counting in units: in which rows, columns and boxes a set of cells has at least one, two, ...
+"""Counting in units: the rows, columns and boxes in which a set of cells has at least one, two, ...
 
 Everything here is plain Python on the values of a machine; see ``machine``. A set of cells is a
-list of the K words of a plane. ``shape`` has the drawing.
+list of the K words of a plane, which ``shape`` draws.
+
+Numbers of cells are *counts*: lists of values, one for each level. A bit of ``counts[0]`` is set
+where there is at least one cell, a bit of ``counts[1]`` where there are at least two, and so on:
+
+    cells at a place    0   1   2   3   4
+    counts[0]           .   1   1   1   1
+    counts[1]           .   .   1   1   1
+    counts[2]           .   .   .   1   1
+
+So a level is one value with an answer for all places of a word. Nothing here needs more than three
+levels, because techniques ask for no, one, two or more cells.
 """
 
 from __future__ import annotations
@@ -12,56 +23,69 @@ from typing import Any
 from gpusudoku.kernels.search.machine import Machine
 from gpusudoku.kernels.search.shape import Shape
 
-Levels = list[Any]
-"""Where there is at least one, at least two, and so on; what is missing at the end is nowhere."""
+Counts = list[Any]
+"""Counts at all places, see above. Levels that are missing at the end are 0 everywhere."""
 
 
-def added(x: Levels, y: Levels, most: int) -> Levels:
-    """Add up two counts, as far as ``most``."""
-    found: Levels = []
-    for level in range(1, most + 1):
-        terms = [each[level - 1] for each in (x, y) if level <= len(each)]
+def add_counts(x: Counts, y: Counts, max_level: int) -> Counts:
+    """Return the sums of two counts, up to a level."""
+    sums: Counts = []
+    for level in range(1, max_level + 1):
+        # At least 3, for example, are 3 of x, 3 of y, 1 of x and 2 of y, or 2 of x and 1 of y.
+        terms = [counts[level - 1] for counts in (x, y) if level <= len(counts)]
         for i in range(1, level):
             if i <= len(x) and level - i <= len(y):
                 terms.append(x[i - 1] & y[level - i - 1])
         if not terms:
             break
-        found.append(any_of(terms))
-    return found
+        sums.append(union_of(terms))
+    return sums
 
 
-def total(counts: Sequence[Levels], most: int) -> Levels:
-    """Add up some counts, as far as ``most``."""
-    if len(counts) == 1:
-        return counts[0][:most]
-    if len(counts) == 3 and most <= 2:
-        x, y, z = (each[0] for each in counts)
-        twos = [each[1] for each in counts if len(each) > 1]
-        return [x | y | z, any_of([(x & y) | (z & (x | y)), *twos])][:most]
-    half = len(counts) // 2
-    return added(total(counts[:half], most), total(counts[half:], most), most)
+def sum_counts(addends: Sequence[Counts], max_level: int) -> Counts:
+    """Return the sums of several counts, up to a level."""
+    if len(addends) == 1:
+        return addends[0][:max_level]
+    if len(addends) == 3 and max_level <= 2:
+        # The frequent case, in fewer operations than two additions.
+        x, y, z = (counts[0] for counts in addends)
+        two_of_one = [counts[1] for counts in addends if len(counts) > 1]
+        one = x | y | z
+        two = union_of([(x & y) | (z & (x | y)), *two_of_one])
+        return [one, two][:max_level]
+    half = len(addends) // 2
+    return add_counts(
+        sum_counts(addends[:half], max_level), sum_counts(addends[half:], max_level), max_level
+    )
 
 
-def any_of(values: Sequence[Any]) -> Any:
+def union_of(values: Sequence[Any]) -> Any:
     """Return the union of one value or more."""
-    found, *others = values
-    for other in others:
-        found = found | other
-    return found
+    union = values[0]
+    for value in values[1:]:
+        union = union | value
+    return union
 
 
-def folded(counts: Levels, times: int, distance: int, most: int) -> Levels:
-    """Add up, at every place, the counts there and at so many places further on, 1 included."""
-    if times == 1:
-        return counts[:most]
-    if times == 3:
-        shifted = ([level >> i * distance for level in counts] if i else counts for i in range(3))
-        return total([*shifted], most)
-    half = folded(counts, times // 2, distance, most)
-    found = added(half, [level >> (times // 2) * distance for level in half], most)
-    if times % 2:
-        found = added(found, [level >> (times - 1) * distance for level in counts], most)
-    return found
+def sum_windows(counts: Counts, size: int, distance: int, max_level: int) -> Counts:
+    """Return the sums of ``size`` places: each place and those above it at multiples of a distance.
+
+    With size C and distance 1, the sum at the first column of a box is that of a row in this box.
+    """
+    if size == 1:
+        return counts[:max_level]
+    if size == 3:
+        # In fewer operations than by halves.
+        next_places = [level >> distance for level in counts]
+        places_after = [level >> 2 * distance for level in counts]
+        return sum_counts([counts, next_places, places_after], max_level)
+    # Twice the half, and the last place of an odd number.
+    half_size = size // 2
+    half = sum_windows(counts, half_size, distance, max_level)
+    sums = add_counts(half, [level >> half_size * distance for level in half], max_level)
+    if size % 2:
+        sums = add_counts(sums, [level >> (size - 1) * distance for level in counts], max_level)
+    return sums
 
 
 class Units:
@@ -72,7 +96,7 @@ class Units:
         self.machine = machine
 
     def groups(self) -> Iterator[Any]:
-        """Go through the groups of bands."""
+        """Iterate over the groups of bands."""
         return self.machine.each(self.shape.groups, self.shape.unrolled)
 
     def words_of(self, g: Any) -> list[Any]:
@@ -80,7 +104,7 @@ class Units:
         return [k * self.shape.groups + g for k in range(self.shape.box_rows)]
 
     def plane(self) -> Iterator[tuple[Any, Any]]:
-        """Go through the words of a plane: their number, and that of their group."""
+        """Iterate over the words of a plane: the number of the word, and that of its group."""
         for g in self.groups():
             for j in self.words_of(g):
                 yield j, g
@@ -93,14 +117,15 @@ class Units:
         return cells
 
     def words(self) -> Any:
-        """Make a set of cells, which may change; it is empty."""
+        """Make an empty set of cells, which can be changed."""
         return self.machine.words(self.shape.plane_words)
 
-    def two(self, levels: Levels) -> Any:
+    def two(self, counts: Counts) -> Any:
         """Return where there are at least two."""
-        return levels[1] if len(levels) > 1 else self.machine.value(0)
+        return counts[1] if len(counts) > 1 else self.machine.value(0)
 
-    # Rows.
+    # Rows. A word holds several, in its fields. Adding ``cells``, which are all ones in every
+    # field, carries into the guard bit of a field unless the field is 0.
 
     def rows_with(self, x: Any) -> Any:
         """Return all cells of the rows that have any of a word."""
@@ -109,96 +134,108 @@ class Units:
         return self.machine.filled(x, self.shape.bands)
 
     def without_lowest(self, x: Any) -> Any:
-        """Take the lowest cell out of every row."""
+        """Remove the lowest cell of every row from a word."""
         if self.shape.has_guards:
             # Adding all cells of a row sets its guard bit and subtracts 1, unless the row is empty.
             return x & (x + self.shape.cells)
         return self.machine.without_lowest(x, self.shape.bands)
 
-    def without_empty_row(self, known: Any, x: Any) -> Any:
-        """Note which rows of a word are empty; ``empty_rows`` tells whether any was so far."""
-        if self.shape.has_guards:
-            return known & (x + self.shape.cells)  # the guards of rows that are not empty
-        return self.machine.least(known, x, self.shape.bands)
+    def without_empty_row(self, nonempty_rows: Any, x: Any) -> Any:
+        """Remove the rows of a word that are empty from the rows that were not empty so far.
 
-    def empty_rows(self, known: Any) -> Any:
+        ``nonempty_rows`` has all bits set at first. ``empty_rows`` interprets the result.
+        """
+        if self.shape.has_guards:
+            return nonempty_rows & (x + self.shape.cells)  # guards of rows that are not empty
+        return self.machine.keep_zeros(nonempty_rows, x, self.shape.bands)
+
+    def empty_rows(self, nonempty_rows: Any) -> Any:
         """Return a value that is not 0 if any row was empty."""
         if self.shape.has_guards:
-            return ~known & self.shape.guards
-        return ~self.machine.filled(known, self.shape.bands)
+            return ~nonempty_rows & self.shape.guards
+        return ~self.machine.filled(nonempty_rows, self.shape.bands)
 
     # Boxes and columns.
 
-    def of_box(self, firsts: Any) -> Any:
+    def of_box(self, box_firsts: Any) -> Any:
         """Return all columns of the boxes whose first ones are set, in every row."""
-        return self.machine.spread(firsts, self.shape.box_columns)
+        return self.machine.spread(box_firsts, self.shape.box_columns)
 
-    def over_bands(self, counts: Levels, most: int) -> Levels:
-        """Add up the counts of all fields, which makes a column's, in the lowest field.
+    def over_bands(self, counts: Counts, max_level: int) -> Counts:
+        """Add up the counts of all fields of a word: those of whole columns, in the lowest field.
 
-        With guard bits, the other fields mean nothing: mask them, or call ``in_all_fields``.
+        With guard bits, the other fields are meaningless: mask them, or call ``in_all_fields``.
         """
         shape = self.shape
         if shape.has_guards:
-            return folded(counts, shape.bands, shape.field, most)
-        found = counts[:most]
-        n = shape.bits // 2
-        while n >= shape.field:
-            turned = [(level << n) | (level >> shape.bits - n) for level in found]
-            found = added(found, turned, most)
-            n = n // 2
-        return found
+            return sum_windows(counts, shape.bands, shape.field, max_level)
+        # Rotated by half of the word, then by a quarter, ..., so that all fields get the sum. The
+        # number of fields is a power of two.
+        sums = counts[:max_level]
+        distance = shape.bits // 2
+        while distance >= shape.field:
+            rotated = [(level << distance) | (level >> shape.bits - distance) for level in sums]
+            sums = add_counts(sums, rotated, max_level)
+            distance = distance // 2
+        return sums
 
     def in_all_fields(self, columns: Any) -> Any:
-        """Copy the columns that ``over_bands`` and ``levels`` find in the lowest field to all."""
+        """Copy columns, which ``over_bands`` and ``levels`` find in the lowest field, to all."""
         if self.shape.has_guards:
             bands = self.shape.bands
             field = self.shape.field
             return self.machine.repeated(columns & self.shape.row, bands, field)
-        return columns  # they were added by rotating the words, so all fields have them
+        return columns  # ``over_bands`` rotated the words, so all fields have them
 
-    def levels(self, cells: Any, most: int) -> tuple[list[Any], Levels]:
+    def levels(self, cells: Any, max_level: int) -> tuple[list[Any], Counts]:
         """Count cells in boxes and columns.
 
-        Returns boxes[level - 1][g], the first columns of the boxes of group g that have so many
-        cells or more, and columns[level - 1], the columns, in the lowest field as ``over_bands``.
+        Returns boxes[level - 1][g], the first columns of the boxes of group g that have at least
+        ``level`` cells, and the counts of the columns, in the lowest field as ``over_bands`` does.
         """
         shape = self.shape
         machine = self.machine
-        boxes = [machine.words(shape.groups) for _ in range(most)]
-        columns = [machine.words(1) for _ in range(most)]
+        boxes = [machine.words(shape.groups) for _ in range(max_level)]
+        columns = [machine.words(1) for _ in range(max_level)]
         for g in self.groups():
-            bands = total([[cells[j]] for j in self.words_of(g)], most)
-            in_boxes = folded(bands, shape.box_columns, 1, most)
-            for level, found in zip(boxes, in_boxes, strict=False):
-                level[g] = found & shape.box_firsts
-            found = self.over_bands(bands, most)
+            # The words of a group have the rows of a band at the same bits. So this counts in the
+            # columns of each box.
+            in_bands = sum_counts([[cells[j]] for j in self.words_of(g)], max_level)
+            in_boxes = sum_windows(in_bands, shape.box_columns, 1, max_level)
+            for box_level, boxes_of_group in zip(boxes, in_boxes, strict=False):
+                box_level[g] = boxes_of_group & shape.box_firsts
+            in_columns = self.over_bands(in_bands, max_level)
             if shape.groups > 1:
-                found = added([column[0] for column in columns], found, most)
-            for column, value in zip(columns, found, strict=False):
-                column[0] = value
+                in_columns = add_counts([column[0] for column in columns], in_columns, max_level)
+            for column, level in zip(columns, in_columns, strict=False):
+                column[0] = level
         return boxes, [column[0] for column in columns]
 
-    def by_kind(self, cells: Any, number: int) -> tuple[Any, Any, Any]:
-        """Return all cells of the rows, of the columns and of the boxes with so many cells."""
-        in_rows, in_columns, in_boxes = (self.words() for _ in range(3))
-        boxes, columns = self.levels(cells, number)
-        column = self.in_all_fields(columns[number - 1])
+    def by_kind(self, cells: Any, min_cells: int) -> tuple[Any, Any, Any]:
+        """Return all cells of the rows, of the columns and of the boxes with enough of some cells.
+
+        ``min_cells`` is the least number of these cells in such a unit.
+        """
+        in_rows = self.words()
+        in_columns = self.words()
+        in_boxes = self.words()
+        boxes, columns = self.levels(cells, min_cells)
+        column = self.in_all_fields(columns[min_cells - 1])
         for g in self.groups():
-            box = self.of_box(boxes[number - 1][g])
+            box = self.of_box(boxes[min_cells - 1][g])
             for j in self.words_of(g):
                 row = cells[j]
-                for _ in range(number - 1):
+                for _ in range(min_cells - 1):
                     row = self.without_lowest(row)
                 in_rows[j] = self.rows_with(row)
                 in_boxes[j] = box
                 in_columns[j] = column
         return in_rows, in_columns, in_boxes
 
-    def units_with(self, cells: Any, number: int) -> Any:
-        """Return all cells of the units with so many cells."""
-        found = self.words()
-        kinds = self.by_kind(cells, number)
+    def units_with(self, cells: Any, min_cells: int) -> Any:
+        """Return all cells of the units that have at least ``min_cells`` of some cells."""
+        in_units = self.words()
+        kinds = self.by_kind(cells, min_cells)
         for j, _ in self.plane():
-            found[j] = any_of([kind[j] for kind in kinds])
-        return found
+            in_units[j] = union_of([kind[j] for kind in kinds])
+        return in_units

@@ -140,7 +140,7 @@ def test_a_file_of_boards_and_cutoffs_by_empty_cells(bench: Any, tmp_path: Path)
         (["--from", "THERE", "--json", "THERE", "--force"], "THERE"),
         (["--from", "THERE", "--device", "cpu"], "--device: --from measures nothing"),
         (["--from", "THERE", "--box", "4x4", "--device", "cpu"], "--from measures nothing"),
-        (["--csv", "new", "--json", "new"], "cannot both be written"),
+        (["--csv", "new", "--json", "new"], "need two different files"),
         (["--plot", "FOLDER"], "has figures already; --force overwrites them"),
     ],
 )

@@ -15,7 +15,7 @@ import pytest
 
 from gpusudoku.bench import suite
 from gpusudoku.bench.suite import COLUMNS, Case, cases_of, heading, machine, undisturbed
-from gpusudoku.cli.bench import LiveTable, head, line
+from gpusudoku.cli.bench import LiveTable, table_head, table_line
 from gpusudoku.errors import InputError
 from gpusudoku.results import Count
 from tests.bench.samples import SUBJECTS, fake, measured, rows_with
@@ -169,8 +169,8 @@ def test_threads_that_wait_for_cores(
     assert undisturbed(rows) == [row for row in rows if not row["starved"]]
     assert [row["got"] for row in rows] == pytest.approx([processor[0], processor[1] / 1.98])
     for row, marked in zip(rows, starved, strict=True):
-        assert f"{row['speed_up']:.2f}{'?' * marked}  " in line(row)
-        assert line(row).endswith("starved") == marked
+        assert f"{row['speed_up']:.2f}{'?' * marked}  " in table_line(row)
+        assert table_line(row).endswith("starved") == marked
 
 
 def test_a_run_on_one_thread_that_was_slowed(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_rows_as_lines_csv_and_json(tmp_path: Path) -> None:
     """Also of before there were some columns."""
     rows = rows_with(count=fake(found=10**30), jobs=[1, 4])
     path = tmp_path / "runs.json"
-    assert all(len(line(row)) <= len(head()) for row in rows_with(jobs=[1, 4]))
+    assert all(len(table_line(row)) <= len(table_head()) for row in rows_with(jobs=[1, 4]))
     read = list(csv.DictReader(io.StringIO(suite.as_csv(rows))))
     assert (len(read), tuple(read[0])) == (6, COLUMNS)
     assert (read[0]["cutoff"], read[1]["jobs"]) == ("", "4")

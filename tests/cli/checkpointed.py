@@ -1,4 +1,4 @@
-"""A command with a checkpoint, and a disk that is full."""
+"""A command with --output and --checkpoint, and a disk that becomes full."""
 
 from __future__ import annotations
 
@@ -13,65 +13,72 @@ from tests.boards import LINE_4X4, NONE, SEVERAL, UNIQUE
 BATCH = "".join(f"{board}\n" for board in [UNIQUE, NONE, *[LINE_4X4] * 15, SEVERAL, UNIQUE])
 """More boards than the first block has."""
 PUZZLES = "".join(f"{board}\n" for board in [UNIQUE, NONE, *[UNIQUE] * 15, NONE])
-"""Unique puzzles and unsolvable boards: of others, ``solve`` may find any solution."""
+"""Boards with at most one solution: of several solutions, ``solve`` may write any."""
 SOLVABLE = BATCH.replace(f"{NONE}\n", "")
-"""The boards of BATCH that have a solution to draw."""
+"""Boards with a solution, which ``sample`` can draw."""
 
 
 @pytest.fixture
-def full(monkeypatch):
-    """Return a function that makes the disk full after a number of bytes; None for never."""
-    remaining = [None]
+def limit_disk(monkeypatch):
+    """Return a function that lets the disk be full after a number of bytes, or never for None.
+
+    Only bytes for files count, not those for stdout and stderr.
+    """
+    remaining_bytes = None
     write = os.write
 
-    def limited(descriptor, data):
-        if remaining[0] is None or descriptor <= 2:
+    def limited_write(descriptor, data):
+        nonlocal remaining_bytes
+        if remaining_bytes is None or descriptor <= 2:
             return write(descriptor, data)
-        if not remaining[0]:
+        if not remaining_bytes:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        written = write(descriptor, bytes(data)[: remaining[0]])
-        remaining[0] -= written
+        # A disk that becomes full takes the bytes for which it has space.
+        written = write(descriptor, bytes(data)[:remaining_bytes])
+        remaining_bytes -= written
         return written
 
-    monkeypatch.setattr(output.os, "write", limited)
+    monkeypatch.setattr(output.os, "write", limited_write)
 
-    def after(number):
-        remaining[0] = number
+    def limit(max_bytes):
+        nonlocal remaining_bytes
+        remaining_bytes = max_bytes
 
-    return after
+    return limit
 
 
 class Checkpointed:
-    """A command with its files in a folder."""
+    """A command, and the files in a folder that it reads and writes."""
 
     def __init__(self, run, folder, command, boards=BATCH):
-        self.boards, self.out, self.run_file = (
-            folder / name for name in ("boards.txt", "out.txt", "a.run")
-        )
+        self.boards = folder / "boards.txt"
+        self.out = folder / "out.txt"
+        self.run_file = folder / "a.run"
         self.boards.write_text(boards)
         self.command = [*command, self.boards]
         self._run = run
 
-    def run_plain(self):
-        """Run the command without a checkpoint."""
+    def run_without_checkpoint(self):
+        """Run the command to stdout; return its status, stdout and stderr."""
         return self._run(*self.command)
 
     def __call__(self, *options):
+        """Run the command with its output file and a checkpoint."""
         return self._run(
             *self.command, "-o", self.out, "--checkpoint", self.run_file, "-q", *options
         )
 
     def resume(self, *options):
-        """Resume the run."""
+        """Resume the run of the command."""
         return self._run("resume", self.run_file, "-q", *options)
 
 
 @pytest.fixture
 def checkpointed(run, tmp_path):
-    """Return a function that makes a command with a checkpoint, with boards that suit it."""
-    boards_of = {"solve": PUZZLES, "sample": SOLVABLE}
+    """Return a function that makes a ``Checkpointed`` of a command, with boards that suit it."""
+    default_boards = {"solve": PUZZLES, "sample": SOLVABLE}
 
     def make(command, boards=None):
-        return Checkpointed(run, tmp_path, command, boards or boards_of.get(command[0], BATCH))
+        return Checkpointed(run, tmp_path, command, boards or default_boards.get(command[0], BATCH))
 
     return make

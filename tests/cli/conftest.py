@@ -1,4 +1,4 @@
-"""Fixtures for tests of the command line."""
+"""Fixtures of the tests of the command line."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.checkpointed import checkpointed, full
+from tests.cli.checkpointed import checkpointed, limit_disk
 
-__all__ = ["checkpointed", "full"]
+__all__ = ["checkpointed", "limit_disk"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
@@ -22,13 +22,14 @@ output.GRACE_SECONDS, output.PIPE_CAPACITY = {grace}, 1 << 16
 from gpusudoku.__main__ import main
 main()
 """
-"""The program with long patience, for a busy machine, and with small pipes, which are soon full."""
-HARD = "." * 81  # not to be counted by a search in our lifetime
+"""The program with a long time to end by itself, for a busy machine, and with small pipes."""
+HARD = "." * 81
+"""A board that a search cannot count in a lifetime."""
 
 
 @pytest.fixture
 def file(tmp_path):
-    """Write a file; returns its path."""
+    """Return a function that writes a file and returns its path."""
 
     def write(content, name="board.txt"):
         path = tmp_path / name
@@ -40,20 +41,20 @@ def file(tmp_path):
 
 @pytest.fixture
 def start():
-    """Start ``gpusudoku`` with arguments as a process, which is killed at the end of the test.
+    """Return a function that starts ``gpusudoku`` as a process, which ends with the test.
 
-    After a signal it has ``patience`` seconds. ``grace`` seconds are for a reader that stopped
-    within a line, and ``preamble`` is code that it runs first.
+    After a signal, the process has ``patience`` seconds to end by itself. It waits ``grace``
+    seconds for a reader that stopped within a line. ``setup_code`` runs before the program.
     """
     processes = []
 
-    def call(*arguments, env=None, grace=0.5, patience=120, preamble="", **settings):
+    def call(*arguments, env=None, grace=0.5, patience=120, setup_code="", **settings):
         settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **settings}
         process = subprocess.Popen(
             [
                 sys.executable,
                 "-c",
-                preamble + PROGRAM.format(grace=grace, patience=patience),
+                setup_code + PROGRAM.format(grace=grace, patience=patience),
                 *map(str, arguments),
             ],
             cwd=ROOT,
@@ -71,7 +72,7 @@ def start():
 
 @pytest.fixture
 def hard(tmp_path):
-    """A file of a board with more solutions than can be counted."""
+    """Write a file with ``HARD``; return its path."""
     path = tmp_path / "hard.txt"
     path.write_text(HARD)
     return path

@@ -30,13 +30,13 @@ def path(tmp_path):
     return tmp_path / "a.run"
 
 
-def stop(saved_run, full, room):
+def stop(saved_run, limit_disk, room):
     """Run until the disk is full after ``room`` bytes; return what ``status`` prints then."""
-    full(room)
+    limit_disk(room)
     status, out, err = saved_run()
     assert (status, out) == (1, "")
     assert err.endswith(f"gpusudoku: {saved_run.out}: cannot be written: No space left on device\n")
-    full(None)
+    limit_disk(None)
     return json.loads(saved_run._run("status", saved_run.run_file, "--json")[1])
 
 
@@ -51,12 +51,12 @@ def stop(saved_run, full, room):
         "shares --unique --pairs --format csv",
     ],
 )
-def test_after_a_full_disk(checkpointed, full, command):
+def test_after_a_full_disk(checkpointed, limit_disk, command):
     """The disk may be full at any byte: there is one message, and the output has whole lines."""
     saved_run = checkpointed(command.split())
-    expected = saved_run.run_plain()[1]
+    expected = saved_run.run_without_checkpoint()[1]
     for room in (len(expected) * 9 // 10, 1):
-        stop(saved_run, full, room)
+        stop(saved_run, limit_disk, room)
         assert expected.startswith(saved_run.out.read_text())
     assert saved_run.resume() == (0, "", "")
     assert saved_run.out.read_text() == expected
@@ -65,27 +65,27 @@ def test_after_a_full_disk(checkpointed, full, command):
 
 
 @pytest.mark.parametrize("command", [["count"], ["solve", "--json"]])
-def test_bad_boards_are_told_of_again(checkpointed, full, command):
+def test_bad_boards_are_told_of_again(checkpointed, limit_disk, command):
     boards = checkpointed(command).boards.read_text()
     saved_run = checkpointed([*command, "--keep-going"], f"1x\n{boards}22x\n{boards}")
-    expected = saved_run.run_plain()[1]
-    stop(saved_run, full, 300)
+    expected = saved_run.run_without_checkpoint()[1]
+    stop(saved_run, limit_disk, 300)
     status, out, err = saved_run.resume()
     assert (status, out, err.count("\n")) == (2, "", 2)
     assert saved_run.out.read_text() == expected
 
 
 def test_in_the_folder_and_the_environment_in_which_it_began(
-    checkpointed, tmp_path, monkeypatch, full
+    checkpointed, tmp_path, monkeypatch, limit_disk
 ):
     monkeypatch.chdir(tmp_path)
     saved_run = checkpointed(["count"])
     saved_run.command = ["count", "boards.txt"]
     saved_run.out = "out.txt"
     monkeypatch.setenv("GPUSUDOKU_COUNT_LIMIT", "2")
-    expected = saved_run.run_plain()[1]
+    expected = saved_run.run_without_checkpoint()[1]
     assert "2+" in expected
-    stop(saved_run, full, 200)
+    stop(saved_run, limit_disk, 200)
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path / "other")
     monkeypatch.setenv("GPUSUDOKU_COUNT_LIMIT", "3")
@@ -93,11 +93,11 @@ def test_in_the_folder_and_the_environment_in_which_it_began(
     assert (tmp_path / "out.txt").read_text() == expected
 
 
-def test_an_output_that_is_not_as_it_was(checkpointed, full):
+def test_an_output_that_is_not_as_it_was(checkpointed, limit_disk):
     """It is refused; the run can be resumed once the file is restored."""
     saved_run = checkpointed(["enumerate", "--sorted"])
-    expected = saved_run.run_plain()[1]
-    stop(saved_run, full, len(expected) - 5)
+    expected = saved_run.run_without_checkpoint()[1]
+    stop(saved_run, limit_disk, len(expected) - 5)
     saved = saved_run.out.read_bytes()
     changes = {
         "has 1 bytes, not the ": lambda: saved_run.out.write_bytes(b"1"),
@@ -139,7 +139,7 @@ def test_a_save_that_fails_stops_the_work(checkpointed, monkeypatch, error):
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert err.endswith((": No space left on device\n", "out of memory\n"))
     assert saved_run.resume()[0] == 0
-    assert saved_run.out.read_text() == saved_run.run_plain()[1]
+    assert saved_run.out.read_text() == saved_run.run_without_checkpoint()[1]
 
 
 @pytest.mark.parametrize("failing", [3, 4])
@@ -148,7 +148,7 @@ def test_a_save_that_fails_stops_the_work(checkpointed, monkeypatch, error):
 def test_a_sync_that_fails_once(checkpointed, monkeypatch, failing, error, method):
     """The lines before it are neither lost nor written twice."""
     saved_run = checkpointed(["enumerate", "--method", method], EMPTY)
-    expected = sorted(saved_run.run_plain()[1].splitlines())
+    expected = sorted(saved_run.run_without_checkpoint()[1].splitlines())
     monkeypatch.setattr(store, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(store, "MAX_SECONDS", 0.0)
     fsync = os.fsync
@@ -207,11 +207,11 @@ def test_the_output_of_one_board_is_written_again(run, path, tmp_path, file):
 def test_a_signal_saves_and_says_how_to_go_on(start, run, path):
     """Meanwhile ``status`` names the working process, and a second process is refused."""
     arguments = ("count", "." * 81, "--method", "search", "--checkpoint", path)
-    process = start(*arguments, preamble=STEPS)
+    process = start(*arguments, setup_code=STEPS)
     saved(path, process)
     out = run("status", path)[1]
     assert f"process {process.pid} on" in out
-    assert "has been running it since" in out
+    assert "running since" in out
     facts = json.loads(run("status", path, "--json")[1])
     assert (facts["working"], facts["exact"], facts["finished"]) == (True, False, False)
     assert int(facts["count"]) > 0
@@ -271,22 +271,22 @@ def untimed(record):
     "options",
     ["-n 288 --seed 7 --distinct --json", "--seed 7 --part 2/2 --format csv"],
 )
-def test_a_sample_of_one_board(checkpointed, full, monkeypatch, options):
+def test_a_sample_of_one_board(checkpointed, limit_disk, monkeypatch, options):
     """A resumed sample continues with the next draw."""
     monkeypatch.setattr(sampling, "MAX_BLOCK", 32)
     saved_run = checkpointed(["sample", "-n", "300", *options.split()], EMPTY)
-    expected = saved_run.run_plain()[1]
-    facts = stop(saved_run, full, len(expected) // 2)
+    expected = saved_run.run_without_checkpoint()[1]
+    facts = stop(saved_run, limit_disk, len(expected) // 2)
     assert 32 <= int(facts["solutions_done"]) < 200
     assert facts["boards_done"] == 0
     assert saved_run.resume("-j", "1") == saved_run() == (0, "", "")
     assert saved_run.out.read_text() == expected
 
 
-def test_a_seed_that_nobody_gave_stays(run, checkpointed, full, monkeypatch):
+def test_a_seed_that_nobody_gave_stays(run, checkpointed, limit_disk, monkeypatch):
     monkeypatch.setattr(sampling, "MAX_BLOCK", 32)
     saved_run = checkpointed(["sample", "-n", "300", "--json"], EMPTY)
-    stop(saved_run, full, 300 * 70)
+    stop(saved_run, limit_disk, 300 * 70)
     assert saved_run.resume()[0] == 0
     lines = [json.loads(line) for line in saved_run.out.read_text().splitlines()]
     [seed] = {line["seed"] for line in lines}
@@ -297,14 +297,14 @@ def test_a_seed_that_nobody_gave_stays(run, checkpointed, full, monkeypatch):
 @pytest.mark.parametrize(
     "command", ["count --format csv", "enumerate --sorted", "sample -n 20 --seed 5 --format csv"]
 )
-def test_a_part_of_a_batch(checkpointed, full, tmp_path, command):
+def test_a_part_of_a_batch(checkpointed, limit_disk, tmp_path, command):
     """It has a file, and a record in a second file, which is written at the end."""
     saved_run = checkpointed([*command.split(), "--part", "2/2"])
     plain = tmp_path / "plain.txt"
     record = tmp_path / "out.txt.part.json"
     assert saved_run._run(*saved_run.command, "-o", plain, "-q")[0] == 0
     expected = plain.read_text()
-    stop(saved_run, full, len(expected) * 2 // 3)
+    stop(saved_run, limit_disk, len(expected) * 2 // 3)
     assert not record.exists()
     for rerun in (saved_run.resume, saved_run.resume, saved_run):
         assert rerun() == (0, "", "")

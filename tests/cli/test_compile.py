@@ -41,12 +41,12 @@ def test_compiled_once_and_kept(run, folder, monkeypatch):
     assert (status, out) == (0, "")
     assert err.splitlines() == [
         "gpusudoku: compiling 2 kernels, about 1 s",
-        f"gpusudoku: compiled 2 kernels; 0 were kept already, in {folder.parent}",
+        f"gpusudoku: compiled 2 kernels; 0 already cached, in {folder.parent}",
     ]
     assert len(list(folder.iterdir())) == 2
     folder.chmod(0o500)
     monkeypatch.setattr(Store, "write", None)
-    said = f"gpusudoku: compiled 0 kernels; 2 were kept already, in {folder.parent}\n"
+    said = f"gpusudoku: compiled 0 kernels; 2 already cached, in {folder.parent}\n"
     assert run(*COMPILE) == (0, "", said)
     assert run(*COMPILE, "--quiet") == (0, "", "")
 

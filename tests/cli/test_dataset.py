@@ -178,16 +178,16 @@ def test_wrong_shares(run, shares):
         "-n 60 --seed 5 --format csv --unbiased",
     ],
 )
-def test_a_run_that_goes_on(checkpointed, full, monkeypatch, options):
+def test_a_run_that_goes_on(checkpointed, limit_disk, monkeypatch, options):
     """A resumed run has the same output; classes that are in the file are not repeated."""
     monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     monkeypatch.setattr("gpusudoku.puzzles.weighted.GRIDS", 100)  # some twenty puzzles in a batch
     saved_run = checkpointed(["dataset"])
     saved_run.command = ["dataset", *options.split()]
-    status, expected, _ = saved_run.run_plain()
+    status, expected, _ = saved_run.run_without_checkpoint()
     assert status == 0
     for room in (len(expected) // 2, len(expected) // 4):
-        stop(saved_run, full, room)
+        stop(saved_run, limit_disk, room)
         assert expected.startswith(saved_run.out.read_text())
     assert 0 < len(saved_run.out.read_text()) < len(expected)
     assert saved_run.resume("-j", "2") == saved_run() == saved_run.resume() == (0, "", "")
@@ -196,13 +196,13 @@ def test_a_run_that_goes_on(checkpointed, full, monkeypatch, options):
     assert (status, err.count("\n"), "holds another run" in err) == (2, 1, True)
 
 
-def stop(saved_run, full, room):
+def stop(saved_run, limit_disk, room):
     """Run until the disk is full after ``room`` bytes."""
-    full(room)
+    limit_disk(room)
     status, out, err = saved_run()
     assert (status, out) == (1, "")
     assert err.endswith(": No space left on device\n")
-    full(None)
+    limit_disk(None)
 
 
 def test_parquet_is_csv(run, tmp_path):
@@ -230,16 +230,16 @@ def test_parquet_is_csv(run, tmp_path):
     assert parquet.read_table(path).num_rows == 0
 
 
-def test_parquet_goes_on(checkpointed, full, monkeypatch):
+def test_parquet_goes_on(checkpointed, limit_disk, monkeypatch):
     """After a full disk, after Ctrl-C during the conversion, and after the end."""
     parquet = pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     saved_run = checkpointed(["dataset"])
     saved_run.command = ["dataset", "-n", "60", "--seed", "5"]
-    expected = rows_of(saved_run.run_plain()[1])
+    expected = rows_of(saved_run.run_without_checkpoint()[1])
     saved_run.out = saved_run.out.with_name("set.parquet")
     rows_file = saved_run.out.with_name("set.parquet.csv")
-    stop(saved_run, full, 8000)
+    stop(saved_run, limit_disk, 8000)
     assert not saved_run.out.exists()
     assert 0 < len(rows_of(rows_file.read_text())) < 60
 
@@ -277,14 +277,14 @@ def test_rows_never_replace_another_file(run, tmp_path, options):
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
-def test_a_file_that_appears_while_a_run_is_stopped(checkpointed, full, monkeypatch, form):
+def test_a_file_that_appears_while_a_run_is_stopped(checkpointed, limit_disk, monkeypatch, form):
     """No resumed run overwrites it: it belongs to the user."""
     parquet = pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     saved_run = checkpointed(["dataset"])
     saved_run.command = ["dataset", "-n", "60", "--seed", "5"]
     saved_run.out = saved_run.out.with_name(f"set.{form}")
-    stop(saved_run, full, 8000)
+    stop(saved_run, limit_disk, 8000)
     if form == "csv":  # which has the rows so far
         saved_run.out.rename(saved_run.out.with_name("rows"))
     saved_run.out.write_text("mine\n" * 10_000)

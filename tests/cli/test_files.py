@@ -74,8 +74,8 @@ def test_half_a_count_is_no_count(start, empty, tmp_path):
     assert path.read_text() == "5\n"
 
 
-def test_a_file_without_a_line_is_removed(run, full, empty, tmp_path):
-    full(10)
+def test_a_file_without_a_line_is_removed(run, limit_disk, empty, tmp_path):
+    limit_disk(10)
     status, _, err = run("enumerate", empty, "-o", tmp_path / "out")
     assert (status, "cannot be written: No space left on device" in err) == (1, True)
     assert not (tmp_path / "out").exists()

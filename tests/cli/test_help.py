@@ -14,6 +14,7 @@ import pytest
 import gpusudoku
 from gpusudoku import collection
 from gpusudoku.cli import cli
+from gpusudoku.cli.usage import SECTION_TITLES, Sectioned
 
 ROOT = Path(gpusudoku.__file__).parents[1]
 OPTIONS = [
@@ -64,14 +65,26 @@ def test_the_help_of_the_program_names_the_variables_that_commands_share(run):
     assert {name.lower() for name in named} | {"device"} == SHARED
 
 
-def test_help_with_sections_has_every_option_once(run, monkeypatch):
+@pytest.mark.parametrize(
+    ("command", "common_count"), [("count", 6), ("solve", 6), ("enumerate", 8), ("generate", 7)]
+)
+def test_help_with_sections_has_every_option_once(run, monkeypatch, command, common_count):
     monkeypatch.setenv("COLUMNS", "80")
-    out = run("help", "count")[1]
-    names = re.findall(r"^  (?:-\w, )?(--[\w-]+)", out, re.MULTILINE)
-    options = [max(each.opts, key=len) for name, each in OPTIONS if name == "count"]
+    _, title, sections = run("help", command)[1].partition("Common options:\n")
+    assert title
+    names = re.findall(r"^  (?:-\w, )?(--[\w-]+)", sections, re.MULTILINE)
+    options = [max(option.opts, key=len) for name, option in OPTIONS if name == command]
     assert sorted(names) == sorted([*options, "--help"])
-    common = out.partition("Common options:\n")[2].partition("\n\n")[0]
-    assert len(re.findall(r"^  -", common, re.MULTILINE)) == 6
+    common = sections.partition("\n\n")[0]
+    assert len(re.findall(r"^  -", common, re.MULTILINE)) == common_count
+
+
+def test_sections_have_the_same_titles_in_the_same_order():
+    sectioned = [command for command in cli.commands.values() if isinstance(command, Sectioned)]
+    assert len(sectioned) == 4
+    for command in sectioned:
+        titles = [*command.sections, "Other options"]
+        assert titles == [title for title in SECTION_TITLES if title in titles]
 
 
 @pytest.mark.parametrize("asked", ["--version", "help", "TAB"])

@@ -99,6 +99,6 @@ def test_a_module_that_is_cut_off_is_no_interrupt(run, monkeypatch):
     status, out, err = run("boards")
     assert (status, out) == (1, "")
     assert err == (
-        "gpusudoku: a module that Python has compiled is cut off (marshal data too short): delete"
-        " the folders __pycache__\n"
+        "gpusudoku: a compiled Python module is incomplete (marshal data too short): delete the"
+        " folders __pycache__\n"
     )

@@ -120,22 +120,22 @@ def test_boards_that_are_no_puzzles(run, file):
 
 
 @pytest.mark.parametrize("options", ["", "--limit 40 --format csv", "--remove 2 --json"])
-def test_a_run_that_goes_on(checkpointed, full, monkeypatch, puzzles, options):
+def test_a_run_that_goes_on(checkpointed, limit_disk, monkeypatch, puzzles, options):
     monkeypatch.setattr("gpusudoku.puzzles.neighbours.MAX_BOARDS", 60)
     boards = puzzles.read_text() if "2" not in options else f"{UNIQUE}\n" * 3 + f"{SMALL}\n" * 9
     saved_run = checkpointed(["neighbours", *options.split()], boards)
-    status, expected, _ = saved_run.run_plain()
+    status, expected, _ = saved_run.run_without_checkpoint()
     assert status == 0
     for room in (len(expected) * 2 // 3, 1):
-        full(room)
+        limit_disk(room)
         assert saved_run()[0] == 1
-        full(None)
+        limit_disk(None)
         assert expected.startswith(saved_run.out.read_text())
     assert saved_run.out.read_text()
     monkeypatch.setattr("gpusudoku.puzzles.neighbours.MAX_BOARDS", 25)
-    full(300)
+    limit_disk(300)
     assert saved_run.resume()[0] == 1
-    full(None)
+    limit_disk(None)
     assert saved_run.resume("-j", "2") == saved_run() == saved_run.resume() == (0, "", "")
     assert saved_run.out.read_text() == expected
 
@@ -182,5 +182,5 @@ def test_one_of_each_class(run):
 
 def test_a_notation_of_others(run):
     assert run("neighbours", "{-2+1}") == (
-        2, "", "gpusudoku: {-2+1}: say --remove 2 --add 1\n"
+        2, "", "gpusudoku: {-2+1}: use --remove 2 --add 1\n"
     )  # fmt: skip

@@ -141,7 +141,7 @@ def test_a_terminal_is_not_flooded(start, file, screen, tmp_path):
     preamble = "from gpusudoku.pipeline import progress\n"
     preamble += "progress.DELAY_SECONDS, progress.EVERY_SECONDS = 0, 1e9\n"
     options = ["--method", "contraction", "-o", tmp_path / "out"]
-    start("count", file(f"{'.' * 16}\n" * 100), *options, preamble=preamble, stderr=terminal)
+    start("count", file(f"{'.' * 16}\n" * 100), *options, setup_code=preamble, stderr=terminal)
     os.close(terminal)
     screen_text = read(shows)
     assert "100 boards: " in screen_text
@@ -248,7 +248,7 @@ def test_a_closed_pipe_ends_quietly(start, hard):
 
 
 def test_where_no_thread_can_be_started_is_one_line(start):
-    process = start("count", "@2d", "-q", preamble=NO_THREADS)
+    process = start("count", "@2d", "-q", setup_code=NO_THREADS)
     _, err = process.communicate(timeout=300)
     assert (process.returncode, err.count("\n")) == (1, 1)
     assert err.startswith("gpusudoku: no thread can be started")

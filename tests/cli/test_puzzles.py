@@ -39,13 +39,13 @@ def puzzles(file):
     return file("".join(lines), "puzzles.txt")
 
 
-def stop(saved_run, full, room):
+def stop(saved_run, limit_disk, room):
     """Run until the disk is full after ``room`` bytes; return what was written."""
-    full(room)
+    limit_disk(room)
     status, out, err = saved_run()
     assert (status, out) == (1, "")
     assert err.endswith(": No space left on device\n")
-    full(None)
+    limit_disk(None)
     return saved_run.out.read_text()
 
 
@@ -97,7 +97,7 @@ def test_parts_of_a_run_are_the_whole(run, tmp_path, options):
         f"-n 60 --seed 5 --box 2x2 --pattern {PATTERN}",
     ],
 )
-def test_a_run_of_generate_that_goes_on(checkpointed, full, monkeypatch, options):
+def test_a_run_of_generate_that_goes_on(checkpointed, limit_disk, monkeypatch, options):
     """A resumed run has the same output, also with another number of threads."""
     monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     saved_run = checkpointed(["generate"])
@@ -106,7 +106,7 @@ def test_a_run_of_generate_that_goes_on(checkpointed, full, monkeypatch, options
     if "--part" in options:
         header, *lines = expected.splitlines(keepends=True)
         expected = "".join([header, *lines[20:]])
-    text = stop(saved_run, full, len(expected) // 2)
+    text = stop(saved_run, limit_disk, len(expected) // 2)
     assert expected.startswith(text)
     assert 0 < len(text) < len(expected)
     facts = json.loads(saved_run._run("status", saved_run.run_file, "--json")[1])
@@ -136,7 +136,7 @@ def test_unbiased_puzzles_have_weights(run, file):
         assert (row["batch"], record["batch"]) == ("0", 0)
 
 
-def test_a_run_of_unbiased_puzzles_that_goes_on(run, checkpointed, full, monkeypatch):
+def test_a_run_of_unbiased_puzzles_that_goes_on(run, checkpointed, limit_disk, monkeypatch):
     """Its last message is the same as of a run without a break."""
     monkeypatch.setattr("gpusudoku.puzzles.weighted.GRIDS", 20)
     saved_run = checkpointed(["generate"])
@@ -148,7 +148,7 @@ def test_a_run_of_unbiased_puzzles_that_goes_on(run, checkpointed, full, monkeyp
         r" \d+(\.\d)? \+- \d+(\.\d)? minimal puzzles a grid\n",
         err,
     )
-    text = stop(saved_run, full, len(expected) // 2)
+    text = stop(saved_run, limit_disk, len(expected) // 2)
     assert expected.startswith(text)
     assert 0 < len(text) < len(expected)
     assert saved_run.resume("-j", "2") == (0, "", "")
@@ -156,11 +156,11 @@ def test_a_run_of_unbiased_puzzles_that_goes_on(run, checkpointed, full, monkeyp
     assert run(*saved_run.command, "-q") == (0, expected, "")
 
 
-def test_a_seed_that_nobody_gave_stays(run, checkpointed, full, monkeypatch):
+def test_a_seed_that_nobody_gave_stays(run, checkpointed, limit_disk, monkeypatch):
     monkeypatch.setattr("gpusudoku.puzzles.generate.MAX_PUZZLES", 8)
     saved_run = checkpointed(["generate"])
     saved_run.command = ["generate", "-n", "60", "--format", "csv", "--box", "2x3"]
-    stop(saved_run, full, 60 * 50)
+    stop(saved_run, limit_disk, 60 * 50)
     assert saved_run.resume()[0] == 0
     rows = [*csv.DictReader(saved_run.out.open())]
     [seed] = {row["seed"] for row in rows}
@@ -302,17 +302,19 @@ def test_all_of_a_board_and_of_a_batch(run, file):
     "options",
     ["--seed 3", "--seed 3 --format csv", "--all --limit 20", "--all --limit 20 --json"],
 )
-def test_a_run_of_minimise_that_goes_on(checkpointed, full, monkeypatch, grids, puzzles, options):
+def test_a_run_of_minimise_that_goes_on(
+    checkpointed, limit_disk, monkeypatch, grids, puzzles, options
+):
     monkeypatch.setattr("gpusudoku.puzzles.minimise.MAX_BOARDS", 8)
     monkeypatch.setattr("gpusudoku.puzzles.all_minimal.NODES", 16)
     path = puzzles if "--all" in options else grids
     lines = path.read_text().splitlines(keepends=True)
     boards = "".join([*lines[:3], f"{SEVERAL}\n" if "csv" not in options else "", *lines[3:]])
     saved_run = checkpointed(["minimise", *options.split()], boards)
-    status, expected, _ = saved_run.run_plain()
+    status, expected, _ = saved_run.run_without_checkpoint()
     assert status == int("csv" not in options)
     for room in (len(expected) * 2 // 3, 1):
-        text = stop(saved_run, full, room)
+        text = stop(saved_run, limit_disk, room)
         assert expected.startswith(text)
     assert saved_run.resume("-j", "2")[0] == status
     assert saved_run.out.read_text() == expected
@@ -320,12 +322,12 @@ def test_a_run_of_minimise_that_goes_on(checkpointed, full, monkeypatch, grids, 
     assert saved_run.out.read_text() == expected
 
 
-def test_all_of_one_board_go_on(checkpointed, full, monkeypatch):
+def test_all_of_one_board_go_on(checkpointed, limit_disk, monkeypatch):
     monkeypatch.setattr("gpusudoku.puzzles.all_minimal.NODES", 16)
     saved_run = checkpointed(["minimise", "--all"], f"{FULL}\n")
-    status, expected, _ = saved_run.run_plain()
+    status, expected, _ = saved_run.run_without_checkpoint()
     assert status == 0
-    assert expected.startswith(stop(saved_run, full, len(expected) // 2))
+    assert expected.startswith(stop(saved_run, limit_disk, len(expected) // 2))
     assert saved_run.resume("-j", "3") == saved_run() == (0, "", "")
     assert saved_run.out.read_text() == expected
 

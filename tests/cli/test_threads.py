@@ -13,7 +13,7 @@ from gpusudoku import Board
 from gpusudoku.board import blocks
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.counting import count_many
-from gpusudoku.enumeration.stream import FEW
+from gpusudoku.enumeration.stream import LISTED_TOGETHER
 from tests.boards import full_grid, puzzle, spoilt
 from tests.waiting import until
 
@@ -77,9 +77,11 @@ def test_the_same_solutions(run, file, monkeypatch, form):
     """In the same order, but of boards with so many that they are listed by themselves."""
     monkeypatch.setattr(blocks, "THREAD_SECONDS", 1000.0)
     lines = [line for line in batch() if len(line) in (16, 36, 81)]
-    numbers = count_many(lines, limit=FEW, device="cpu").numbers()
+    numbers = count_many(lines, limit=LISTED_TOGETHER, device="cpu").numbers()
     path = file(
-        "\n".join(line for line, number in zip(lines, numbers, strict=True) if number < FEW)
+        "\n".join(
+            line for line, number in zip(lines, numbers, strict=True) if number < LISTED_TOGETHER
+        )
     )
     arguments = ["enumerate", path, "--limit", "3", "--format", form, "--device", "cpu", "-j"]
     results = [run(*arguments, threads, "-q") for threads in (1, *THREADS)]

@@ -1,4 +1,4 @@
-"""Bytes that are united by vector instructions: compiled and plain functions agree."""
+"""Bytes united at once: the compiled functions mean what the plain functions say."""
 
 from __future__ import annotations
 
@@ -8,34 +8,45 @@ from hypothesis import strategies as st
 from numba import njit
 
 from gpusudoku.kernels.contraction.nine.strips import WIDE, unite, unite_three
+from gpusudoku.kernels.kernel import register_all
+
+register_all()
 
 STARTS = st.integers(0, 3)
 BYTES = st.integers(0, 255)
-ROWS = st.lists(BYTES, min_size=WIDE + 3, max_size=WIDE + 3)
+BYTE_LISTS = st.lists(BYTES, min_size=WIDE + 3, max_size=WIDE + 3)
+TARGET_START = 3
+TARGET_SIZE = 48
+UNTOUCHED = 7
+"""What is in a target before bytes are written to it."""
 
 
-def unite_rows(a, a_start, b, b_start, byte, out):  # type: ignore[no-untyped-def]
-    """Write a row with ``unite`` and one with ``unite_three``, each from index 3 on."""
-    unite(a, a_start, b, b_start, out[0], 3)
-    unite_three(a, a_start, byte, out[1], 3)
+def unite_both_ways(bytes_1, start_1, bytes_2, start_2, byte, targets):  # type: ignore[no-untyped-def]
+    """Write targets[0] by ``unite`` and targets[1] by ``unite_three``."""
+    unite(bytes_1, start_1, bytes_2, start_2, targets[0], TARGET_START)
+    unite_three(bytes_1, start_1, byte, targets[1], TARGET_START)
 
 
-jitted_unite_rows = njit(unite_rows)
+compiled_unite_both_ways = njit(unite_both_ways)
 
 
-@given(ROWS, ROWS, STARTS, STARTS, BYTES)
-def test_bytes_that_are_united(
-    a_bytes: list[int], b_bytes: list[int], a_start: int, b_start: int, byte: int
+@given(BYTE_LISTS, BYTE_LISTS, STARTS, STARTS, BYTES)
+def test_compiled_functions_unite_the_same_bytes(
+    list_1: list[int], list_2: list[int], start_1: int, start_2: int, byte: int
 ) -> None:
-    a = np.array(a_bytes, np.uint8)
-    b = np.array(b_bytes, np.uint8)
-    plain_rows, jitted_rows = np.full((2, 2, 48), 7, np.uint8)  # 7: bytes that nobody writes
-    unite_rows(a, a_start, b, b_start, np.uint8(byte), plain_rows)
-    jitted_unite_rows(a, a_start, b, b_start, np.uint8(byte), jitted_rows)
-    assert (plain_rows == jitted_rows).all()
+    bytes_1 = np.array(list_1, np.uint8)
+    bytes_2 = np.array(list_2, np.uint8)
+    plain = np.full((2, TARGET_SIZE), UNTOUCHED, np.uint8)
+    compiled = plain.copy()
+    unite_both_ways(bytes_1, start_1, bytes_2, start_2, np.uint8(byte), plain)
+    compiled_unite_both_ways(bytes_1, start_1, bytes_2, start_2, np.uint8(byte), compiled)
+    assert (plain == compiled).all()
 
-    segment = a[a_start : a_start + WIDE]
-    united = segment | b[b_start : b_start + WIDE]
-    united_three = segment[:3] | np.uint8(byte)
-    for row, expected in zip(plain_rows, [united, united_three], strict=True):
-        assert row.tolist() == [7] * 3 + expected.tolist() + [7] * (45 - len(expected))
+    window_1 = bytes_1[start_1 : start_1 + WIDE]
+    window_2 = bytes_2[start_2 : start_2 + WIDE]
+    expected = [window_1 | window_2, window_1[:3] | np.uint8(byte)]
+    for target, written_bytes in zip(plain, expected, strict=True):
+        end = TARGET_START + len(written_bytes)
+        assert target[TARGET_START:end].tolist() == written_bytes.tolist()
+        assert (target[:TARGET_START] == UNTOUCHED).all()
+        assert (target[end:] == UNTOUCHED).all()

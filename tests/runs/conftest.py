@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gpusudoku.runs import store
-from tests.cli.checkpointed import full
+from tests.cli.checkpointed import limit_disk
 from tests.runs.stopped import stopped
 
-__all__ = ["full"]
+__all__ = ["limit_disk"]
 
 
 @pytest.fixture

@@ -118,14 +118,14 @@ def test_a_batch_is_answered_as_without_a_cluster(run, address, file, options):
 
 @pytest.mark.usefixtures("loud")
 @pytest.mark.parametrize("began", ["here", "there"])
-def test_a_batch_goes_on_with_or_without_a_cluster(run, address, tmp_path, full, began):
+def test_a_batch_goes_on_with_or_without_a_cluster(run, address, tmp_path, limit_disk, began):
     cluster = ["--cluster", address]
     this = Checkpointed(run, tmp_path, ["count"], "".join(f"{board}\n" for board in BOARDS))
-    wanted = this.run_plain()[1]
-    full(len(wanted) * 2 // 3)
+    wanted = this.run_without_checkpoint()[1]
+    limit_disk(len(wanted) * 2 // 3)
     assert this(*(cluster if began == "there" else []))[0] == 1
     assert 0 < this.out.read_text().count("\n") < len(BOARDS)
-    full(None)
+    limit_disk(None)
     assert this.resume(*(cluster if began == "here" else []))[0] == 0
     assert this.out.read_text() == wanted
 

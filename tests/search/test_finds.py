@@ -27,7 +27,7 @@ def follow(board: Board) -> set[str]:
     names = [*TECHNIQUES]
     placed = set(np.flatnonzero(board.cells).tolist())
     for step in explained.steps:
-        singles = {cell for cell, some in enumerate(cells) if len(some) == 1} - placed
+        singles = {cell for cell, digits in enumerate(cells) if len(digits) == 1} - placed
         assert (step.technique == "naked-single") == bool(singles)
         cheaper = ",".join(names[: names.index(step.technique)])
         assert not cheaper or reference(cells, board.geometry, cheaper) == cells
@@ -65,14 +65,16 @@ def consequences(step: Step, cells: Candidates, geometry: Geometry) -> set[tuple
     if step.technique == "locked-candidates":
         [digit] = {digit for _, digit in step.removed}
         assert digit in digits
-        meeting = {unit // geometry.n for unit, its in enumerate(units) if reason <= its}
+        meeting = {
+            unit // geometry.n for unit, unit_cells in enumerate(units) if reason <= unit_cells
+        }
         assert 2 in meeting  # a box, and a row or a column
         struck = {(cell, digit) for cell in shared - units[step.unit] if digit in cells[cell]}
         return struck if len(reason) > 1 else set()
-    first, second = reason
+    first_cell, second_cell = reason
     if step.technique == "naked-pair":
-        assert cells[first] == cells[second]
-        digits = sorted(cells[first])
+        assert cells[first_cell] == cells[second_cell]
+        digits = sorted(cells[first_cell])
     assert len(digits) == 2
     return {(cell, digit) for cell in shared for digit in digits if digit in cells[cell]} | {
         (cell, digit) for cell in reason for digit in cells[cell] if digit not in digits
@@ -89,9 +91,9 @@ def test_every_step_is_right_and_the_cheapest(shape: str) -> None:
     assert met == set(TECHNIQUES) or shape != "3x3"
 
 
-def row_of(masks: dict[int, int], rest: int) -> Board:
+def row_of(masks: dict[int, int], other_mask: int) -> Board:
     """Give the first row of a 9x9 board some candidates in some columns, and others in the rest."""
-    row = [masks.get(column, rest) for column in range(9)]
+    row = [masks.get(column, other_mask) for column in range(9)]
     return Board([0] * 81, Geometry(3, 3), candidates=[*row, *[511] * 72])
 
 
@@ -119,21 +121,21 @@ def struck(cells: Iterable[int], *digits: int) -> tuple[tuple[int, int], ...]:
                  (), struck((3, 4, 5), 1), (0, 1, 2), 12),
         ),
         (
-            row_of({1: 511, 2: 511}, rest=508),
+            row_of({1: 511, 2: 511}, other_mask=508),
             Step("locked-candidates",
                  "locked candidates: all places of 1 in row 1 are in box 1 (claiming),"
                  " which strikes 1 from r2c1, r2c2, r2c3, r3c1, r3c2 and r3c3",
                  (), struck((9, 10, 11, 18, 19, 20), 1), (1, 2), 0),
         ),
         (
-            row_of({0: 3, 8: 3, 4: 510}, rest=511),
+            row_of({0: 3, 8: 3, 4: 510}, other_mask=511),
             Step("naked-pair",
                  "naked pair: r1c1 and r1c9 can only be 1 and 2, which strikes 1 and 2 from r1c2,"
                  " r1c3, r1c4, r1c6, r1c7 and r1c8; 2 from r1c5",
                  (), (*struck((1, 2, 3), 1, 2), (4, 2), *struck((5, 6, 7), 1, 2)), (0, 8), 0),
         ),
         (
-            row_of({1: 7, 5: 11}, rest=508),
+            row_of({1: 7, 5: 11}, other_mask=508),
             Step("hidden-pair",
                  "hidden pair: 1 and 2 have only two places in row 1: r1c2 and r1c6, which strikes"
                  " 3 from r1c2; 4 from r1c6",
@@ -153,6 +155,6 @@ def test_a_pair_strikes_in_all_units_that_its_cells_share() -> None:
     masks = [3, 3, *[511] * 79]
     naked = explain(Board([0] * 81, candidates=masks), "naked-pair").steps[0]
     assert naked.removed == struck((*range(2, 9), 9, 10, 11, 18, 19, 20), 1, 2)
-    hidden = explain(row_of({1: 7, 2: 7}, rest=508), "hidden-pair").steps[0]
+    hidden = explain(row_of({1: 7, 2: 7}, other_mask=508), "hidden-pair").steps[0]
     assert hidden.unit == 0
     assert hidden.removed == ((1, 3), (2, 3), *struck((9, 10, 11, 18, 19, 20), 1, 2))

@@ -38,12 +38,12 @@ def solutions_of(
     frontier: Frontier, settings: SearchSettings = DEFAULT
 ) -> tuple[list[int], list[tuple[int, ...]]]:
     """Search every frontier board for itself; returns the counts, and all solutions."""
-    found: list[tuple[int, ...]] = []
-    hand_over = lambda block, _: found.extend(map(tuple, block.tolist()))  # noqa: E731
+    solutions: list[tuple[int, ...]] = []
+    hand_over = lambda block, _: solutions.extend(map(tuple, block.tolist()))  # noqa: E731
     job = Job(len(frontier), on_solutions=hand_over, dtype=np.uint64)
-    apart = Frontier(frontier.shape, frontier.boards, np.arange(len(frontier)))
-    CpuEngine(jobs=1).explore(apart, settings, job)
-    return job.counts, sorted(found)
+    separate_roots = Frontier(frontier.shape, frontier.boards, np.arange(len(frontier)))
+    CpuEngine(jobs=1).explore(separate_roots, settings, job)
+    return job.counts, sorted(solutions)
 
 
 def test_roots_are_packed_in_order() -> None:
@@ -51,11 +51,11 @@ def test_roots_are_packed_in_order() -> None:
     boards = [puzzle("2x3", clues, seed) for seed, clues in enumerate([0, 9, 36])]
     roots = Frontier.of([*boards, spoilt(boards[2], 0)])
     assert roots.roots.tolist() == [0, 1, 2, 3]
-    found = candidates_of(roots)
-    for board, cells in zip(boards, found[:3], strict=True):
-        for clue, mask, left in zip(board.cells, board.candidates.tolist(), cells, strict=True):
-            assert left == ({int(clue)} if clue else digits_of(mask, 6))
-    assert not any(found[3])
+    candidates_of_boards = candidates_of(roots)
+    for board, cells in zip(boards, candidates_of_boards[:3], strict=True):
+        for clue, mask, digits in zip(board.cells, board.candidates.tolist(), cells, strict=True):
+            assert digits == ({int(clue)} if clue else digits_of(mask, 6))
+    assert not any(candidates_of_boards[3])
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_the_boards_partition_the_solutions(
         board = puzzle(shape, CLUES[shape], seed)
         expected = list(naive.solutions(board))
         frontier = Frontier.of([board]).expanded(settings, width)
-        counts, found = solutions_of(frontier, settings)
-        assert (sum(counts), found) == (len(expected), expected)
+        counts, found_solutions = solutions_of(frontier, settings)
+        assert (sum(counts), found_solutions) == (len(expected), expected)
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_owners_are_right_and_dead_roots_vanish() -> None:
     assert expected[1] == expected[4] == 0 < min(expected[0], expected[2], expected[3])
     for width, cutoff in (1, None), (40, space(10)), (10**6, None):
         frontier = Frontier.of(boards).expanded(DEFAULT, width, cutoff)
-        found = np.zeros(len(boards), int)
-        np.add.at(found, frontier.roots, solutions_of(frontier)[0])
-        assert found.tolist() == expected
+        solution_counts = np.zeros(len(boards), int)
+        np.add.at(solution_counts, frontier.roots, solutions_of(frontier)[0])
+        assert solution_counts.tolist() == expected
     assert set(frontier.roots.tolist()) == {0, 2, 3}
     with_two = np.count_nonzero(frontier.candidates_left > SIX.cells)
     assert len(frontier) + with_two == sum(expected)
@@ -161,7 +161,7 @@ def test_memory_is_capped(
 ) -> None:
     board = puzzle("2x3", 8, 6)
     root = Frontier.of([board])
-    monkeypatch.setattr(frontier_module, "FRONTIER_BYTES", root.boards.nbytes * boards)
+    monkeypatch.setattr(frontier_module, "MAX_FRONTIER_BYTES", root.boards.nbytes * boards)
     frontier = root.expanded(DEFAULT, 10**6, cutoff and space(cutoff))
     assert (boards > 0) < len(frontier) <= max(1, boards)
     assert frontier.capped is (cutoff is not None)

@@ -12,9 +12,9 @@ from gpusudoku.kernels.arguments import Kind, boolean, float64, int32, int64, ki
 from gpusudoku.kernels.contraction.nine.arrays import A, B, make_workspace
 from gpusudoku.kernels.contraction.nine.lists import (
     allow_permutations,
-    divide,
-    find_alike,
-    list_lines,
+    divide_multiplicities,
+    find_equal_lists,
+    list_entries,
     prune,
     sort_entries,
 )
@@ -45,35 +45,40 @@ from gpusudoku.kernels.contraction.nine.tensors import (
     choose_roles,
     contract_ab,
     contract_c,
+    index_partitions,
     list_orthogonal,
-    number_partitions,
 )
 from gpusudoku.kernels.contraction.nine.writing import write_solutions
 from gpusudoku.kernels.kernel import KERNELS, Kernel, jitable, kernel
 
 FACTOR, STATUS, RESULTS = 2, 3, 4
-"""Columns of the results of ``count_boards``, after LOW and HIGH of the sum; and their number."""
+"""Columns of the results of ``count_boards`` after LOW and HIGH, and the number of columns:
+
+    column  LOW (0)      HIGH (1)     FACTOR (2)               STATUS (3)
+    value   as in ``Slabs.sums``      product of the divisors  COUNTED or LEFT
+
+The number of solutions is (HIGH * 2^32 + LOW) * FACTOR."""
 COUNTED, LEFT = 0, 1
-"""STATUS of a board: counted, or left to be counted by stages. LEFT are boards too expensive for
-one thread, or too wide."""
+"""STATUS of a board. LEFT means that it is too expensive for one thread, or needs wide slabs. Then
+it must be counted stage by stage."""
 
 
 @jitable
 def survey(tables, scratch, lists, numbering):
-    """Write the lists and numbers of one board, with ``scratch`` on the way.
+    """Write the lists and indices of one board, with ``scratch`` as scratch memory.
 
-    Returns whether there may be a solution; if not, not everything is written.
+    Returns False if the lists show that there is no solution. Then not everything is written.
     """
-    if not list_lines(tables, scratch, lists):
+    if not list_entries(tables, scratch, lists):
         return False
     keys = lists.keys
     multiplicity = lists.multiplicity
     size = lists.size
-    if not prune(tables.orthogonal_bits, scratch.marks, keys, multiplicity, size):
+    if not prune(tables.orthogonal_bits, scratch.occurring, keys, multiplicity, size):
         return False
-    divide(lists)
-    find_alike(lists)
-    number_partitions(size, keys, numbering)
+    divide_multiplicities(lists)
+    find_equal_lists(lists)
+    index_partitions(size, keys, numbering)
     return True
 
 
@@ -81,7 +86,7 @@ def survey(tables, scratch, lists, numbering):
 def arrange(symmetric, tables, lists, numbering, roles, operands, symmetries, orbits):
     """Write ``operands``, ``symmetries`` and ``orbits``; return the number of pairs to be summed.
 
-    symmetric says whether pairs that have the same sum are summed once.
+    If ``symmetric``, only the representative of each orbit is summed, otherwise every pair.
     """
     sort_entries(lists, numbering, roles, operands)
     return pair_up(symmetric, tables, lists, numbering, roles, symmetries, orbits)
@@ -91,65 +96,105 @@ def build_count_boards(callees: Sequence[Kernel]) -> Callable[..., None]:
     """Make ``count_boards``; ``callees`` are those of ``NineStages``."""
     from gpusudoku.kernels.compile_cpu import caller  # imported lazily: Numba
 
+    # Stages are called at their addresses, so they are not compiled once more as parts of this one.
     callers = [
-        caller(callee.python, callee.signature, callee.returns, place)
-        for place, callee in enumerate(callees)
+        caller(callee.python, callee.signature, callee.returns, position)
+        for position, callee in enumerate(callees)
     ]
-    allow, survey, choose, list_orthogonal, contract_ab, contract_c, arrange, add_up = callers
+    (
+        call_allow_permutations,
+        call_survey,
+        call_choose_roles,
+        call_list_orthogonal,
+        call_contract_ab,
+        call_contract_c,
+        call_arrange,
+        call_sum_narrow,
+    ) = callers
 
     @jitable
     def make_tensors(addresses, tables, workspace):
-        """Write the tensors, each of those that differ once."""
-        _, lists, numbering, roles, orthogonal, intermediate, tensors, _, _, _ = workspace
+        """Write the tensors; equal ones are written once."""
+        lists = workspace.lists
+        numbering = workspace.numbering
+        roles = workspace.roles
+        orthogonal = workspace.orthogonal
+        intermediate = workspace.intermediate
+        tensors = workspace.tensors
         for role in range(3):
             if roles.tensor[role] != role:
                 continue
             depth = roles.depth[role]
-            row = roles.shape[A, role] * roles.shape[B, role]
-            list_orthogonal(addresses, role, tables, numbering, roles, orthogonal)
-            known = lists, numbering, roles, orthogonal
-            contract_ab(addresses, role, 0, depth, *known, intermediate)
-            largest = contract_c(addresses, role, 0, row, roles, orthogonal, intermediate, tensors)
-            tensors.largest[role] = largest
+            row_length = roles.shape[A, role] * roles.shape[B, role]
+            call_list_orthogonal(addresses, role, tables, numbering, roles, orthogonal)
+            call_contract_ab(
+                addresses, role, 0, depth, lists, numbering, roles, orthogonal, intermediate
+            )
+            tensors.largest[role] = call_contract_c(
+                addresses, role, 0, row_length, roles, orthogonal, intermediate, tensors
+            )
 
     @jitable
-    def count_board(candidates, most, tables, workspace, stop, slabs, addresses, result):
-        """Do for one board, and its row of the results, what ``count_boards`` does."""
-        scratch, lists, numbering, roles, _, _, tensors, operands, symmetries, orbits = workspace
-        allow(addresses, candidates, tables, lists)
-        if not survey(addresses, tables, scratch, lists, numbering):
-            return
-        result[STATUS] = LEFT
-        if choose(addresses, lists, numbering, roles) > most:
+    def count_board(candidates, max_nanoseconds, tables, workspace, stop, slabs, addresses, result):
+        """Count one board as ``count_boards`` does; ``result`` is its row of the results."""
+        lists = workspace.lists
+        numbering = workspace.numbering
+        roles = workspace.roles
+        tensors = workspace.tensors
+        operands = workspace.operands
+        symmetries = workspace.symmetries
+        orbits = workspace.orbits
+        call_allow_permutations(addresses, candidates, tables, lists)
+        if not call_survey(addresses, tables, workspace.scratch, lists, numbering):
+            return  # the result is 0 and COUNTED
+        result[STATUS] = LEFT  # until it is counted
+        if call_choose_roles(addresses, lists, numbering, roles) > max_nanoseconds:
             return
         make_tensors(addresses, tables, workspace)
         if not narrow_enough(lists, roles, tensors):
             return
-        known = lists, numbering, roles, operands, symmetries, orbits
-        pairs = arrange(addresses, True, tables, *known)
+        pair_count = call_arrange(
+            addresses, True, tables, lists, numbering, roles, operands, symmetries, orbits
+        )
         slabs.sums[:] = 0
-        add_up(addresses, 0, pairs, roles, operands, tensors, orbits, stop, slabs)
-        result[LOW], result[HIGH] = slabs.sums[LOW], slabs.sums[HIGH]
-        result[FACTOR], result[STATUS] = 1, COUNTED
+        call_sum_narrow(addresses, 0, pair_count, roles, operands, tensors, orbits, stop, slabs)
+        result[LOW] = slabs.sums[LOW]
+        result[HIGH] = slabs.sums[HIGH]
+        # The caller multiplies, as the product may pass 2^64.
+        result[FACTOR] = 1
         for line in range(6):
             result[FACTOR] *= lists.divisor[line]
+        result[STATUS] = COUNTED
 
-    def count_boards(candidates, most, tables, workspace, stop, slabs, addresses, results):
+    def count_boards(
+        candidates, max_nanoseconds, tables, workspace, stop, slabs, addresses, results
+    ):
         """Run all stages for many boards, one after the other; write ``results``.
 
-        candidates is uint64 (B, 81), results int64 (B, RESULTS); addresses are int64, those of the
-        stages. A board that costs more than ``most`` nanoseconds, or needs wide slabs, is LEFT. The
-        number of solutions of any other is (HIGH * 2^32 + LOW) * FACTOR; each of the three is below
-        2^63, their product need not be. The workspace and the slabs are written, too, anew for
-        every board. stop is int64 (1); once it is not 0, results mean nothing.
+        A board is LEFT if it needs wide slabs, or more than an estimated ``max_nanoseconds``.
+        Each column of a result is below 2^63, but the number of solutions may be larger.
+
+        candidates  uint64 (B, 81)         as in ``allow_permutations``
+        workspace   Workspace              scratch memory, written for every board
+        stop        int64 (1)              once it is not 0, the results mean nothing
+        slabs       Slabs                  scratch memory
+        addresses   int64 (stages)         those of the stages; see ``NineStages.addresses``
+        results     int64 (B, RESULTS)     out
         """
         results[:] = 0
         for board in range(candidates.shape[0]):
             if stop[0] != 0:
                 return
-            one = candidates[board]
-            result = results[board]
-            count_board(one, most, tables, workspace, stop, slabs, addresses, result)
+            count_board(
+                candidates[board],
+                max_nanoseconds,
+                tables,
+                workspace,
+                stop,
+                slabs,
+                addresses,
+                results[board],
+            )
 
     return count_boards
 
@@ -163,15 +208,51 @@ class NineStages:
     """
 
     def __init__(self, tables: Kind) -> None:
-        workspace = kind_of(make_workspace())
-        scratch, lists, numbering, roles, *others = workspace
-        orthogonal, intermediate, tensors, operands, symmetries, orbits = others
-        narrow = kind_of(make_slabs(wide=False))
-        wide = kind_of(make_slabs(wide=True))
-        board = uint64[::1]
-        boards = uint64[:, ::1]
-        results = int64[:, ::1]
-        self.allow_permutations = kernel(board, tables, lists, seconds=0.4)(allow_permutations)
+        self._tables = tables
+        self._workspace = kind_of(make_workspace())
+        self._narrow_slabs = kind_of(make_slabs(wide=False))
+        self._wide_slabs = kind_of(make_slabs(wide=True))
+        # The seconds of each stage are the time to compile it on the reference core.
+        self._add_counting_stages()
+        self._add_order_stages()
+        self.callees = [
+            self.allow_permutations,
+            self.survey,
+            self.choose_roles,
+            self.list_orthogonal,
+            self.contract_ab,
+            self.contract_c,
+            self.arrange,
+            self.sum_narrow,
+        ]
+        """The stages that ``count_boards`` calls, in the order of ``build_count_boards``."""
+        stop = int64[::1]
+        self.count_boards = Kernel(
+            f"{__name__.removeprefix(KERNELS)}.count_boards",
+            (
+                uint64[:, ::1],
+                float64,
+                tables,
+                self._workspace,
+                stop,
+                self._narrow_slabs,
+                int64[::1],
+                int64[:, ::1],
+            ),
+            lambda: build_count_boards(self.callees),
+            (_count_boards, (tables,)),
+            seconds=0.7,
+            subject=self.survey.subject,
+        )
+
+    def _add_counting_stages(self) -> None:
+        """Make the stages that lead from candidates to the number of solutions."""
+        tables = self._tables
+        scratch, lists, numbering, roles, *later_groups = self._workspace
+        orthogonal, intermediate, tensors, operands, symmetries, orbits = later_groups
+        self.allow_permutations = kernel(uint64[::1], tables, lists, seconds=0.4)(
+            allow_permutations
+        )
         self.survey = kernel(tables, scratch, lists, numbering, returns=boolean, seconds=3.4)(
             survey
         )
@@ -189,84 +270,105 @@ class NineStages:
             returns=int64,
             seconds=1.2,
         )(contract_c)
-        arranged = boolean, tables, lists, numbering, roles, operands, symmetries, orbits
-        self.arrange = kernel(*arranged, returns=int64, seconds=2.6)(arrange)
-        summed = int64, int64, roles, operands, tensors, orbits, int64[::1]
-        # Both are named alike by the template that makes them.
-        place = f"{__name__}.sum_narrow", f"{__name__}.sum_wide"
-        self.sum_narrow = kernel(*summed, narrow, seconds=3.1, place=place[0])(sum_narrow)
-        self.sum_wide = kernel(*summed, wide, seconds=3.1, place=place[1])(sum_wide)
+        self.arrange = kernel(
+            *(boolean, tables, lists, numbering, roles, operands, symmetries, orbits),
+            returns=int64,
+            seconds=2.6,
+        )(arrange)
+
+        stop = int64[::1]
+        sum_arguments = int64, int64, roles, operands, tensors, orbits, stop
+        # Both functions have the name that their template gives them, so their place is said.
+        self.sum_narrow = kernel(
+            *sum_arguments, self._narrow_slabs, seconds=3.1, place=f"{__name__}.sum_narrow"
+        )(sum_narrow)
+        self.sum_wide = kernel(
+            *sum_arguments, self._wide_slabs, seconds=3.1, place=f"{__name__}.sum_wide"
+        )(sum_wide)
+
+    def _add_order_stages(self) -> None:
+        """Make the stages that find solutions by rank, and write all solutions."""
+        tables = self._tables
+        scratch, lists, numbering, roles, *later_groups = self._workspace
+        _, _, tensors, operands, symmetries, orbits = later_groups
         words = kind_of(Words())
         fitting = kind_of(Fitting())
-        self.list_words = kernel(tables, scratch, lists, words, seconds=1.5)(list_words)
-        known = tables, lists, numbering, roles
-        self.mark_fitting = kernel(*known, fitting, seconds=0.5)(mark_fitting)
         relabelling = kind_of(Relabelling())
-        moved = int64, tables, symmetries, orbits, relabelling
-        self.relabel = kernel(*moved, seconds=0.4)(relabel)
-        numbers = int64[::1]
-        cells = int64[:, ::1]
-        chosen = int32[:, ::1]
-        asked = Asked(int32[:, ::1], numbers, numbers)
-        found = boolean, asked, roles, operands, tensors, int64[::1]
-        place = f"{__name__}.find_narrow", f"{__name__}.find_wide"
-        self.find_narrow = kernel(*found, narrow, cells, seconds=4.6, place=place[0])(find_narrow)
-        self.find_wide = kernel(*found, wide, cells, seconds=4.7, place=place[1])(find_wide)
-        fit = cells, lists, roles, operands, tensors, words, fitting, chosen
-        self.choose_words = kernel(*fit, seconds=1.1)(choose_words)
-        written = chosen, numbers, numbers, tables, words, relabelling, uint8[:, ::1]
-        self.write_grids = kernel(*written, seconds=0.5)(write_grids)
+        self.list_words = kernel(tables, scratch, lists, words, seconds=1.5)(list_words)
+        self.mark_fitting = kernel(tables, lists, numbering, roles, fitting, seconds=0.5)(
+            mark_fitting
+        )
+        self.relabel = kernel(int64, tables, symmetries, orbits, relabelling, seconds=0.4)(relabel)
+
+        ranks = int64[::1]
+        triples = int64[:, ::1]
+        stop = int64[::1]
+        pair_ranks = Asked(int32[:, ::1], ranks, ranks)
+        find_arguments = boolean, pair_ranks, roles, operands, tensors, stop
+        self.find_narrow = kernel(
+            *(*find_arguments, self._narrow_slabs, triples),
+            seconds=4.6,
+            place=f"{__name__}.find_narrow",
+        )(find_narrow)
+        self.find_wide = kernel(
+            *(*find_arguments, self._wide_slabs, triples),
+            seconds=4.7,
+            place=f"{__name__}.find_wide",
+        )(find_wide)
+
+        map_indices = int32[:, ::1]
+        positions = int64[::1]
+        grid_rows = int64[::1]
+        grids = uint8[:, ::1]
+        self.choose_words = kernel(
+            triples, lists, roles, operands, tensors, words, fitting, map_indices, seconds=1.1
+        )(choose_words)
+        self.write_grids = kernel(
+            map_indices, positions, grid_rows, tables, words, relabelling, grids, seconds=0.5
+        )(write_grids)
+
         boxes = kind_of(Boxes())
         strips = kind_of(make_strips(text=True))
-        self.write_boxes = kernel(tables, lists, roles, words, boxes, seconds=1.8)(write_boxes)
-        solved = Known(lists, roles, tensors, operands, orbits, words, fitting, relabelling, boxes)
-        self.write_solutions = kernel(numbers, int64, solved, strips, uint8[::1], seconds=8.8)(
-            write_solutions
+        solved_board = Known(
+            lists, roles, tensors, operands, orbits, words, fitting, relabelling, boxes
         )
-        self.callees = [
-            self.allow_permutations,
-            self.survey,
-            self.choose_roles,
-            self.list_orthogonal,
-            self.contract_ab,
-            self.contract_c,
-            self.arrange,
-            self.sum_narrow,
-        ]
-        """What ``count_boards`` calls."""
-        batch = boards, float64, tables, workspace, int64[::1], narrow, int64[::1], results
-        self.count_boards = Kernel(
-            f"{__name__.removeprefix(KERNELS)}.count_boards",
-            batch,
-            lambda: build_count_boards(self.callees),
-            (_count_boards, (tables,)),
-            seconds=0.7,
-            subject=self.survey.subject,
+        cursor = int64[::1]
+        out = uint8[::1]
+        self.write_boxes = kernel(tables, lists, roles, words, boxes, seconds=1.8)(write_boxes)
+        self.write_solutions = kernel(cursor, int64, solved_board, strips, out, seconds=8.8)(
+            write_solutions
         )
 
     def of_one_board(self) -> list[Kernel]:
-        """What counting one board takes, except the wide sum, which few boards need."""
-        in_python = self.allow_permutations, self.choose_roles  # by ``Kernel.for_boards``
+        """Return what counting one board needs, except the wide sum, which few boards need."""
+        in_python = self.allow_permutations, self.choose_roles  # see ``Kernel.for_boards``
         return [kernel for kernel in self.callees if kernel not in in_python]
 
     def of_contraction_order(self) -> list[Kernel]:
-        """What finding solutions by number takes besides, except the wide search for cells."""
-        found = self.find_narrow, self.choose_words, self.write_grids
-        return [self.list_words, self.mark_fitting, self.relabel, *found]
+        """Return what finding solutions by rank needs in addition, except ``find_wide``."""
+        return [
+            self.list_words,
+            self.mark_fitting,
+            self.relabel,
+            self.find_narrow,
+            self.choose_words,
+            self.write_grids,
+        ]
 
     def of_products(self) -> list[Kernel]:
-        """What writing all solutions takes besides."""
+        """Return what writing all solutions needs in addition."""
         return [self.write_boxes, self.write_solutions]
 
     def of_many_boards(self) -> list[Kernel]:
-        """What counting many boards on a thread each takes."""
+        """Return what counting many boards needs, each on one thread."""
         return [*self.callees, self.count_boards]
 
     @cached_property
     def addresses(self) -> NDArray[np.int64]:
-        """Where the stages are that ``count_boards`` calls; they are loaded if they are not yet."""
+        """The addresses of the stages that ``count_boards`` calls; loads them if necessary."""
         return np.array([callee.address for callee in self.callees], np.int64)
 
 
 def _count_boards(tables: Kind) -> Kernel:
+    """Return the kernel ``count_boards`` in another process."""
     return NineStages(tables).count_boards

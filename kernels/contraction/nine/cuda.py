@@ -1,26 +1,33 @@
 """The sum over pairs of partitions on a GPU.
 
 The sum is that of ``pair_sums``, with the loop over the entries of C inside. Let a *column* be an
-entry k of A and an entry l of B that belong to the pair (a, b), and let Q and R stand for their
-numbers there. The sum of a pair is the sum over all columns, and all numbers x of C at Q, of
+entry k of A and an entry l of B that belong to the pair (a, b). The sum of a pair is the sum, over
+all columns and over all indices x of C at Q, of
 
-    Q's tensor at [k][l][x] * inner sum
+    Q's tensor at [k's index][l's index][x] * inner sum
     inner sum = sum over the entries of C that have x at Q, and any y at R, of
-                (P's tensor at [a][b] * multiplicity) * (R's tensor at [k][l][y] * multiplicities)
+                (P's tensor at [a][b][index at P] * multiplicity)
+                * (R's tensor at [k's index][l's index][y] * multiplicities of k and l)
 
 The first factor of the inner sum, a *term*, is the same for all columns. So each thread of a warp
-has columns of its own, and all threads take the same term at a time: what is spent on a term counts
-for all of them, and they read a row of shared memory side by side. A block brings there what R's
-tensor has for as many columns as fill a warp, and its warps share the numbers x.
+has its own columns, and all threads take the same term at a time: they share the work for a term,
+and read a row of shared memory side by side. A block copies to shared memory the elements of R's
+tensor for as many columns as one warp takes. Its warps divide the indices x among themselves.
 
-In memory of the GPU the numbers of C are the last axis of a tensor, filled up to whole words.
+    shared memory     thread 0       thread 1       ...  thread 31
+    row y = 0         its columns    its columns         its columns      one word of 32 bits each
+    row y = 1         its columns    its columns         its columns
 
-Exactness. No term is negative, so nothing passes what its type holds unless the result does. Two
-columns share a word of shared memory, and inner sums have 32 bits, where the actual maxima leave
-room for that (``narrow_on_gpu``): at most PER_PARTITION entries have x at Q. If not, the wide
-kernel takes a word a column, and 64 bits: R's tensor times the multiplicities is at most 248,832,
-a term 12 * 1,728, and so the inner sum below 2^39. The sum of a pair stays below 2^57
-(``pair_sums``); times the size of its orbit it may pass 2^64, which is left to the host.
+A thread's word has two columns of 16 bits, or one of 32 bits in the wide kernel.
+
+In memory of the GPU the indices of C are the last axis of a tensor; ``RoleTensors`` has a drawing.
+
+Exactness. No term is negative, so no partial sum overflows its type unless the result does. Two
+columns share a word, and inner sums have 32 bits, where the actual maxima allow it
+(``narrow_on_gpu``): at most PER_PARTITION entries have x at Q. If not, the wide kernel takes one
+column a word, and 64 bits: R's tensor times the multiplicities is at most 248,832, a term
+12 * 1,728, and so the inner sum stays below 2^39. The sum of a pair stays below 2^57
+(``pair_sums``). Times the size of its orbit it may pass 2^64, so the host multiplies.
 """
 
 from __future__ import annotations
@@ -51,22 +58,30 @@ from gpusudoku.kernels.contraction.nine.pair_sums import (
 )
 
 LANES = 1 if config.ENABLE_CUDASIM else 32
-"""Threads of a warp; the simulator has no warps, and every thread is one of its own."""
+"""Threads of a warp. The simulator has no warps, so there every thread is its own."""
 WHOLE_WARP = 0xFFFFFFFF
 """All threads of a warp, as bits."""
 MAX_REGISTERS = 64
-"""Registers of a thread, at most: more, and fewer blocks would run at once than have shared memory.
-What does not fit is needed outside the inner loops only."""
+"""Maximum number of registers of a thread. With more, registers and not shared memory would limit
+the blocks that run at once. Values that do not fit are needed outside the inner loops only."""
 ROOM = 64
-"""Room for terms that a warp has in shared memory: for PER_PARTITION of them."""
+"""Room for terms that a warp has in shared memory. It needs PER_PARTITION."""
 SLAB = PARTITIONS * LANES
+"""Words of 32 bits of shared memory for the columns of a block."""
 STAGED = MAX_THREADS // LANES * ROOM
-"""Words of shared memory for the columns of a block, of 32 bits, and for its terms, of 64: together
-43 KB, less than a block may have on any GPU."""
-BITS, FIELD = 16, 0xFFFF
-"""The length of the FOUR fields of a word in bits, and the lowest of them."""
+"""Words of 64 bits of shared memory for the terms of a block. Together with the columns they take
+43 KB, less than the limit of any GPU for a block."""
+BITS = 16
+"""Bits of each of the FOUR fields of a word of 64 bits."""
+FIELD = 0xFFFF
+"""The lowest field of a word."""
 ROW = 0xFFFFFFFF
-"""The half of a term's word that says where its row of shared memory begins."""
+"""The lower half of a term's word:
+
+    bits     63 ... 32                     31 ... 0
+    value    the term: P's tensor times    where the row of the entry's y
+             the entry's multiplicity      begins in shared memory
+"""
 
 
 SIGNATURE = (
@@ -78,7 +93,7 @@ SIGNATURE = (
     types.NamedTuple((int16[::1], int64[::1], int64[::1]), RoleTensors),
     uint64[::1],
 )
-"""Argument types of the kernels. Not given to ``cuda.jit``, which would compile at import."""
+"""Argument types of the kernels. ``cuda.jit`` does not get them, as it would compile at import."""
 
 
 if config.ENABLE_CUDASIM:
@@ -86,7 +101,7 @@ if config.ENABLE_CUDASIM:
     def _ballot(condition):
         return int(condition)
 
-    def _together():
+    def _sync_warp():
         pass
 
 else:
@@ -94,149 +109,168 @@ else:
     def _ballot(condition):
         return cuda.ballot_sync(WHOLE_WARP, condition)
 
-    def _together():
+    def _sync_warp():
         cuda.syncwarp(WHOLE_WARP)
 
 
 def build_kernel(wide: bool = False) -> Callable[..., None]:
-    """Make ``kernel(first, parts, pairs, shape, operands, tensors, sums)``; it adds to ``sums``.
+    """Make the kernel, for one column a word if ``wide``; it adds to ``sums``.
 
-    It is launched in blocks of whole warps, MAX_THREADS at most.
+    The kernel is launched in blocks of whole warps, with MAX_THREADS at most. Its parameters are
 
-    first     the pair of the first block
-    parts     the number of blocks of a pair, each of which has a part of its columns; they follow
-              each other, then come those of the next pair
-    pairs     int32 (pairs, 3): b, a, and a size that is not looked at
-    shape     int64 (3, 3): as in ``Roles``
-    operands  ``DeviceOperands``
-    tensors   ``RoleTensors``
-    sums      uint64 (blocks / parts): the sum of every pair; zero before
+    first_pair       the pair of the first block
+    blocks_per_pair  the number of consecutive blocks that divide the columns of a pair
+    pairs            int32 (pairs, 3): as in ``Orbits``; the sizes are not read
+    shape            int64 (3, 3): as in ``Roles``
+    operands         ``DeviceOperands``
+    tensors          ``RoleTensors``
+    sums             uint64 (blocks / blocks_per_pair): the sum of every pair; zero before
     """
     per_word = 1 if wide else 2
     columns_at_once = per_word * LANES
     total = int64 if wide else uint32
-    # Indices are made unsigned where it matters: Numba looks whether any other one is negative.
+    # Indices are made unsigned where it matters: for signed ones Numba adds code that tests whether
+    # they are negative.
     ballot = cuda.jit(device=True)(_ballot)
-    together = cuda.jit(device=True)(_together)
+    sync_warp = cuda.jit(device=True)(_sync_warp)
 
     @cuda.jit(device=True)
-    def words_of(numbers):
-        return (numbers + FOUR - 1) // FOUR
+    def word_count(indices):
+        """Return the words that a row of a tensor has for this number of indices."""
+        return (indices + FOUR - 1) // FOUR
 
     @cuda.jit(device=True)
-    def column(at, crossing, pair, shape, operands):
-        """The first word of Q's or R's tensor for a column, and its multiplicities multiplied.
+    def locate_column(column, crossing_role, pair, shape, operands):
+        """Return the first word of Q's or R's tensor for a column, and the multiplicity of k and l.
 
-        Past the last column they are 0.
+        Past the last column both are 0.
         """
         entries = operands.entries
         start = operands.start
         (b, a) = pair
-        length = start[B, b + 1] - start[B, b]
-        if at >= (start[A, a + 1] - start[A, a]) * length:
+        l_count = start[B, b + 1] - start[B, b]
+        if column >= (start[A, a + 1] - start[A, a]) * l_count:
             return 0, 0
-        k, l = start[A, a] + at // length, start[B, b] + at % length  # noqa: E741
-        row = entries[A, k, crossing] * shape[B, crossing] + entries[B, l, crossing]
-        times = int64(entries[A, k, MULTIPLICITY]) * entries[B, l, MULTIPLICITY]
-        return row * words_of(shape[C, crossing]), times
+        a_entry = start[A, a] + column // l_count
+        b_entry = start[B, b] + column % l_count
+        a_index = entries[A, a_entry, crossing_role]
+        b_index = entries[B, b_entry, crossing_role]
+        row = a_index * shape[B, crossing_role] + b_index
+        a_multiplicity = int64(entries[A, a_entry, MULTIPLICITY])
+        multiplicity = a_multiplicity * entries[B, b_entry, MULTIPLICITY]
+        return row * word_count(shape[C, crossing_role]), multiplicity
 
     @cuda.jit(device=True)
-    def bring(at, pair, shape, operands, tensor, right):
-        """Write a thread's columns to its words of shared memory, with zeros past the last."""
+    def copy_columns(column, pair, shape, operands, tensor, right):
+        """Write a thread's columns to its words of shared memory, with zeros past the last.
+
+        The warps of the block divide the words of the tensor's rows among themselves.
+        """
         warp = cuda.threadIdx.x // LANES
         warps = cuda.blockDim.x // LANES
-        first, times = column(at, R, pair, shape, operands)
-        second, second_times = column(at + 1, R, pair, shape, operands)
-        for four in range(warp, words_of(shape[C, R]), warps):
-            numbers = tensor[uint64(first + four)]
-            others = tensor[uint64(second + four)]
+        low_start, low_factor = locate_column(column, R, pair, shape, operands)
+        high_start, high_factor = locate_column(column + 1, R, pair, shape, operands)
+        for word in range(warp, word_count(shape[C, R]), warps):
+            low_fields = tensor[uint64(low_start + word)]
+            high_fields = tensor[uint64(high_start + word)]
             for i in range(FOUR):
-                word = (numbers & FIELD) * times
+                columns = (low_fields & FIELD) * low_factor
                 if per_word > 1:
-                    word |= (others & FIELD) * second_times << BITS
-                right[uint32((FOUR * four + i) * LANES)] = uint32(word)
-                numbers = numbers >> BITS
-                others = others >> BITS
+                    columns |= (high_fields & FIELD) * high_factor << BITS
+                right[uint32((FOUR * word + i) * LANES)] = uint32(columns)
+                low_fields = low_fields >> BITS
+                high_fields = high_fields >> BITS
 
     @cuda.jit(device=True)
-    def stage(c, pivot, operands, pivots, staged):
-        """Write the terms that a number of C has at Q, without zeros; return how many there are.
+    def list_terms(c, pivot_start, operands, pivots, terms):
+        """Write the terms of an index c of C at Q, without zeros; return the number of terms.
 
-        A term is the upper half of a word; where its row begins in shared memory is the lower one.
+        ``pivot_start`` is where the elements of the pair begin in P's tensor, ``pivots``. ROW has
+        the layout of ``terms``. All threads of a warp call this together, each for its own entry.
         """
         lane = cuda.threadIdx.x % LANES
         count = uint64(0)
-        first = operands.start[C, c]
+        entry = operands.start[C, c]
         end = operands.start[C, c + 1]
-        together()  # all have read what was staged before
-        while first < end:
+        sync_warp()  # all threads have read the terms of the previous c
+        while entry < end:
             term = uint32(0)
             row = int64(0)
-            if first + lane < end:
-                word = operands.words[uint64(first + lane)]
-                pivot_entry = pivots[uint64(pivot + (word & FIELD))]
-                term = uint32(pivot_entry * (word >> BITS * MULTIPLICITY))
+            if entry + lane < end:
+                word = operands.words[uint64(entry + lane)]
+                pivot = pivots[uint64(pivot_start + (word & FIELD))]
+                term = uint32(pivot * (word >> BITS * MULTIPLICITY))
                 row = (word >> BITS * R & FIELD) * LANES
-            some = ballot(term != 0)
+            # Each thread with a term writes it behind those of the threads before it.
+            threads_with_term = ballot(term != 0)
             if term != 0:
-                before = cuda.popc(uint32(some & ((1 << lane) - 1)))
-                staged[count + uint64(before)] = int64(term) << 32 | row
-            count += uint64(cuda.popc(uint32(some)))
-            first += LANES
-        together()
+                terms_before = cuda.popc(uint32(threads_with_term & ((1 << lane) - 1)))
+                terms[count + uint64(terms_before)] = int64(term) << 32 | row
+            count += uint64(cuda.popc(uint32(threads_with_term)))
+            entry += LANES
+        sync_warp()
         return count
 
-    def kernel(first, parts, pairs, shape, operands, tensors, sums):
+    def kernel(first_pair, blocks_per_pair, pairs, shape, operands, tensors, sums):
         slab = cuda.shared.array(SLAB, uint32)
         staged = cuda.shared.array(STAGED, int64)
         lane = cuda.threadIdx.x % LANES
         warp = cuda.threadIdx.x // LANES
         warps = cuda.blockDim.x // LANES
+        # The thread's column of shared memory, and its warp's room for terms.
         right = slab[lane:]
         terms = staged[warp * ROOM :]
-        number = cuda.blockIdx.x // parts
-        part = cuda.blockIdx.x % parts
-        b = pairs[first + number, 0]
-        a = pairs[first + number, 1]
+        # Consecutive blocks have the same pair, and take its columns in turn.
+        pair_of_launch = cuda.blockIdx.x // blocks_per_pair
+        block_of_pair = cuda.blockIdx.x % blocks_per_pair
+        b = pairs[first_pair + pair_of_launch, 0]
+        a = pairs[first_pair + pair_of_launch, 1]
         start = operands.start
-        pivot = (a * shape[B, P] + b) * words_of(shape[C, P]) * FOUR
-        columns = (start[A, a + 1] - start[A, a]) * (start[B, b + 1] - start[B, b])
-        result = int64(0)
-        for begin in range(part * columns_at_once, columns, parts * columns_at_once):
-            at = begin + lane * per_word
-            cuda.syncthreads()  # all are done with the last columns
-            bring(at, (b, a), shape, operands, tensors.r, right)
+        pivot_start = (a * shape[B, P] + b) * word_count(shape[C, P]) * FOUR
+        column_count = (start[A, a + 1] - start[A, a]) * (start[B, b + 1] - start[B, b])
+        pair_sum = int64(0)
+        for first_column in range(
+            block_of_pair * columns_at_once, column_count, blocks_per_pair * columns_at_once
+        ):
+            column = first_column + lane * per_word
+            cuda.syncthreads()  # all threads are done with the previous columns
+            copy_columns(column, (b, a), shape, operands, tensors.r, right)
             cuda.syncthreads()
-            left, _ = column(at, Q, (b, a), shape, operands)
-            second_left, _ = column(at + 1, Q, (b, a), shape, operands)
-            for four in range(warp, words_of(shape[C, Q]), warps):
-                numbers = tensors.q[uint64(left + four)]
-                others = tensors.q[uint64(second_left + four)]
-                for c in range(FOUR * four, min(FOUR * four + FOUR, shape[C, Q])):
+            low_start, _ = locate_column(column, Q, (b, a), shape, operands)
+            high_start, _ = locate_column(column + 1, Q, (b, a), shape, operands)
+            # The warps of the block have the same columns, and take the words of a row in turn.
+            for word in range(warp, word_count(shape[C, Q]), warps):
+                low_fields = tensors.q[uint64(low_start + word)]
+                high_fields = tensors.q[uint64(high_start + word)]
+                first_c = FOUR * word
+                for c in range(first_c, min(first_c + FOUR, shape[C, Q])):
                     i = uint64(0)
-                    low = total(0)
-                    high = total(0)
-                    count = stage(c, pivot, operands, tensors.p, terms)
+                    low_sum = total(0)
+                    high_sum = total(0)
+                    count = list_terms(c, pivot_start, operands, tensors.p, terms)
                     while i < count:
-                        term = terms[i]
-                        times = term >> 32
-                        word = int64(right[uint64(term & ROW)])
-                        low = total(low + times * word)
+                        packed_term = terms[i]
+                        term = packed_term >> 32
+                        columns = int64(right[uint64(packed_term & ROW)])
+                        low_sum = total(low_sum + term * columns)
                         if per_word > 1:
-                            high = total(high + times * (word >> BITS))
+                            high_sum = total(high_sum + term * (columns >> BITS))
                         i += uint64(1)
                     if per_word > 1:
-                        low = total(int64(low) - (int64(high) << BITS))  # it was of whole words
-                        result += int64(high) * (others & FIELD)
-                    result += int64(low) * (numbers & FIELD)
-                    numbers = numbers >> BITS
-                    others = others >> BITS
-        cuda.atomic.add(sums, number, np.uint64(result))
+                        # low_sum has added up whole words. Modulo 2^32 that is its own sum plus
+                        # 2^16 times high_sum.
+                        low_sum = total(int64(low_sum) - (int64(high_sum) << BITS))
+                        pair_sum += int64(high_sum) * (high_fields & FIELD)
+                    pair_sum += int64(low_sum) * (low_fields & FIELD)
+                    low_fields = low_fields >> BITS
+                    high_fields = high_fields >> BITS
+        # The sum of this thread's columns and c; the total is below 2^57.
+        cuda.atomic.add(sums, pair_of_launch, np.uint64(pair_sum))
 
     return kernel
 
 
 @cache
 def kernel(wide: bool) -> Any:
-    """Return what compiles the kernel; see ``compile_cuda.kernel``."""
+    """Return the kernel with its compiler; see ``compile_cuda.kernel``."""
     return compile_cuda.kernel(build_kernel(wide), SIGNATURE, max_registers=MAX_REGISTERS)

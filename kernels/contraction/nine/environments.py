@@ -1,22 +1,22 @@
-"""From the sums of pairs to environments, and from these to the shares of a turn's three boxes.
+"""From the sums of pairs to environments, and from these to the shares of a pivot's three boxes.
 
-``find_fitting``, ``join_pair`` and ``join_group`` add the sums of pairs to the environments: the
-entries of the pivot are joined to them. ``shares`` describes these sums.
+``find_orthogonal_entries``, ``join_pair`` and ``join_same_b`` add the sums of pairs to the
+environments: they *join* the entries of the pivot to them. ``shares`` describes these sums.
 
-In the box of the pivot P and a summed line, the names of its sets say in which row and column digit
-d is. If P is a band, the solutions in which entries of P are of kind p, and those of the summed
-line of kind s, have d in row r and column c in
+In the box of the pivot P and a summed line, the slots of the two lines are the row and the column
+of a digit. If P is a band, the solutions in which entries of P are of class p, and those of the
+summed line of class s, have digit d in row r and column c in
 
-    (words that name d's set r, of all of p's words) * (those that name d's set c, of all of s's)
+    (share of p's maps that give d's set slot r) * (share of s's maps that give d's set slot c)
 
-of all cases: which words an entry takes is independent of all other lines. The shares of a kind are
-fractions with the same denominator for all sets, its ``total``. So sums are made for every two
-totals, without dividing; and divided in the end, when they are multiplied by all divisors.
+of all cases: the choice of an entry's map does not depend on the other lines. All shares of a class
+are fractions with one denominator (``Naming``). So sums are made for each pair of denominators,
+without dividing. They are divided in the end, when they are multiplied by all divisors.
 
-Exactness. An environment's values are below 2^62 together (``shares``). They are taken in two limbs
-of LIMB bits. There are at most 280 * 36 * 55^2 < 2^25 values, as no partition has more than 55
-entries at a place, and a kind's share has at most 12 words. So the sums of low limbs stay below
-2^(28 + 8 + 25), those of high limbs below 2^(62 - 28 + 8).
+Exactness. The values of an environment add up to less than 2^62 (``shares``). They are split into
+two limbs, of which the low one has LIMB bits. There are at most 280 * 36 * 55^2 < 2^25 values, as
+no partition has more than 55 entries in a box, and a product of two slot counts is below 2^8. So
+the sums of low limbs stay below 2^(28 + 8 + 25), those of high limbs below 2^(62 - 28 + 8).
 
 Stages: ``collect``, and parts of ``sweep_narrow`` and ``sweep_wide``.
 """
@@ -27,203 +27,253 @@ import numpy as np
 
 from gpusudoku.kernels.arguments import Group, array_of
 from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, PARTITIONS, A, B, C, P
-from gpusudoku.kernels.contraction.nine.turns import KINDS
+from gpusudoku.kernels.contraction.nine.turns import CLASSES, orthogonal_indices
 from gpusudoku.kernels.kernel import jitable
 
 
 @jitable
-def find_fitting(b, pivot, ledger):
-    """Write which entries of P are orthogonal to b."""
-    start = ledger.start
-    touched = ledger.touched
+def find_orthogonal_entries(b, pivot, class_sums):
+    """Write which entries of P are orthogonal to b, sorted by their indices at A."""
+    start = class_sums.start
+    entry_count = pivot.size[0]
+
+    # ``is_used`` marks the indices of P at B that are orthogonal to b, until the end of this.
+    is_orthogonal = class_sums.is_used
+    is_orthogonal[:] = 0
+    for i in range(pivot.orthogonal_count[B, b]):
+        is_orthogonal[pivot.orthogonal[B, b, i]] = 1
+
+    # A counting sort: each start is first the number of entries, then their end.
     start[:] = 0
-    # ``touched`` marks the orthogonal numbers at B for the moment.
-    touched[:] = 0
-    for i in range(pivot.lengths[B, b]):
-        touched[pivot.numbers[B, b, i]] = 1
-    for e in range(pivot.size[0]):
-        if touched[pivot.entries[e, B]]:
-            start[pivot.entries[e, A]] += 1
-    for i in range(PARTITIONS):
-        start[i + 1] += start[i]
-    for e in range(pivot.size[0] - 1, -1, -1):
-        if touched[pivot.entries[e, B]]:
-            start[pivot.entries[e, A]] -= 1
-            ledger.fitting[start[pivot.entries[e, A]]] = e
-    touched[:] = 0
+    for entry in range(entry_count):
+        if is_orthogonal[pivot.entries[entry, B]]:
+            start[pivot.entries[entry, A]] += 1
+    for index in range(PARTITIONS):
+        start[index + 1] += start[index]
+    for entry in range(entry_count - 1, -1, -1):
+        if is_orthogonal[pivot.entries[entry, B]]:
+            index = pivot.entries[entry, A]
+            start[index] -= 1
+            class_sums.orthogonal[start[index]] = entry
+    class_sums.is_used[:] = 0
 
 
 @jitable
-def join_pair(pair, a, b_kinds, turn, environment, ledger):
-    """Add a pair to the environment of A, and to what is kept of its group."""
-    pivot = turn.pivot
-    shape = turn.roles.shape
-    first = pivot.first
-    joined = ledger.joined
-    a_kinds = np.int64(first[A, a + 1] - first[A, a])
-    kinds = np.int64(first[C, shape[C, P]])
-    numbers = shape[C, P]
-    for i in range(pivot.lengths[A, a]):
-        at_a = np.int64(pivot.numbers[A, a, i])
-        if ledger.start[at_a] == ledger.start[at_a + 1]:
+def join_pair(pair, a, b_class_count, pivot_sum, environment, class_sums):
+    """Add a pair to the environment of A, and to the sums of the pairs with the same b."""
+    pivot = pivot_sum.pivot
+    shape = pivot_sum.roles.shape
+    joined = class_sums.joined
+    first_class = pivot.first_class
+    a_class_count = np.int64(first_class[A, a + 1] - first_class[A, a])
+    c_class_count = np.int64(first_class[C, shape[C, P]])
+    by_b_size = shape[C, P] * b_class_count
+    for i in range(pivot.orthogonal_count[A, a]):
+        index_a = np.int64(pivot.orthogonal[A, a, i])
+        start = class_sums.start[index_a]
+        end = class_sums.start[index_a + 1]
+        if start == end:  # no entry with this index is orthogonal to b
             continue
-        _keep(at_a, kinds, ledger.by_c, ledger.of_c, ledger)
-        _keep(at_a, numbers * b_kinds, ledger.by_b, ledger.of_b, ledger)
-        ledger.touched[at_a] = 1
-        offset = pivot.offset[A, at_a, a]
-        for f in range(ledger.start[at_a], ledger.start[at_a + 1]):
-            entry = pivot.entries[ledger.fitting[f]]
-            z = np.int64(entry[C])
-            times = np.int64(entry[MULTIPLICITY])
-            if ledger.joined_for[z] != pair:
-                ledger.joined_for[z] = pair
-                for k in range(a_kinds):
-                    joined[z * a_kinds + k] = _sum_of(k, a_kinds, z, pivot, ledger.by_a)
-            to = pivot.begin[A, entry[KINDS + A]] + offset
-            for k in range(a_kinds):
-                environment[to + k] += times * joined[z * a_kinds + k]
+        # The environments of B and C get these sums in ``join_same_b``, once for all a.
+        _add_sums(index_a, c_class_count, class_sums.by_c, class_sums.same_b_by_c, class_sums)
+        _add_sums(index_a, by_b_size, class_sums.by_b, class_sums.same_b_by_b, class_sums)
+        class_sums.is_used[index_a] = 1
+        offset = pivot.offset[A, index_a, a]
+        for position in range(start, end):
+            fields = pivot.entries[class_sums.orthogonal[position]]
+            index_c = np.int64(fields[C])
+            multiplicity = np.int64(fields[MULTIPLICITY])
+            row = index_c * a_class_count
+            # All entries with this index at C share a row, which is written when first needed.
+            if class_sums.joined_pair[index_c] != pair:
+                class_sums.joined_pair[index_c] = pair
+                for k in range(a_class_count):
+                    joined[row + k] = _sum_orthogonal(
+                        k, a_class_count, index_c, pivot, class_sums.by_a
+                    )
+            target = pivot.part_start[A, fields[CLASSES + A]] + offset
+            for k in range(a_class_count):
+                environment[target + k] += multiplicity * joined[row + k]
 
 
 @jitable
-def _sum_of(kind, kinds, z, pivot, sums):
-    """Return what the numbers of C orthogonal to z have of one of so many kinds together.
+def _sum_orthogonal(column, column_count, index_c, pivot, sums):
+    """Return the sum of a column of ``sums`` over the indices of C that are orthogonal to P's.
 
-    There is one kind most often, so that a loop over the kinds should not be the inner one.
+    ``sums`` has a row for each index of C. Most often there is one column, so that a loop over the
+    columns should not be the inner one.
     """
     total = np.int64(0)
-    for j in range(pivot.lengths[C, z]):
-        total += sums[np.int64(pivot.numbers[C, z, j]) * kinds + kind]
+    for i in range(pivot.orthogonal_count[C, index_c]):
+        row = np.int64(pivot.orthogonal[C, index_c, i])
+        total += sums[row * column_count + column]
     return total
 
 
 @jitable
-def _keep(at_a, size, by_kind, of_group, ledger):
-    """Add the sums of a pair to those of its group, for one number of P at A."""
-    kept = of_group[at_a * size : (at_a + 1) * size]
-    if ledger.touched[at_a]:
+def _add_sums(index_a, size, pair_sums, same_b_sums, class_sums):
+    """Add the sums of a pair to those of the pairs with the same b, for one index of P at A."""
+    target = same_b_sums[index_a * size : (index_a + 1) * size]
+    if class_sums.is_used[index_a]:
         for i in range(size):
-            kept[i] += by_kind[i]
+            target[i] += pair_sums[i]
     else:
         for i in range(size):
-            kept[i] = by_kind[i]
+            target[i] = pair_sums[i]
 
 
 @jitable
-def join_group(b, turn, environment, ledger):
-    """Add what is kept of a group to the environments of B and C."""
-    pivot = turn.pivot
-    numbers = turn.roles.shape[C, P]
-    first = turn.pivot.first
-    b_kinds = np.int64(first[B, b + 1] - first[B, b])
-    kinds = np.int64(first[C, numbers])
-    for at_a in range(PARTITIONS):
-        if not ledger.touched[at_a]:
+def join_same_b(b, pivot_sum, environment, class_sums):
+    """Add the sums of all pairs with the same b to the environments of B and C."""
+    pivot = pivot_sum.pivot
+    first_class = pivot.first_class
+    c_count = pivot_sum.roles.shape[C, P]
+    b_class_count = np.int64(first_class[B, b + 1] - first_class[B, b])
+    c_class_count = np.int64(first_class[C, c_count])
+    by_b_size = c_count * b_class_count
+    for index_a in range(PARTITIONS):
+        if not class_sums.is_used[index_a]:
             continue
-        ledger.touched[at_a] = 0
-        of_c = ledger.of_c[at_a * kinds : (at_a + 1) * kinds]
-        of_b = ledger.of_b[at_a * numbers * b_kinds : (at_a + 1) * numbers * b_kinds]
-        for f in range(ledger.start[at_a], ledger.start[at_a + 1]):
-            entry = pivot.entries[ledger.fitting[f]]
-            z = np.int64(entry[C])
-            times = np.int64(entry[MULTIPLICITY])
-            to_c = pivot.begin[C, entry[KINDS + C]]
-            to_b = pivot.begin[B, entry[KINDS + B]] + pivot.offset[B, entry[B], b]
-            for j in range(pivot.lengths[C, z]):
-                x = np.int64(pivot.numbers[C, z, j])
-                for kind in range(first[C, x], first[C, x + 1]):
-                    environment[to_c] += times * of_c[kind]
-                    to_c += 1
-            for k in range(b_kinds):
-                environment[to_b + k] += times * _sum_of(k, b_kinds, z, pivot, of_b)
+        class_sums.is_used[index_a] = 0
+        by_c = class_sums.same_b_by_c[index_a * c_class_count : (index_a + 1) * c_class_count]
+        by_b = class_sums.same_b_by_b[index_a * by_b_size : (index_a + 1) * by_b_size]
+        for position in range(class_sums.start[index_a], class_sums.start[index_a + 1]):
+            fields = pivot.entries[class_sums.orthogonal[position]]
+            index_c = np.int64(fields[C])
+            multiplicity = np.int64(fields[MULTIPLICITY])
+            # A part has the classes of the orthogonal indices of C one after the other.
+            target_c = pivot.part_start[C, fields[CLASSES + C]]
+            for i in range(pivot.orthogonal_count[C, index_c]):
+                c = np.int64(pivot.orthogonal[C, index_c, i])
+                for c_class in range(first_class[C, c], first_class[C, c + 1]):
+                    environment[target_c] += multiplicity * by_c[c_class]
+                    target_c += 1
+            target_b = pivot.part_start[B, fields[CLASSES + B]] + pivot.offset[B, fields[B], b]
+            for l in range(b_class_count):  # noqa: E741 - as in the formula of the sum
+                total = _sum_orthogonal(l, b_class_count, index_c, pivot, by_b)
+                environment[target_b + l] += multiplicity * total
 
 
 LIMB = 28
 """Bits of the low limb."""
-TOTALS = 13
-"""Totals of kinds, and 0."""
+DENOMINATORS = 13
+"""Values of denominators: 0 to 12."""
 
 
 class Found(Group):
-    """The shares of a box, in parts. ``collect`` writes it."""
+    """The shares of a box, as sums that are not yet divided. ``collect`` writes it.
 
-    shares = array_of(np.int64, TOTALS, TOTALS, 2, 9, 3, 3)
-    """At [total of P's kind][total of the summed line's][low or high limb][digit][name in P][name
-    in the summed line], not yet divided by the totals."""
-    written = array_of(np.int8, TOTALS, TOTALS)
-    """For which totals these are; the others are left as they were."""
-    part = array_of(np.int64, TOTALS, 2, 3, 3)
-    """For one kind of P the same, at [total of the summed line's kind] [limb][set of the summed
-    line][name there]."""
-    used = array_of(np.int8, TOTALS)
-    """How many of the limbs of such a part are in use; 0 if there is none."""
+    A sum is low + (high << LIMB). Limbs 0 and 1 are the low and the high one.
+    """
 
-
-@jitable
-def collect(summed, tables, numbering, naming, roles, pivot, environment, found):
-    """Write ``found`` of the box where P meets the line in a summed role."""
-    x = roles.crossing[P]
-    line = roles.summed[summed]
-    found.written[:] = 0
-    found.part[:] = 0
-    found.used[:] = 0
-    count = numbering.occurring[x, line % 3] if summed == C else roles.shape[summed, P]
-    for i in range(count):
-        for k in range(pivot.lengths[summed, i]):
-            j = np.int64(pivot.numbers[summed, i, k])
-            number, of_other = (i, j) if summed == C else (j, i)
-            for kind in range(naming.first[x, line % 3, number],
-                              naming.first[x, line % 3, number + 1]):  # fmt: skip
-                at = pivot.begin[summed, kind] + pivot.offset[summed, number, of_other]
-                _gather(at, of_other, line, x % 3, naming, environment, found)
-                numbers = (number, of_other)
-                lines = (x, line)
-                _spread(kind, numbers, lines, tables, numbering, naming, found)
+    shares = array_of(np.int64, DENOMINATORS, DENOMINATORS, 2, 9, 3, 3)
+    """At [denominator of P's class][denominator of the summed line's class][limb][digit][slot in P]
+    [slot in the summed line]: to be divided by both denominators."""
+    written = array_of(np.int8, DENOMINATORS, DENOMINATORS)
+    """For which denominators ``shares`` is written; other parts of it are undefined."""
+    part = array_of(np.int64, DENOMINATORS, 2, 3, 3)
+    """The same for one class of P and one partition of the summed line, at [denominator of the
+    summed line's class][limb][set of the summed line][slot there]."""
+    limb_count = array_of(np.int8, DENOMINATORS)
+    """By denominator, the number of limbs of ``part`` that are used; 0 if ``part`` is all 0."""
 
 
 @jitable
-def _gather(at, number, line, place, naming, environment, found):
-    """Write ``part`` for one kind of P and all kinds of a number of the summed line."""
-    for kind in range(naming.first[line, place, number], naming.first[line, place, number + 1]):
-        value = environment[at]
-        at += 1
+def collect(summed_role, tables, numbering, entry_classes, roles, pivot, environment, share_sums):
+    """Write ``share_sums`` of the box where P meets the line in a summed role."""
+    pivot_line = roles.crossing[P]
+    summed_line = roles.summed[summed_role]
+    box = summed_line % 3
+    share_sums.written[:] = 0
+    share_sums.part[:] = 0
+    share_sums.limb_count[:] = 0
+    # Rows of ``pivot.orthogonal`` are indices of P at C, and of the summed line at A and B.
+    row_count = roles.shape[summed_role, P]
+    if summed_role == C:
+        row_count = numbering.occurring[pivot_line, box]
+    for row in range(row_count):
+        for i in range(pivot.orthogonal_count[summed_role, row]):
+            pivot_index, summed_index = orthogonal_indices(summed_role, row, i, pivot)
+            offset = pivot.offset[summed_role, pivot_index, summed_index]
+            pivot_partition = numbering.partition[pivot_line, box, pivot_index]
+            summed_partition = numbering.partition[summed_line, pivot_line % 3, summed_index]
+            pivot_sets = tables.sets[pivot_partition]
+            summed_sets = tables.sets[summed_partition]
+            first_class = entry_classes.first_class[pivot_line, box, pivot_index]
+            end_class = entry_classes.first_class[pivot_line, box, pivot_index + 1]
+            for pivot_class in range(first_class, end_class):
+                start = pivot.part_start[summed_role, pivot_class] + offset
+                _gather_part(
+                    start,
+                    summed_index,
+                    summed_line,
+                    pivot_line % 3,
+                    entry_classes,
+                    environment,
+                    share_sums,
+                )
+                denominator = entry_classes.denominator[pivot_line, box, pivot_class]
+                slot_counts = entry_classes.slot_counts[pivot_line, box, pivot_class]
+                _spread_part(denominator, slot_counts, pivot_sets, summed_sets, share_sums)
+
+
+@jitable
+def _gather_part(start, index, line, box, entry_classes, environment, share_sums):
+    """Write ``part`` for one class of P and all classes of a partition of the summed line.
+
+    start is where their values begin in the environment; line and box are the summed line's.
+    """
+    position = start
+    first_class = entry_classes.first_class[line, box]
+    for entry_class in range(first_class[index], first_class[index + 1]):
+        value = environment[position]
+        position += 1
         if value == 0:
             continue
+        # Two limbs, because a value times two slot counts, added up, may pass 64 bits.
         low = value & (1 << LIMB) - 1
         high = value >> LIMB
-        total = naming.total[line, place, kind]
-        names = naming.names[line, place, kind]
-        found.used[total] = max(found.used[total], np.int8(1 + (high > 0)))
-        for s in range(3):
-            for name in range(3):
-                found.part[total, 0, s, name] += low * names[s, name]
-                found.part[total, 1, s, name] += high * names[s, name]
+        denominator = entry_classes.denominator[line, box, entry_class]
+        slot_counts = entry_classes.slot_counts[line, box, entry_class]
+        limb_count = np.int8(1 + (high > 0))
+        share_sums.limb_count[denominator] = max(share_sums.limb_count[denominator], limb_count)
+        for set_index in range(3):
+            for slot in range(3):
+                count = slot_counts[set_index, slot]
+                share_sums.part[denominator, 0, set_index, slot] += low * count
+                share_sums.part[denominator, 1, set_index, slot] += high * count
 
 
 @jitable
-def _spread(kind, numbers, lines, tables, numbering, naming, found):
-    """Add the parts to the shares, and clear them.
+def _spread_part(pivot_denominator, slot_counts, pivot_sets, summed_sets, share_sums):
+    """Add ``part`` to the shares of all digits, and clear it.
 
-    ``numbers`` and ``lines`` are those of P and of the summed line.
+    Parameters
+    ----------
+    pivot_denominator, slot_counts
+        Those of the class of P.
+    pivot_sets, summed_sets
+        The set of each digit in the partitions of P and of the summed line.
     """
-    x, line = lines
-    own = tables.sets[numbering.partition[x, line % 3, numbers[0]]]
-    other = tables.sets[numbering.partition[line, x % 3, numbers[1]]]
-    names = naming.names[x, line % 3, kind]
-    for total in range(TOTALS):
-        if not found.used[total]:
+    for denominator in range(DENOMINATORS):
+        limb_count = share_sums.limb_count[denominator]
+        if limb_count == 0:
             continue
-        own_total = naming.total[x, line % 3, kind]
-        part = found.part[total]
-        shares = found.shares[own_total, total]
-        if not found.written[own_total, total]:
-            found.written[own_total, total] = 1
-            shares[:] = 0
-        for limb in range(found.used[total]):
+        part = share_sums.part[denominator]
+        sums = share_sums.shares[pivot_denominator, denominator]
+        if not share_sums.written[pivot_denominator, denominator]:
+            share_sums.written[pivot_denominator, denominator] = 1
+            sums[:] = 0
+        for limb in range(limb_count):
             for digit in range(9):
-                for one in range(3):
-                    times = np.int64(names[own[digit], one])
-                    if times != 0:
-                        for two in range(3):
-                            shares[limb, digit, one, two] += times * part[limb, other[digit], two]
+                summed_set = summed_sets[digit]
+                for pivot_slot in range(3):
+                    count = np.int64(slot_counts[pivot_sets[digit], pivot_slot])
+                    if count == 0:
+                        continue
+                    for summed_slot in range(3):
+                        product = count * part[limb, summed_set, summed_slot]
+                        sums[limb, digit, pivot_slot, summed_slot] += product
+        # Clear for the next class of P: few denominators are in use, so this costs little.
         part[:] = 0
-        found.used[total] = 0
+        share_sums.limb_count[denominator] = 0

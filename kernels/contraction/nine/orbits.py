@@ -1,15 +1,15 @@
 """Symmetries of a 9x9 board that take solutions to solutions, and orbits of pairs under them.
 
-A symmetry gives every digit another digit, and exchanges the *names* of sets: the three columns of
-each stack and the three rows of each band, in all three boxes of the line alike. It is one of the
-board if it takes the permutations that every digit may have in every line, the masks of ``Lists``,
-to those of the digit's image. Then it takes every map of a line to a map of the line, and so every
-solution to a solution: what stands in row ``rho``, column ``sigma`` of a box is relabelled, and
-moves to the row and the column that the two lines' names give for these.
+A symmetry replaces each digit by another digit, and permutes the slots of each line: the three
+columns of a stack or the three rows of a band, in all three boxes of the line alike. A *slot
+permutation* is an index of ``Tables.permutations``. All this is a symmetry of the board if it takes
+the permutations that each digit may have in each line, the masks of ``Lists``, to those of the
+digit's image. Then it takes every map of a line to a map of the line, and every solution to a
+solution: it replaces each digit, and moves it to another row and column of its box.
 
-Pairs of partitions whose solutions are images of each other form an orbit, and have equally many of
-them. So one pair of each orbit is summed, times the size of the orbit. A symmetry that is
-overlooked costs time, but never changes a count.
+Pairs of partitions whose solutions are images of each other form an orbit. They have equally many
+solutions. So one pair of each orbit, its representative, is summed, and the sum is multiplied by
+the size of the orbit. A symmetry that is overlooked costs time, but never changes a count.
 
 Part of the stage ``arrange``: writes ``Symmetries`` and ``Orbits``.
 """
@@ -26,161 +26,230 @@ from gpusudoku.kernels.kernel import jitable
 def pair_up(symmetric, tables, lists, numbering, roles, symmetries, orbits):
     """Write the orbits of pairs of partitions; return their number.
 
-    Not ``symmetric``: every pair is an orbit.
+    Without ``symmetric``, each pair is an orbit of its own.
     """
-    found = 0
+    symmetry_count = 0
     if symmetric:
-        found = find_symmetries(lists.masks, tables, symmetries)
-        write_images(found, tables, numbering, roles, symmetries, orbits)
-    return walk_orbits(found, roles.shape[A, P], roles.shape[B, P], orbits)
+        symmetry_count = find_symmetries(lists.masks, tables, symmetries)
+        write_images(symmetry_count, tables, numbering, roles, symmetries, orbits)
+    return walk_orbits(symmetry_count, roles.shape[A, P], roles.shape[B, P], orbits)
 
 
 @jitable
 def find_symmetries(masks, tables, symmetries):
     """Write symmetries that generate many, perhaps not all; return their number.
 
-    All exchanges of two digits are tried, and of two and two at once, except where those that were
-    found before them are known to generate them.
+    Swaps of two digits are tried, then double swaps, which are two swaps at once. Those that are
+    products of earlier symmetries are not tried.
     """
-    permutations = tables.permutations
-    kind = symmetries.kind
+    _permute_masks(masks, tables.permutations, symmetries)
+    swap_count = _find_swaps(masks, symmetries)
+    return _find_double_swaps(swap_count, masks, symmetries)
+
+
+@jitable
+def _permute_masks(masks, permutations, symmetries):
+    """Write ``symmetries.renamed``: the masks under each slot permutation."""
     for line in range(6):
         for digit in range(9):
-            for names in range(6):
-                renamed = _renamed(masks[line, digit], names, permutations)
-                symmetries.renamed[line, digit, names] = renamed
-    for digit in range(9):
-        kind[digit] = digit
-    found = 0
-    for one in range(9):
-        for two in range(one + 1, 9):
-            if kind[one] != kind[two] and _try(one, two, 0, 0, found, masks, symmetries):
-                found += 1
-                before = kind[two]
-                after = kind[one]
-                for digit in range(9):
-                    kind[digit] = after if kind[digit] == before else kind[digit]
-    for one in range(9):
-        for two in range(one + 1, 9):
-            for three in range(one + 1, 9):
-                for four in range(three + 1, 9):
-                    if two in (three, four) or found == MAX_SYMMETRIES:
-                        continue
-                    if kind[one] == kind[two] and kind[three] == kind[four]:
-                        continue
-                    found += _try(one, two, three, four, found, masks, symmetries)
-    return found
+            for slot_permutation in range(6):
+                renamed = _permute_mask(masks[line, digit], slot_permutation, permutations)
+                symmetries.renamed[line, digit, slot_permutation] = renamed
 
 
 @jitable
-def compose(after, before, permutations):
-    """Return the index of the permutation that is ``before``, and then ``after``."""
-    first = permutations[after, permutations[before, 0]]
-    second = permutations[after, permutations[before, 1]]
-    third = permutations[after, permutations[before, 2]]
-    return 2 * first + (second > third)  # they are in ascending order
-
-
-@jitable
-def _renamed(mask, names, permutations):
-    """Return a set of permutations, each followed by that of the names."""
+def _permute_mask(mask, slot_permutation, permutations):
+    """Return a mask of permutations, each followed by ``slot_permutation``."""
     renamed = 0
-    for k in range(6):
-        if (mask >> k) & 1:
-            renamed |= 1 << compose(names, k, permutations)
+    for permutation in range(6):
+        if (mask >> permutation) & 1:
+            renamed |= 1 << compose(slot_permutation, permutation, permutations)
     return renamed
 
 
 @jitable
-def _try(one, two, three, four, at, masks, symmetries):
-    """Write two exchanges of digits at an index of the symmetries; say whether they are one."""
-    exchanged = symmetries.exchanged[at]
-    digits = symmetries.digits[at]
-    exchanged[0], exchanged[1], exchanged[2], exchanged[3] = one, two, three, four
+def _find_swaps(masks, symmetries):
+    """Write the symmetries that swap two digits, and the digits' classes; return their number."""
+    digit_class = symmetries.kind
+    # The symmetries found so far permute the digits of a class in all ways.
+    for digit in range(9):
+        digit_class[digit] = digit
+    count = 0
+    for low in range(9):
+        for high in range(low + 1, 9):
+            # The symmetries so far generate the swap of two digits of one class.
+            if digit_class[low] == digit_class[high]:
+                continue
+            if _write_if_symmetry(count, low, high, 0, 0, masks, symmetries):
+                count += 1
+                _merge_classes(digit_class[low], digit_class[high], digit_class)
+    return count
+
+
+@jitable
+def _merge_classes(kept_class, merged_class, digit_class):
+    """Move the digits of ``merged_class`` to ``kept_class``."""
+    for digit in range(9):
+        if digit_class[digit] == merged_class:
+            digit_class[digit] = kept_class
+
+
+@jitable
+def _find_double_swaps(count, masks, symmetries):
+    """Write symmetries that are two swaps at once, behind ``count`` others; return the new count.
+
+    The pairs (low, high) and (low_2, high_2) are swapped. They have no digit in common, and low is
+    the least of the four, so each double swap is tried once.
+    """
+    digit_class = symmetries.kind
+    for low in range(9):
+        for high in range(low + 1, 9):
+            for low_2 in range(low + 1, 9):
+                for high_2 in range(low_2 + 1, 9):
+                    if high in (low_2, high_2) or count == MAX_SYMMETRIES:
+                        continue
+                    # Two swaps that are symmetries each generate this double swap.
+                    if (
+                        digit_class[low] == digit_class[high]
+                        and digit_class[low_2] == digit_class[high_2]
+                    ):
+                        continue
+                    if _write_if_symmetry(count, low, high, low_2, high_2, masks, symmetries):
+                        count += 1
+    return count
+
+
+@jitable
+def compose(outer, inner, permutations):
+    """Return the index of the permutation that applies ``inner``, and then ``outer``."""
+    image_0 = permutations[outer, permutations[inner, 0]]
+    image_1 = permutations[outer, permutations[inner, 1]]
+    image_2 = permutations[outer, permutations[inner, 2]]
+    # Permutations are in ascending order: there are two for each image of 0.
+    return 2 * image_0 + (image_1 > image_2)
+
+
+@jitable
+def _write_if_symmetry(index, low, high, low_2, high_2, masks, symmetries):
+    """Write a double swap as symmetry ``index``; return whether it is a symmetry of the board.
+
+    For a single swap, low_2 and high_2 are equal. What is written is valid only for a symmetry.
+    """
+    swapped = symmetries.exchanged[index]
+    swapped[0] = low
+    swapped[1] = high
+    swapped[2] = low_2
+    swapped[3] = high_2
+
+    digits = symmetries.digits[index]
     for digit in range(9):
         digits[digit] = digit
-    digits[one], digits[two] = two, one
-    if three != four:
-        digits[three], digits[four] = four, three
+    digits[low] = high
+    digits[high] = low
+    if low_2 != high_2:
+        digits[low_2] = high_2
+        digits[high_2] = low_2
+
+    # Lines permute their slots independently. Each one needs a permutation that fits.
     for line in range(6):
-        names = names_after(line, digits, masks, symmetries.renamed)
-        if names < 0:
+        slot_permutation = _find_slot_permutation(line, digits, masks, symmetries.renamed)
+        if slot_permutation < 0:
             return False
-        symmetries.names[at, line] = names
+        symmetries.names[index, line] = slot_permutation
     return True
 
 
 @jitable
-def names_after(line, digits, masks, renamed):
-    """Return how a line's names go with what every digit becomes, or -1 if they cannot.
+def _find_slot_permutation(line, digits, masks, renamed):
+    """Return the slot permutation of a line that fits a replacement of digits; or -1.
 
-    The first of six permutations is taken, as an index of ``Tables.permutations``.
+    With it, the mask of each digit becomes that of ``digits[digit]``. If several permutations fit,
+    the one with the least index in ``Tables.permutations`` is returned.
     """
-    for names in range(6):
-        same = True
+    for slot_permutation in range(6):
+        fits = True
         for digit in range(9):
-            if masks[line, digits[digit]] != renamed[line, digit, names]:
-                same = False
+            if masks[line, digits[digit]] != renamed[line, digit, slot_permutation]:
+                fits = False
                 break
-        if same:
-            return names
+        if fits:
+            return slot_permutation
     return -1
 
 
 @jitable
-def write_images(found, tables, numbering, roles, symmetries, orbits):
-    """Write ``orbits.images`` for the numbers of partitions of A and B at P."""
-    place = roles.crossing[P] % 3
+def write_images(symmetry_count, tables, numbering, roles, symmetries, orbits):
+    """Write ``orbits.images`` of the partitions of A and B at P, by their indices."""
+    # A permutation of slots changes no partition, so only the swaps of digits count.
+    box = roles.crossing[P] % 3
     swaps = tables.swaps
-    for s in range(found):
-        one, two, three, four = symmetries.exchanged[s]
-        for summed in (A, B):
-            line = roles.summed[summed]
-            for i in range(roles.shape[summed, P]):
-                partition = numbering.partition[line, place, i]
-                image = swaps[three, four, swaps[one, two, partition]]
-                orbits.images[s, summed, i] = numbering.number[line, place, image]
+    for symmetry in range(symmetry_count):
+        low, high, low_2, high_2 = symmetries.exchanged[symmetry]
+        for summed_role in (A, B):
+            line = roles.summed[summed_role]
+            for index in range(roles.shape[summed_role, P]):
+                partition = numbering.partition[line, box, index]
+                image = swaps[low_2, high_2, swaps[low, high, partition]]
+                orbits.images[symmetry, summed_role, index] = numbering.number[line, box, image]
 
 
 @jitable
-def walk_orbits(found, numbers_of_a, numbers_of_b, orbits):
-    """Write ``orbits`` from its images under so many symmetries; return the number of orbits."""
-    members = orbits.members
-    seen = orbits.seen
-    images = orbits.images
+def walk_orbits(symmetry_count, a_count, b_count, orbits):
+    """Write ``orbits`` from its ``images``; return the number of orbits.
+
+    Parameters
+    ----------
+    symmetry_count
+        The number of symmetries; with 0, each pair is an orbit of its own.
+    a_count, b_count
+        The numbers of partitions that A and B have at P.
+    """
     pairs = orbits.pairs
-    width = numbers_of_a
-    count = 0
+    pair_count = a_count * b_count
+    orbits.seen[:pair_count] = 0
+    orbit_count = 0
     end = 0
-    seen[: width * numbers_of_b] = 0
-    for least in range(width * numbers_of_b):
-        if seen[least]:
+    for pair in range(pair_count):
+        if orbits.seen[pair]:
             continue
-        position = end
-        first = end
-        orbits.first[count] = end
-        members[end] = least
-        orbits.parent[end] = -1
-        orbits.symmetry[end] = -1
-        seen[least] = 1
-        end += 1
-        while position < end:
-            b = members[position] // width
-            a = members[position] % width
-            for s in range(found):
-                image = np.int64(images[s, B, b]) * width + images[s, A, a]
-                if not seen[image]:
-                    members[end] = image
-                    seen[image] = 1
-                    orbits.parent[end] = position
-                    orbits.symmetry[end] = s
-                    end += 1
-            position += 1
-        pairs[count, 0], pairs[count, 1], pairs[count, 2] = (
-            least // width,
-            least % width,
-            end - first,
-        )
-        count += 1
-    orbits.first[count] = end
-    return count
+        # Orbits of lesser pairs are complete, so this pair is the representative of a new orbit.
+        start = end
+        end = _walk_orbit(pair, start, symmetry_count, a_count, orbits)
+        orbits.first[orbit_count] = start
+        pairs[orbit_count, 0] = pair // a_count
+        pairs[orbit_count, 1] = pair % a_count
+        pairs[orbit_count, 2] = end - start
+        orbit_count += 1
+    orbits.first[orbit_count] = end
+    return orbit_count
+
+
+@jitable
+def _walk_orbit(representative, start, symmetry_count, a_count, orbits):
+    """Write the members of an orbit from position ``start`` on; return the position of their end.
+
+    This is a breadth-first search, and ``orbits.members`` is its queue.
+    """
+    members = orbits.members
+    images = orbits.images
+    seen = orbits.seen
+    members[start] = representative
+    orbits.parent[start] = -1
+    orbits.symmetry[start] = -1
+    seen[representative] = 1
+
+    position = start
+    end = start + 1
+    while position < end:
+        b = members[position] // a_count
+        a = members[position] % a_count
+        for symmetry in range(symmetry_count):
+            image = np.int64(images[symmetry, B, b]) * a_count + images[symmetry, A, a]
+            if not seen[image]:
+                members[end] = image
+                seen[image] = 1
+                orbits.parent[end] = position
+                orbits.symmetry[end] = symmetry
+                end += 1
+        position += 1
+    return end

@@ -1,23 +1,29 @@
-"""The words of every line, and the solutions in contraction order.
+"""The maps of every line, and the solutions in contraction order.
 
-Counting needs entries only. Solutions need the *words* of a line, too: every map once, as the three
-codes that it has at the places 0, 1 and 2. A code names the set of each digit: the column of a
-stack or the row of a band. A solution is six words, one of each line, whose partitions are
-orthogonal wherever two lines cross; so of a crossing line those entries matter that are orthogonal
-to the three entries of the summed lines. They are the intersection of three bit sets.
+Counting needs entries only. Solutions also need the *maps* of a line: each map as its three codes,
+one for each box of the line. A code gives each digit a slot: a column of a stack or a row of a
+band. A solution is six maps, one of each line, whose partitions are orthogonal wherever two lines
+cross. So the entries of a crossing line that matter are those that are orthogonal to the three
+entries of the summed lines. They are the intersection of three bit sets.
 
-The order goes through the orbits of pairs, an orbit's pairs in the order of ``Orbits``, and
-within the least pair of an orbit through *cells*: an entry of C, then one of A, then one of B, each
-in the order of ``Operands``. A cell has solutions where these three, and some entries of P, Q and
-R, are orthogonal. It goes through the words of its entries of A, B and C, then through those of P,
-Q and R that fit, in the order of ``Words``; the last changes fastest. The solutions of the other
-pairs of an orbit are those of the least pair, in the same order, under the relabelling that leads
-there.
+The contraction order goes through
 
-Exactness. A pair has less than 2^57 solutions (``pair_sums``), so its numbers are 64-bit integers,
-and so are those within a cell. A cell's number of solutions is a product of six numbers of words.
+- the orbits of pairs, and the pairs of an orbit, both in the order of ``Orbits``;
+- within the representative of an orbit, the *triples*: an entry of C, one of A and one of B, each
+  in the order of ``Operands``. The entry of B changes fastest. A triple may have no solutions;
+- within a triple, the maps of its entries of A, B and C, then the maps of P, Q and R that are
+  orthogonal to them, in the order of ``Words``. The map of R changes fastest.
 
-Stages: ``list_words``, ``mark_fitting``, ``relabel``; from numbers to grids ``find_narrow`` or
+The solutions of the other pairs of an orbit are those of the representative, in the same order,
+under the *relabelling* that leads from the representative to them.
+
+The *rank* of a solution is the number of solutions before it, in the whole order, within its pair
+or within its triple.
+
+Exactness. A pair has less than 2^57 solutions (``pair_sums``), so ranks within a pair and within a
+triple are 64-bit integers. The number of solutions of a triple is a product of six numbers of maps.
+
+Stages: ``list_words``, ``mark_fitting``, ``relabel``; from ranks to grids ``find_narrow`` or
 ``find_wide``, ``choose_words``, ``write_grids``.
 """
 
@@ -30,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusudoku.kernels.arguments import Group, array_of
-from gpusudoku.kernels.bits import lowest_index
+from gpusudoku.kernels.bits import ONE, lowest_index
 from gpusudoku.kernels.contraction.nine.arrays import (
     MAX_ENTRIES,
     MAX_MAPS,
@@ -67,140 +73,50 @@ WORD = 64
 """Entries in one integer of a bit set."""
 MAX_WIDTH = -(-MAX_ENTRIES // WORD)
 """Integers that a bit set of entries takes, at most."""
+REMAINDER = 3
+"""The column of a triple that has the rank of a solution within the triple; see ``find_triples``.
+"""
 
 
 class Words(Group):
-    """The words of the six lines. ``list_words`` writes them."""
+    """The maps of the six lines. ``list_words`` writes them.
+
+    A line has its maps in one array, entry after entry. In this example, entry 0 has two maps and
+    entry 1 has three::
+
+        map      0   1 | 2   3   4 | 5 ...
+        entry    0     | 1         | 2 ...
+        start    0       2           5 ...
+    """
 
     codes = array_of(np.int16, 6, MAX_MAPS, 3)
-    """The words of every line, each as its codes by place. They are sorted by their entries, in the
+    """The maps of every line, each as its codes by box. They are sorted by their entries, in the
     order of ``Lists.keys``, and those of an entry by their codes."""
     start = array_of(np.int32, 6, MAX_ENTRIES + 1)
-    """Where the words of every entry begin; then their end."""
+    """The index of the first map of every entry; then the end of the last entry's maps."""
 
 
 class Fitting(Group):
-    """Which entries of crossing lines fit where summed ones cross. ``mark_fitting`` writes them."""
+    """Which entries of crossing lines are orthogonal to summed lines. ``mark_fitting`` writes it.
+
+    For a crossing role and a summed role, there is a bit set for each partition of the summed line.
+    They follow one another by the index of the partition::
+
+        partition   0                | 1                        | 2 ...
+        integers    0 .. width - 1   | width .. 2 * width - 1   | ...
+
+    In each, entry e of the crossing line, in the order of ``Lists.keys``, is bit e % 64 of integer
+    e // 64.
+    """
 
     width = array_of(np.int64, 3)
-    """How many integers a set of entries of P, Q and R takes."""
+    """The number of integers in a bit set of entries of P, Q and R."""
     sets = array_of(np.uint64, 3, 3, PARTITIONS * MAX_WIDTH)
-    """By crossing role, summed role and number of the summed line: the entries of X that are
-    orthogonal to it, as a set of ``width`` integers. Entry e, in the order of ``Lists.keys``, is
-    bit e % 64 of integer e // 64."""
-
-
-@jitable
-def list_words(tables, scratch, lists, words):
-    """Write ``words`` of all six lines, with ``scratch`` on the way."""
-    for line in range(6):
-        other = _line_with_same_words(line, lists)
-        if other < 0:
-            count = list_maps(lists.masks[line], tables, scratch.stack, scratch.codes)
-            _sort_words(line, count, tables, scratch.codes, lists, words)
-        else:
-            _copy_words(line, other, lists.size[line], words)
-
-
-@jitable
-def _copy_words(line, other, size, words):
-    """Give a line of ``size`` entries the words of another."""
-    for e in range(size + 1):
-        words.start[line, e] = words.start[other, e]
-    for i in range(words.start[line, size]):
-        for place in range(3):
-            words.codes[line, i, place] = words.codes[other, i, place]
-
-
-@jitable
-def _line_with_same_words(line, lists):
-    """Return an earlier line with the same masks and entries, so with the same words; or -1."""
-    for other in range(line):
-        same = lists.like[line] == lists.like[other]
-        for digit in range(9):
-            same &= lists.masks[line, digit] == lists.masks[other, digit]
-        if same:
-            return other
-    return -1
-
-
-@jitable
-def _sort_words(line, count, tables, maps, lists, words):
-    """Write a line's words from the codes of its maps, but for entries that were dropped."""
-    keys = lists.keys[line]
-    size = lists.size[line]
-    codes = words.codes[line]
-    start = words.start[line]
-    # Where the words of entry e begin is kept at e + 1 at first, and moves on to their end.
-    start[0], begin = 0, 0
-    for e in range(size):
-        start[e + 1] = begin
-        begin += lists.multiplicity[line, e] * lists.divisor[line]
-    for i in range(count):
-        e = find_key(key_of(maps[i], tables), keys, size)
-        if e >= 0:
-            word = codes[start[e + 1]]
-            for place in range(3):
-                word[place] = code_at(maps[i], place)
-            start[e + 1] += 1
-    for e in range(size):
-        _sort_few(codes, start[e], start[e + 1])
-
-
-@jitable
-def _sort_few(codes, first, last):
-    """Sort words[first:last], twelve at most, by their codes."""
-    for i in range(first + 1, last):
-        one = codes[i, 0]
-        two = codes[i, 1]
-        three = codes[i, 2]
-        at = i
-        while at > first and _is_before(one, two, three, codes[at - 1]):
-            for place in range(3):
-                codes[at, place] = codes[at - 1, place]
-            at -= 1
-        codes[at, 0], codes[at, 1], codes[at, 2] = one, two, three
-
-
-@jitable
-def _is_before(one, two, three, other):
-    """Say whether three codes come before those of another word."""
-    if one != other[0]:
-        return one < other[0]
-    if two != other[1]:
-        return two < other[1]
-    return three < other[2]
-
-
-@jitable
-def mark_fitting(tables, lists, numbering, roles, fitting):
-    """Write ``fitting``: which entries fit, wherever a crossing line meets a summed one."""
-    one = np.uint64(1)
-    for crossing in range(3):
-        x = roles.crossing[crossing]
-        size = lists.size[x]
-        keys = lists.keys[x]
-        width = (size + WORD - 1) // WORD
-        fitting.width[crossing] = width
-        for summed in range(3):
-            line = roles.summed[summed]
-            sets = fitting.sets[crossing, summed]
-            numbers = numbering.number[line, x % 3]
-            sets[: roles.shape[summed, crossing] * width] = np.uint64(0)
-            for e in range(size):
-                orthogonal = tables.orthogonal[partition_at(keys[e], line % 3)]
-                for i in range(ORTHOGONAL):
-                    number = np.int64(numbers[orthogonal[i]])
-                    if number >= 0:
-                        sets[number * width + e // WORD] |= one << np.uint64(e % WORD)
-
-
-REMAINDER = 3
-"""The column of ``find_cells``'s cells after A, B and C."""
+    """By crossing role and summed role: the bit sets."""
 
 
 class Relabelling(Group):
-    """What leads from the least pair of an orbit to each of its pairs. ``relabel`` writes it.
+    """What leads from the representative of an orbit to each of its pairs. ``relabel`` writes it.
 
     Rows are positions in ``Orbits.members``.
     """
@@ -208,232 +124,395 @@ class Relabelling(Group):
     digits = array_of(np.uint8, PAIRS, 9)
     """What every digit becomes, all counted from 0."""
     names = array_of(np.uint8, PAIRS, 6)
-    """What becomes of the names of every line's sets, as an index of ``Tables.permutations``."""
+    """The slot permutation of every line, an index of ``Tables.permutations``."""
 
 
 class Asked(NamedTuple):
-    """Numbers of solutions, sorted by pairs."""
+    """Ranks of solutions, sorted by pairs."""
 
     pairs: NDArray[np.int32]
-    """int32 (pairs, 3): some rows of ``Orbits.pairs``, in their order."""
+    """int32 (pairs, 3): the rows of ``Orbits.pairs`` that the solutions belong to, in their order.
+    """
     start: NDArray[np.int64]
-    """int64 (pairs + 1): where the numbers of each begin; then their end."""
+    """int64 (pairs + 1): the index of the first rank of each pair; then the end of the last."""
     numbers: NDArray[np.int64]
-    """int64 (numbers): within the pair, divided by the divisors of all lines."""
+    """int64 (ranks): within the pair, divided by the divisors of all lines."""
 
 
-def relabel(count, tables, symmetries, orbits, relabelling):
-    """Write ``relabelling`` of so many pairs."""
-    for i in range(count):
-        digits = relabelling.digits[i]
-        names = relabelling.names[i]
-        before = orbits.parent[i]
-        s = orbits.symmetry[i]
+@jitable
+def list_words(tables, scratch, lists, words):
+    """Write ``words``, the maps of all six lines. ``scratch`` is overwritten."""
+    for line in range(6):
+        earlier_line = _find_line_with_same_maps(line, lists)
+        if earlier_line < 0:
+            # ``scratch`` has room for the maps of one line.
+            map_count = list_maps(lists.masks[line], tables, scratch.stack, scratch.codes)
+            _sort_maps(line, map_count, tables, scratch.codes, lists, words)
+        else:
+            _copy_maps(line, earlier_line, lists.size[line], words)
+
+
+@jitable
+def _find_line_with_same_maps(line, lists):
+    """Return an earlier line with the same masks and entries, so with the same maps; or -1."""
+    for earlier_line in range(line):
+        is_same = lists.like[line] == lists.like[earlier_line]
         for digit in range(9):
-            digits[digit] = digit
-            if before >= 0:
-                digits[digit] = symmetries.digits[s, relabelling.digits[before, digit]]
+            is_same &= lists.masks[line, digit] == lists.masks[earlier_line, digit]
+        if is_same:
+            return earlier_line
+    return -1
+
+
+@jitable
+def _copy_maps(line, source_line, entry_count, words):
+    """Copy the maps of ``source_line`` to ``line``, which has the same entries."""
+    for entry in range(entry_count + 1):
+        words.start[line, entry] = words.start[source_line, entry]
+    for i in range(words.start[line, entry_count]):
+        for box in range(3):
+            words.codes[line, i, box] = words.codes[source_line, i, box]
+
+
+@jitable
+def _sort_maps(line, map_count, tables, packed_maps, lists, words):
+    """Write a line's maps, sorted by entries and codes.
+
+    ``packed_maps`` are as ``list_maps`` writes them. Maps of entries that ``prune`` has dropped are
+    ignored.
+    """
+    keys = lists.keys[line]
+    entry_count = lists.size[line]
+    codes = words.codes[line]
+    start = words.start[line]
+
+    # At first start[entry + 1] is where the entry's maps begin. It advances with each map that is
+    # written, so in the end it is where they end and the next entry's maps begin.
+    start[0] = 0
+    begin = 0
+    for entry in range(entry_count):
+        start[entry + 1] = begin
+        begin += lists.multiplicity[line, entry] * lists.divisor[line]
+    for i in range(map_count):
+        entry = find_key(key_of(packed_maps[i], tables), keys, entry_count)
+        if entry >= 0:
+            target = codes[start[entry + 1]]
+            for box in range(3):
+                target[box] = code_at(packed_maps[i], box)
+            start[entry + 1] += 1
+
+    for entry in range(entry_count):
+        _sort_by_codes(codes, start[entry], start[entry + 1])
+
+
+@jitable
+def _sort_by_codes(codes, start, end):
+    """Sort codes[start:end], the maps of an entry, by insertion: an entry has at most 12 maps."""
+    for i in range(start + 1, end):
+        code_0 = codes[i, 0]
+        code_1 = codes[i, 1]
+        code_2 = codes[i, 2]
+        target = i
+        while target > start and _is_less(code_0, code_1, code_2, codes[target - 1]):
+            for box in range(3):
+                codes[target, box] = codes[target - 1, box]
+            target -= 1
+        codes[target, 0] = code_0
+        codes[target, 1] = code_1
+        codes[target, 2] = code_2
+
+
+@jitable
+def _is_less(code_0, code_1, code_2, codes):
+    """Return whether three codes come before the codes of another map."""
+    if code_0 != codes[0]:
+        return code_0 < codes[0]
+    if code_1 != codes[1]:
+        return code_1 < codes[1]
+    return code_2 < codes[2]
+
+
+@jitable
+def mark_fitting(tables, lists, numbering, roles, fitting):
+    """Write ``fitting``: the orthogonal entries, wherever a crossing and a summed line meet."""
+    for crossing_role in range(3):
+        crossing_line = roles.crossing[crossing_role]
+        entry_count = lists.size[crossing_line]
+        keys = lists.keys[crossing_line]
+        width = (entry_count + WORD - 1) // WORD
+        fitting.width[crossing_role] = width
+        for summed_role in range(3):
+            summed_line = roles.summed[summed_role]
+            index_of = numbering.number[summed_line, crossing_line % 3]
+            sets = fitting.sets[crossing_role, summed_role]
+            sets[: roles.shape[summed_role, crossing_role] * width] = np.uint64(0)
+            for entry in range(entry_count):
+                bit = ONE << np.uint64(entry % WORD)
+                orthogonal = tables.orthogonal[partition_at(keys[entry], summed_line % 3)]
+                for i in range(ORTHOGONAL):
+                    index = np.int64(index_of[orthogonal[i]])
+                    if index >= 0:  # the partition occurs in the summed line's list
+                        sets[index * width + entry // WORD] |= bit
+
+
+def relabel(pair_count, tables, symmetries, orbits, relabelling):
+    """Write ``relabelling`` of the pairs at the first ``pair_count`` positions."""
+    for position in range(pair_count):
+        digits = relabelling.digits[position]
+        slot_permutations = relabelling.names[position]
+        parent = orbits.parent[position]
+        if parent < 0:  # a representative: its relabelling changes nothing
+            for digit in range(9):
+                digits[digit] = digit
+            slot_permutations[:] = 0
+            continue
+        # A parent has a lower position, so its relabelling is already written.
+        symmetry = orbits.symmetry[position]
+        for digit in range(9):
+            digits[digit] = symmetries.digits[symmetry, relabelling.digits[parent, digit]]
         for line in range(6):
-            names[line] = 0
-            if before >= 0:
-                earlier = relabelling.names[before, line]
-                names[line] = compose(symmetries.names[s, line], earlier, tables.permutations)
+            outer = symmetries.names[symmetry, line]
+            inner = relabelling.names[parent, line]
+            slot_permutations[line] = compose(outer, inner, tables.permutations)
 
 
-def build_find_cells(entry: Any, total: Any) -> Callable[..., None]:
-    """Make ``find_cells`` for slabs of one width; see ``pair_sums.build_pair_sum``."""
-    gather_group, sum_pair = build_pair_sum(entry, total, keep=True)
+def build_find_triples(element_type: Any, sum_type: Any) -> Callable[..., None]:
+    """Make ``find_triples`` for slabs of one width; see ``pair_sums.build_pair_sum``."""
+    gather_group, sum_pair = build_pair_sum(element_type, sum_type, keep=True)
 
     @jitable
-    def dot_runs(left, right, length):
-        """Return the dot product of two runs."""
-        result = total(0)
-        for l in range(length):  # noqa: E741
-            result = total(result + total(total(left[l]) * total(right[l])))
+    def dot_segments(left_segment, right_segment, length):
+        """Return the dot product of two segments."""
+        result = sum_type(0)
+        for l in range(length):  # noqa: E741 - as in the formula of the sum
+            product = sum_type(sum_type(left_segment[l]) * sum_type(right_segment[l]))
+            result = sum_type(result + product)
         return np.int64(result)
 
     @jitable
-    def descend(t, left_over, a, b, length, operands, slabs, cell):
-        """Write the cell of a number among those of one term, and what is left of the number."""
-        factor = slabs.factors[t]
-        row = slabs.row
-        number = left_over // factor
-        lefts = slabs.gathered[LEFT]
-        rights = slabs.gathered[RIGHT]
-        at_q = slabs.terms[t, 0]
-        at_r = slabs.terms[t, 1]
+    def descend(term, rank, a, b, length, operands, slabs, triple):
+        """Write the triple of a solution, given its rank among the solutions of one term.
+
+        Each product of the term's dot product stands for ``factor`` solutions. So the products are
+        searched with the rank divided by ``factor``.
+        """
+        factor = slabs.factors[term]
+        quotient = rank // factor
+        rows = slabs.row
+        left_segments = slabs.gathered[LEFT]
+        right_segments = slabs.gathered[RIGHT]
+        c_at_q = slabs.terms[term, 0]
+        c_at_r = slabs.terms[term, 1]
         for k in range(operands.start[A, a], operands.start[A, a + 1]):
             entry_of_a = operands.entries[A, k]
-            left = lefts[row[LEFT, entry_of_a[Q]], at_q]
-            right = rights[row[RIGHT, entry_of_a[R]], at_r]
-            times = np.int64(entry_of_a[MULTIPLICITY])
-            run = times * dot_runs(left, right, length)
-            if number >= run:
-                number -= run
+            # Right segments include the multiplicities of B's entries, but not those of A's.
+            multiplicity = np.int64(entry_of_a[MULTIPLICITY])
+            left_segment = left_segments[rows[LEFT, entry_of_a[Q]], c_at_q]
+            right_segment = right_segments[rows[RIGHT, entry_of_a[R]], c_at_r]
+            segment_total = multiplicity * dot_segments(left_segment, right_segment, length)
+            if quotient >= segment_total:
+                quotient -= segment_total
                 continue
-            l = 0  # noqa: E741
+            # The products of this segment add up to more than the quotient, so the loop ends.
+            l = 0  # noqa: E741 - as in the formula of the sum
             while True:
-                product = times * left[l] * right[l]
-                if number < product:
+                product = multiplicity * left_segment[l] * right_segment[l]
+                if quotient < product:
                     break
-                number -= product
-                l += 1  # noqa: E741
-            cell[A], cell[B] = k, operands.start[B, b] + l
-            cell[REMAINDER] = number * factor + left_over % factor
+                quotient -= product
+                l += 1  # noqa: E741 - as in the formula of the sum
+            triple[A] = k
+            triple[B] = operands.start[B, b] + l
+            triple[REMAINDER] = quotient * factor + rank % factor
             return
 
-    def find_cells(summed, asked, roles, operands, tensors, stop, slabs, cells):
-        """Write the cells of numbers.
+    def find_triples(is_summed, ranks, roles, operands, tensors, stop_flag, slabs, triples):
+        """Write the triples of the solutions with given ranks.
 
-        summed says whether the slabs hold the sums of the one pair that is asked for, as an earlier
-        call left them; they are only read then. cells is int64 (numbers, 4): the entries of A, B
-        and C, and the number within the cell, divided by the divisors of all lines. stop is int64
-        (1); once it is not 0 no more pairs are looked at, and the rest is left as it is.
+        Parameters
+        ----------
+        is_summed
+            Whether the slabs already hold the sums of the only pair of ``ranks``, from an earlier
+            call. If so, they are only read.
+        ranks
+            An ``Asked``.
+        stop_flag
+            int64 (1). Once it is not 0, no further pair is summed, and the remaining triples are
+            not written.
+        triples
+            int64 (ranks, 4), written: the entries in columns A, B and C; in column REMAINDER the
+            rank within the triple, divided by the divisors of all lines.
         """
-        pairs = asked.pairs
-        first = 0
-        last = len(asked.pairs)
-        while first < last:
-            b = pairs[first, 0]
-            end = end_of_group(first, last, pairs)
-            if not summed:
-                length = gather_group(first, end, pairs, roles, operands, tensors, slabs)
+        pairs = ranks.pairs
+        pair_count = len(ranks.pairs)
+        start = 0
+        while start < pair_count:
+            # The pairs from start to end have the same b, so they share segments.
+            b = pairs[start, 0]
+            end = end_of_group(start, pair_count, pairs)
+            if not is_summed:
+                length = gather_group(start, end, pairs, roles, operands, tensors, slabs)
                 slabs.held[LENGTH] = length
             length = slabs.held[LENGTH]
-            for pair in range(first, end):
-                if stop[0] != 0:
+            for pair in range(start, end):
+                if stop_flag[0] != 0:
                     return
                 a = pairs[pair, 1]
-                if not summed:
+                if not is_summed:
                     sum_pair(a, b, length, roles, operands, tensors, slabs)
-                    slabs.held[TERMS] = _accumulate(operands, slabs)
-                count = slabs.held[TERMS]
-                for i in range(asked.start[pair], asked.start[pair + 1]):
-                    t = _find_term(asked.numbers[i], slabs.totals, count)
-                    before = slabs.totals[t - 1] if t > 0 else 0
-                    number = asked.numbers[i] - before
-                    cells[i, C] = slabs.chosen[t]
-                    descend(t, number, a, b, length, operands, slabs, cells[i])
-            first = end
+                    slabs.held[TERMS] = _accumulate_terms(operands, slabs)
+                term_count = slabs.held[TERMS]
+                for i in range(ranks.start[pair], ranks.start[pair + 1]):
+                    # The term gives the entry of C; ``descend`` finds those of A and B.
+                    term = _find_term(ranks.numbers[i], slabs.totals, term_count)
+                    earlier_total = slabs.totals[term - 1] if term > 0 else 0
+                    rank_in_term = ranks.numbers[i] - earlier_total
+                    triples[i, C] = slabs.chosen[term]
+                    descend(term, rank_in_term, a, b, length, operands, slabs, triples[i])
+            start = end
 
-    return find_cells
+    return find_triples
 
 
-find_narrow = build_find_cells(np.int16, np.int32)
-"""``find_cells`` where ``narrow_enough`` holds."""
-find_wide = build_find_cells(np.int32, np.int64)
-"""``find_cells`` for every other board."""
+find_narrow = build_find_triples(np.int16, np.int32)
+"""``find_triples`` where ``narrow_enough`` holds."""
+find_wide = build_find_triples(np.int32, np.int64)
+"""``find_triples`` for every other board."""
 
 
 @jitable
-def _accumulate(operands, slabs):
-    """Turn ``slabs.totals`` into the number of solutions up to each term; return how many terms.
+def _accumulate_terms(operands, slabs):
+    """Make ``slabs.totals`` running totals, and write ``slabs.chosen``; return how many terms.
 
-    Writes ``slabs.chosen``, too.
+    Before, the total of a term is its dot product. Then it is the number of solutions (up to
+    divisors) of the terms up to this one.
     """
     entries = operands.entries[C]
-    count = 0
-    solutions = np.int64(0)
-    for e in range(operands.start[C, -1]):
-        if slabs.pivots[entries[e, P]] != 0:
-            solutions += slabs.factors[count] * slabs.totals[count]
-            slabs.totals[count] = solutions
-            slabs.chosen[count] = e
-            count += 1
-    return count
+    term_count = 0
+    solution_count = np.int64(0)
+    for entry in range(operands.start[C, -1]):
+        if slabs.pivots[entries[entry, P]] != 0:
+            solution_count += slabs.factors[term_count] * slabs.totals[term_count]
+            slabs.totals[term_count] = solution_count
+            slabs.chosen[term_count] = entry
+            term_count += 1
+    return term_count
 
 
 @jitable
-def _find_term(number, totals, count):
-    """Return the first index whose total is larger than the number."""
+def _find_term(rank, totals, term_count):
+    """Return the first term whose running total is larger than a rank."""
     low = 0
-    high = count
+    high = term_count
     while low < high:
         middle = (low + high) // 2
-        if totals[middle] <= number:
+        if totals[middle] <= rank:
             low = middle + 1
         else:
             high = middle
     return low
 
 
-def choose_words(cells, lists, roles, operands, tensors, words, fitting, chosen):
-    """Write the six words of solutions.
+def choose_words(triples, lists, roles, operands, tensors, words, fitting, map_indices):
+    """Write the six maps of solutions.
 
-    cells is int64 (solutions, 4), as ``find_cells`` writes them, but the number within the cell is
-    not divided. chosen is int32 (solutions, 6): the index of each line's word.
+    Parameters
+    ----------
+    triples
+        int64 (solutions, 4), as ``find_triples`` writes it, but the rank within the triple is not
+        divided.
+    map_indices
+        int32 (solutions, 6), written: the index in ``Words`` of each line's map.
     """
-    for i in range(len(cells)):
-        cell = cells[i]
-        number = cell[REMAINDER]
-        for crossing in (R, Q, P):
-            ways = _ways(crossing, cell, lists, roles, operands, tensors)
-            x = roles.crossing[crossing]
-            chosen[i, x] = _fitting_word(
-                crossing, number % ways, cell, roles, operands, words.start[x], fitting
+    for i in range(len(triples)):
+        triple = triples[i]
+        # The rank is a number in a mixed base: it has a digit for each line, which chooses among
+        # the line's maps. Its lowest digit is that of R, whose map changes fastest.
+        rank = triple[REMAINDER]
+        for crossing_role in (R, Q, P):
+            line = roles.crossing[crossing_role]
+            map_count = _count_orthogonal_maps(
+                crossing_role, triple, lists, roles, operands, tensors
             )
-            number //= ways
-        for summed in (C, B, A):
-            line = roles.summed[summed]
-            e = operands.listed[summed, cell[summed]]
-            start = np.int64(words.start[line, e])
-            ways = words.start[line, e + 1] - start
-            chosen[i, line] = start + number % ways
-            number //= ways
+            map_indices[i, line] = _find_orthogonal_map(
+                crossing_role, rank % map_count, triple, operands, words.start[line], fitting
+            )
+            rank //= map_count
+        for summed_role in (C, B, A):
+            line = roles.summed[summed_role]
+            entry = operands.listed[summed_role, triple[summed_role]]
+            start = np.int64(words.start[line, entry])
+            map_count = words.start[line, entry + 1] - start
+            map_indices[i, line] = start + rank % map_count
+            rank //= map_count
 
 
 @jitable
-def _ways(crossing, cell, lists, roles, operands, tensors):
-    """Return the number of words of P, Q or R that fit the entries of a cell."""
-    number_of_a = np.int64(operands.entries[A, cell[A], crossing])
-    number_of_b = np.int64(operands.entries[B, cell[B], crossing])
-    number_of_c = np.int64(operands.entries[C, cell[C], crossing])
-    row = number_of_c * roles.shape[A, crossing] + number_of_a
-    value = tensors.entries[roles.tensor[crossing], row * roles.shape[B, crossing] + number_of_b]
-    return np.int64(value) * lists.divisor[roles.crossing[crossing]]
+def _count_orthogonal_maps(crossing_role, triple, lists, roles, operands, tensors):
+    """Return the number of maps of P, Q or R that are orthogonal to the entries of a triple."""
+    a = np.int64(operands.entries[A, triple[A], crossing_role])
+    b = np.int64(operands.entries[B, triple[B], crossing_role])
+    c = np.int64(operands.entries[C, triple[C], crossing_role])
+    # Tensors are indexed [c][a][b]. Their elements are divided by the line's divisor.
+    row = c * roles.shape[A, crossing_role] + a
+    element = row * roles.shape[B, crossing_role] + b
+    map_count = np.int64(tensors.entries[roles.tensor[crossing_role], element])
+    return map_count * lists.divisor[roles.crossing[crossing_role]]
 
 
 @jitable
-def _fitting_word(crossing, number, cell, roles, operands, start, fitting):
-    """Return the word of P, Q or R that has a number among those that fit a cell."""
-    width = fitting.width[crossing]
-    sets = fitting.sets[crossing]
-    of_a = width * operands.entries[A, cell[A], crossing]
-    of_b = width * operands.entries[B, cell[B], crossing]
-    of_c = width * operands.entries[C, cell[C], crossing]
-    for w in range(width):
-        both = sets[A, of_a + w] & sets[B, of_b + w] & sets[C, of_c + w]
-        while both != np.uint64(0):
-            e = w * WORD + lowest_index(both)
-            both &= both - np.uint64(1)
-            ways = start[e + 1] - start[e]
-            if number < ways:
-                return start[e] + number
-            number -= ways
+def _find_orthogonal_map(crossing_role, rank, triple, operands, start, fitting):
+    """Return the map with a rank among those of P, Q or R that are orthogonal to a triple."""
+    width = fitting.width[crossing_role]
+    sets = fitting.sets[crossing_role]
+    set_a = width * operands.entries[A, triple[A], crossing_role]
+    set_b = width * operands.entries[B, triple[B], crossing_role]
+    set_c = width * operands.entries[C, triple[C], crossing_role]
+    # Skip whole entries, until the rank is within the maps of one.
+    for i in range(width):
+        entries = sets[A, set_a + i] & sets[B, set_b + i] & sets[C, set_c + i]
+        while entries != np.uint64(0):
+            entry = i * WORD + lowest_index(entries)
+            entries &= entries - ONE
+            map_count = start[entry + 1] - start[entry]
+            if rank < map_count:
+                return start[entry] + rank
+            rank -= map_count
     return -1
 
 
-def write_grids(chosen, positions, targets, tables, words, relabelling, grids):
+def write_grids(map_indices, positions, targets, tables, words, relabelling, grids):
     """Write solutions as grids.
 
-    chosen is int32 (solutions, 6), as ``choose_words`` writes it; positions int64 (solutions):
-    those of the pairs that they belong to; targets int64 (solutions): the rows of ``grids`` that
-    they are written to. grids is uint8 (rows, 81), digits from 1 on.
+    Parameters
+    ----------
+    map_indices
+        int32 (solutions, 6), as ``choose_words`` writes it.
+    positions
+        int64 (solutions): the positions of the pairs that the solutions belong to.
+    targets
+        int64 (solutions): the rows of ``grids`` to write to.
+    grids
+        uint8 (rows, 81), written: digits from 1 on.
     """
-    for i in range(len(chosen)):
+    for i in range(len(map_indices)):
         digits = relabelling.digits[positions[i]]
-        names = relabelling.names[positions[i]]
+        slot_permutations = relabelling.names[positions[i]]
         grid = grids[targets[i]]
+        # A band's map gives the rows of digits in its three boxes, a stack's map the columns.
         for band in range(3):
-            across = words.codes[3 + band, chosen[i, 3 + band]]
-            rows = tables.permutations[names[3 + band]]
+            band_codes = words.codes[3 + band, map_indices[i, 3 + band]]
+            rows = tables.permutations[slot_permutations[3 + band]]
             for stack in range(3):
-                columns = tables.permutations[names[stack]]
-                by_row = np.int64(across[stack])
-                by_column = np.int64(words.codes[stack, chosen[i, stack], band])
+                stack_codes = words.codes[stack, map_indices[i, stack]]
+                columns = tables.permutations[slot_permutations[stack]]
+                box_start = 27 * band + 3 * stack
+                row_code = np.int64(band_codes[stack])
+                column_code = np.int64(stack_codes[band])
+                # In base 3, position d of a code is the slot of digit d.
                 for digit in range(9):
-                    row = rows[by_row % 3]
-                    column = columns[by_column % 3]
-                    grid[27 * band + 9 * row + 3 * stack + column] = digits[digit] + 1
-                    by_row = by_row // 3
-                    by_column = by_column // 3
+                    row = rows[row_code % 3]
+                    column = columns[column_code % 3]
+                    grid[box_start + 9 * row + column] = digits[digit] + 1
+                    row_code = row_code // 3
+                    column_code = column_code // 3

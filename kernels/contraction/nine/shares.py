@@ -1,31 +1,33 @@
-"""The environments of a turn: pairs are summed as for counting, and kept apart by kinds.
+"""The environments of a pivot sum: pairs are summed as for counting, and kept apart by classes.
 
 For a pair (a, b) let T(c, k, l) be the product that counts the solutions (up to divisors) of the
-entries c, k and l, but for the tensor of P. From it come, for the numbers c_P of C at P,
+entries c, k and l, but for the tensor of P. From it come, for the indices c_P of C at P,
 
-    by_c[kind of c at P]     = sum of T over k, l and the c of that kind
-    by_a[c_P][kind of k]     = sum of T over l, the c with that number and the k of that kind
-    by_b[c_P][kind of l]     = the same with k and l exchanged
+    by_c[class of c at P]     = sum of T over k, l and the c of that class
+    by_a[c_P][class of k]     = sum of T over l, the c with that index and the k of that class
+    by_b[c_P][class of l]     = the same with k and l exchanged
 
-An entry y of P that is orthogonal to a and b has its multiplicity times by_c solutions with each
-kind of c at an orthogonal c_P; and times the sum of by_a over the orthogonal c_P with each kind of
-k. So much is added to the environments, at the kind of y at C, at A and at B. All pairs of a group
-have the same b, so their ``by_c`` and ``by_b`` are added up for every number y_A first.
+An entry y of P that is orthogonal to a and b has multiplicity * by_c solutions with each class of c
+whose c_P is orthogonal to it. With each class of k, it has multiplicity times the sum of by_a over
+the orthogonal c_P; likewise for l and by_b. These numbers are added to the environments, at the
+class of y where P meets C, A and B. For pairs with the same b, ``by_c`` and ``by_b`` are first
+added up for every index of y at A.
 
 Exactness. Slabs and dot products are bounded as in ``pair_sums``. ``products`` are sums over the c
-of one number, whose multiplicities add up to 94,080 / 280 = 336 < TILE at most, so that they stay
-below what is proven for dot products of TILE terms. Every other number counts solutions of a
-pair, times the size of its orbit, or adds some of these up that are disjoint; the sum of all is
-``PENDING``. A sweep ends before it would pass 2^62, which happens only if candidates were removed
-by hand. A board that is given by clues has fewer than 2^57 solutions over all six divisors:
+of one index, whose multiplicities add up to at most 94,080 / 280 = 336 < TILE. So they stay below
+what is proven for dot products of TILE terms. Every other number counts solutions of a pair, times
+the size of its orbit, or is a sum of such numbers that count different solutions. All solutions in
+the environments are counted in ``PENDING``. A sweep ends before this would pass 2^62, which happens
+only if candidates were removed by hand. A board that is given by clues has fewer than 2^57
+solutions, divided by all six divisors:
 
-- Exchange the columns of each stack and the rows of each band in all 6^6 ways. If s of the
-  exchanges of a line keep its clues, s divides the line's divisor: the exchanges permute the words
-  of an entry, and only the identity keeps a word.
+- Permute the columns of each stack and the rows of each band in all 6^6 ways. If s of the
+  permutations of a line keep its clues, s divides the line's divisor: the permutations permute the
+  maps of an entry, and only the identity keeps a map.
 - The 6^6 / (s_1 * ... * s_6) different boards have equally many solutions, and share none, because
-  any two of them want one digit in two places of a box.
-- So the solutions over the divisors are at most those of the empty board over 6^6, which are
-  142,980,618,827,612,160 < 2^57.
+  any two of them have one digit in different cells of a row, a column or a box.
+- So the solutions, divided by the divisors, are at most those of the empty board divided by 6^6,
+  which are 142,980,618,827,612,160 < 2^57.
 """
 
 from __future__ import annotations
@@ -40,9 +42,9 @@ from gpusudoku.kernels.contraction.nine.arrays import MULTIPLICITY, A, B, C, P, 
 from gpusudoku.kernels.contraction.nine.environments import (
     Found,
     collect,
-    find_fitting,
-    join_group,
+    find_orthogonal_entries,
     join_pair,
+    join_same_b,
 )
 from gpusudoku.kernels.contraction.nine.orbits import find_symmetries
 from gpusudoku.kernels.contraction.nine.order import Words
@@ -73,271 +75,325 @@ from gpusudoku.kernels.kernel import Kernel, jitable, kernel
 
 
 @jitable
-def _clear(a_kinds, b_kinds, a, b, turn, tensors, ledger):
-    """Clear what is written for a pair, and write its pivots; say whether there may be any sum."""
-    shape = turn.roles.shape
-    first = turn.pivot.first
-    tensor = tensors.entries[turn.roles.tensor[P]]
+def _begin_pair(a_class_count, b_class_count, a, b, pivot_sum, tensors, class_sums):
+    """Clear the sums of a pair and write its ``pivots``; return whether any of these is not 0."""
+    shape = pivot_sum.roles.shape
+    tensor = tensors.entries[pivot_sum.roles.tensor[P]]
+    c_count = shape[C, P]
+    c_class_count = pivot_sum.pivot.first_class[C, c_count]
     width = shape[B, P]
-    some = False
-    for x in range(shape[C, P]):
-        value = np.int64(tensor[(x * shape[A, P] + a) * width + b])
-        ledger.pivots[x] = value
-        if value != 0:
-            some = True
-    ledger.by_a[: shape[C, P] * a_kinds] = 0
-    ledger.by_b[: shape[C, P] * b_kinds] = 0
-    ledger.by_c[: first[C, shape[C, P]]] = 0
-    return some
+    has_solutions = False
+    for index_c in range(c_count):
+        element = np.int64(tensor[(index_c * shape[A, P] + a) * width + b])
+        class_sums.pivots[index_c] = element
+        if element != 0:
+            has_solutions = True
+    class_sums.by_a[: c_count * a_class_count] = 0
+    class_sums.by_b[: c_count * b_class_count] = 0
+    class_sums.by_c[:c_class_count] = 0
+    return has_solutions
 
 
 @jitable
-def _total(a_kinds, shape, ledger):
-    """Return the number of solutions of a pair."""
+def _count_solutions(a_class_count, shape, class_sums):
+    """Return the number of solutions of a pair, divided by all divisors."""
+    # For each index of C, ``by_a`` has every T once. P's tensor is the factor that T is without.
+    count = np.int64(0)
+    for index_c in range(shape[C, P]):
+        element = class_sums.pivots[index_c]
+        if element != 0:
+            for k in range(a_class_count):
+                count += element * class_sums.by_a[index_c * a_class_count + k]
+    return count
+
+
+@jitable
+def _take_members(solution_count, orbit_size, class_sums):
+    """Return how many more members of an orbit can be added, and record them in ``state``.
+
+    Each member has ``solution_count`` solutions.
+    """
+    state = class_sums.state
+    member_count = np.int64(orbit_size) - state[USED]
+    if solution_count > 0:
+        member_count = min(member_count, (state[MOST] - state[PENDING]) // solution_count)
+    # The caller clears the environments and PENDING, and calls the sweep again.
+    state[PENDING] += member_count * solution_count
+    state[USED] += member_count
+    return member_count
+
+
+@jitable
+def _multiply(factor, a_class_count, b_class_count, pivot_sum, class_sums):
+    """Multiply the sums of a pair by a factor."""
+    if factor == 1:
+        return
+    c_count = pivot_sum.roles.shape[C, P]
+    for i in range(c_count * a_class_count):
+        class_sums.by_a[i] *= factor
+    for i in range(c_count * b_class_count):
+        class_sums.by_b[i] *= factor
+    for c_class in range(pivot_sum.pivot.first_class[C, c_count]):
+        class_sums.by_c[c_class] *= factor
+
+
+@jitable
+def _add_by_a(index_c, k, segment_count, length, a, pivot_sum, class_sums):
+    """Add the products of some segments, for one index of C, to ``by_a``; return their sum."""
+    class_of = pivot_sum.pivot.entry_class[A]
+    first_class = pivot_sum.pivot.first_class[A]
     total = np.int64(0)
-    for x in range(shape[C, P]):
-        if ledger.pivots[x] != 0:
-            for i in range(a_kinds):
-                total += ledger.pivots[x] * ledger.by_a[x * a_kinds + i]
+    # The sum of a class is at row + class: classes of ``a`` begin at first_class[a].
+    row = index_c * np.int64(first_class[a + 1] - first_class[a]) - first_class[a]
+    for segment in range(segment_count):
+        products = class_sums.products[segment * length : (segment + 1) * length]
+        segment_total = np.int64(0)
+        for l in range(length):  # noqa: E741 - as in the formula of the sum
+            segment_total += products[l]
+        class_sums.by_a[row + class_of[k + segment]] += segment_total
+        total += segment_total
     return total
 
 
 @jitable
-def _take(total, size, ledger):
-    """Return how many members of an orbit can be added, and book them."""
-    state = ledger.state
-    times = np.int64(size) - state[USED]
-    if total > 0:
-        times = min(times, (state[MOST] - state[PENDING]) // total)
-    state[PENDING] += times * total
-    state[USED] += times
-    return times
+def _add_by_a_and_b(index_c, k, segment_count, length, a, b, pivot_sum, class_sums):
+    """Add the products of some segments, for one index of C, to ``by_a`` and ``by_b``.
+
+    Returns their sum.
+    """
+    products = class_sums.products
+    class_columns = class_sums.columns[0]
+    all_columns = class_sums.columns[1]
+    operands = pivot_sum.operands
+    class_of = pivot_sum.pivot.entry_class
+    first_a = pivot_sum.pivot.first_class[A]
+    first_b = pivot_sum.pivot.first_class[B]
+    # The sum of a class is at row + class, as in ``_add_by_a``.
+    row_a = index_c * np.int64(first_a[a + 1] - first_a[a]) - first_a[a]
+    row_b = index_c * np.int64(first_b[b + 1] - first_b[b]) - first_b[b]
+    all_columns[:length] = 0
+    total = np.int64(0)
+    segment = 0
+    while segment < segment_count:
+        # Entries are sorted by classes, so the segments of one class follow one another.
+        a_class = class_of[A, k + segment]
+        class_columns[:length] = 0
+        while segment < segment_count and class_of[A, k + segment] == a_class:
+            for l in range(length):  # noqa: E741 - as in the formula of the sum
+                class_columns[l] += products[segment * length + l]
+            segment += 1
+        class_total = np.int64(0)
+        for l in range(length):  # noqa: E741 - as in the formula of the sum
+            class_total += class_columns[l]
+            all_columns[l] += class_columns[l]
+        class_sums.by_a[row_a + a_class] += class_total
+        total += class_total
+    # Segments are filled up with zeros; only real entries of B have a class.
+    start = operands.start[B, b]
+    for l in range(operands.start[B, b + 1] - start):  # noqa: E741 - as in the formula
+        class_sums.by_b[row_b + class_of[B, start + l]] += all_columns[l]
+    return total
 
 
-@jitable
-def _multiply(times, a_kinds, b_kinds, turn, ledger):
-    """Multiply the sums of a pair."""
-    shape = turn.roles.shape
-    first = turn.pivot.first
-    if times == 1:
-        return
-    for i in range(shape[C, P] * a_kinds):
-        ledger.by_a[i] *= times
-    for i in range(shape[C, P] * b_kinds):
-        ledger.by_b[i] *= times
-    for kind in range(first[C, shape[C, P]]):
-        ledger.by_c[kind] *= times
-
-
-def build_sweep(entry: Any, total: Any) -> Callable[..., None]:
+def build_sweep(element_type: Any, sum_type: Any) -> Callable[..., None]:
     """Make ``sweep`` for slabs of one width; see ``build_pair_sum``."""
-    gather_group, lay_out = build_slabs(entry)
+    gather_group, lay_out = build_slabs(element_type)
 
     @jitable
-    def add_products(k, runs, length, a, b, turn, slabs, ledger):
-        """Add some runs of a pair to its sums by kinds."""
-        roles, operands, _, pivot = turn
-        first = pivot.first
+    def add_products(k, segment_count, length, a, b, pivot_sum, slabs, class_sums):
+        """Add some segments of a pair to its sums by classes."""
+        roles, operands, _, pivot = pivot_sum
+        first_class = pivot.first_class
         start = operands.start[C]
-        several = first[A, a + 1] - first[A, a] > 1 or first[B, b + 1] - first[B, b] > 1
-        size = runs * length
-        for x in range(roles.shape[C, P]):
-            if ledger.pivots[x] == 0:
+        b_class_count = first_class[B, b + 1] - first_class[B, b]
+        split_ab = first_class[A, a + 1] - first_class[A, a] > 1 or b_class_count > 1
+        size = segment_count * length
+        for index_c in range(roles.shape[C, P]):
+            if class_sums.pivots[index_c] == 0:
                 continue
-            kind = np.int64(first[C, x])
-            e = start[x]
-            stop = start[x + 1]
-            apart = first[C, x + 1] - kind > 1
-            if several:
-                ledger.products[:size] = 0
-            together = np.int64(0)
-            while e + 4 <= stop:
-                together += add_four(e, size, several, apart, turn, slabs, ledger)
-                e += 4
-            while e < stop:
-                together += add_one(e, size, several, apart, turn, slabs, ledger)
-                e += 1
-            if several and first[B, b + 1] - first[B, b] == 1:
-                together = add_runs(x, k, runs, length, a, turn, ledger)
-                ledger.by_b[x] += together
-            elif several:
-                together = add_kinds(x, k, runs, length, a, b, turn, ledger)
+            c_class = np.int64(first_class[C, index_c])
+            split_c = first_class[C, index_c + 1] - c_class > 1
+            if split_ab:
+                class_sums.products[:size] = 0
+            # Entries of C are sorted by their indices at P.
+            total = np.int64(0)
+            entry = start[index_c]
+            end = start[index_c + 1]
+            while entry + 4 <= end:
+                total += add_four(entry, size, split_ab, split_c, pivot_sum, slabs, class_sums)
+                entry += 4
+            while entry < end:
+                total += add_one(entry, size, split_ab, split_c, pivot_sum, slabs, class_sums)
+                entry += 1
+
+            if not split_ab:  # one class each: one sum for each index of C
+                class_sums.by_a[index_c] += total
+                class_sums.by_b[index_c] += total
+            elif b_class_count == 1:  # ``by_b`` needs no products
+                total = _add_by_a(index_c, k, segment_count, length, a, pivot_sum, class_sums)
+                class_sums.by_b[index_c] += total
             else:
-                ledger.by_a[x] += together
-                ledger.by_b[x] += together
-            if not apart:
-                ledger.by_c[kind] += together
+                total = _add_by_a_and_b(
+                    index_c, k, segment_count, length, a, b, pivot_sum, class_sums
+                )
+            if not split_c:
+                class_sums.by_c[c_class] += total
 
     @jitable
-    def add_one(e, size, several, apart, turn, slabs, ledger):
-        """Add one entry of C and return its sum, if that is needed.
+    def add_one(entry, size, split_ab, split_c, pivot_sum, slabs, class_sums):
+        """Add the products of one entry of C; return their sum, if it is computed.
 
-        It is added to ``products`` if there are several kinds of A or B, and to its own kind if C
-        has another one ``apart`` from it.
+        split_ab
+            Whether A or B has several classes. If so, the products are added to ``products``.
+        split_c
+            Whether the entry's partition has several classes. If so, the sum is added to that of
+            the entry's class.
         """
-        numbers = turn.operands.entries[C, e]
-        products = ledger.products[:size]
-        row = slabs.slab[LEFT, numbers[Q], :size]
-        other = slabs.slab[RIGHT, numbers[R], :size]
-        times = np.int64(numbers[MULTIPLICITY])
-        one = total(0)
-        if several:
+        fields = pivot_sum.operands.entries[C, entry]
+        products = class_sums.products[:size]
+        left_row = slabs.slab[LEFT, fields[Q], :size]
+        right_row = slabs.slab[RIGHT, fields[R], :size]
+        multiplicity = np.int64(fields[MULTIPLICITY])
+        dot = sum_type(0)
+        if split_ab:
             for i in range(size):
-                product = total(total(row[i]) * total(other[i]))
-                products[i] += total(product * total(times))
-        if apart or not several:
+                product = sum_type(sum_type(left_row[i]) * sum_type(right_row[i]))
+                products[i] += sum_type(product * sum_type(multiplicity))
+        if split_c or not split_ab:
             for i in range(size):
-                one = total(one + total(total(row[i]) * total(other[i])))
-        if apart:
-            ledger.by_c[turn.pivot.kind[C, e]] += times * one
-        return times * one
+                product = sum_type(sum_type(left_row[i]) * sum_type(right_row[i]))
+                dot = sum_type(dot + product)
+        if split_c:
+            class_sums.by_c[pivot_sum.pivot.entry_class[C, entry]] += multiplicity * dot
+        return multiplicity * dot
 
     @jitable
-    def add_four(e, size, several, apart, turn, slabs, ledger):
-        """Add four entries of C at once: the products are loaded and stored less often."""
-        entries = turn.operands.entries[C, e : e + 4]
-        kinds = turn.pivot.kind[C, e : e + 4]
-        left = slabs.slab[LEFT]
-        right = slabs.slab[RIGHT]
-        products = ledger.products[:size]
-        u0 = left[entries[0, Q], :size]
-        v0 = right[entries[0, R], :size]
-        u1 = left[entries[1, Q], :size]
-        v1 = right[entries[1, R], :size]
-        u2 = left[entries[2, Q], :size]
-        v2 = right[entries[2, R], :size]
-        u3 = left[entries[3, Q], :size]
-        v3 = right[entries[3, R], :size]
-        t0 = entry(entries[0, MULTIPLICITY])
-        t1 = entry(entries[1, MULTIPLICITY])
-        t2 = entry(entries[2, MULTIPLICITY])
-        t3 = entry(entries[3, MULTIPLICITY])
-        s0 = total(0)
-        s1 = total(0)
-        s2 = total(0)
-        s3 = total(0)
-        if several:
+    def add_four(entry, size, split_ab, split_c, pivot_sum, slabs, class_sums):
+        """Do the same as ``add_one`` for four entries, from ``entry`` on.
+
+        So the products are loaded and stored less often.
+        """
+        entries = pivot_sum.operands.entries[C, entry : entry + 4]
+        classes = pivot_sum.pivot.entry_class[C, entry : entry + 4]
+        left_slab = slabs.slab[LEFT]
+        right_slab = slabs.slab[RIGHT]
+        products = class_sums.products[:size]
+        u0 = left_slab[entries[0, Q], :size]
+        v0 = right_slab[entries[0, R], :size]
+        u1 = left_slab[entries[1, Q], :size]
+        v1 = right_slab[entries[1, R], :size]
+        u2 = left_slab[entries[2, Q], :size]
+        v2 = right_slab[entries[2, R], :size]
+        u3 = left_slab[entries[3, Q], :size]
+        v3 = right_slab[entries[3, R], :size]
+        m0 = element_type(entries[0, MULTIPLICITY])
+        m1 = element_type(entries[1, MULTIPLICITY])
+        m2 = element_type(entries[2, MULTIPLICITY])
+        m3 = element_type(entries[3, MULTIPLICITY])
+        dot0 = sum_type(0)
+        dot1 = sum_type(0)
+        dot2 = sum_type(0)
+        dot3 = sum_type(0)
+        if split_ab:
+            # An element is at most 1,728, a multiplicity 12: their product fits in 16 bits.
             for i in range(size):
-                one = total(total(entry(u0[i] * t0)) * total(v0[i]))
-                two = total(total(entry(u1[i] * t1)) * total(v1[i]))
-                three = total(total(entry(u2[i] * t2)) * total(v2[i]))
-                four = total(total(entry(u3[i] * t3)) * total(v3[i]))
-                products[i] += total(total(one + two) + total(three + four))
-        if apart or not several:
+                p0 = sum_type(sum_type(element_type(u0[i] * m0)) * sum_type(v0[i]))
+                p1 = sum_type(sum_type(element_type(u1[i] * m1)) * sum_type(v1[i]))
+                p2 = sum_type(sum_type(element_type(u2[i] * m2)) * sum_type(v2[i]))
+                p3 = sum_type(sum_type(element_type(u3[i] * m3)) * sum_type(v3[i]))
+                products[i] += sum_type(sum_type(p0 + p1) + sum_type(p2 + p3))
+        if split_c or not split_ab:
             for i in range(size):
-                s0 = total(s0 + total(total(u0[i]) * total(v0[i])))
-                s1 = total(s1 + total(total(u1[i]) * total(v1[i])))
-                s2 = total(s2 + total(total(u2[i]) * total(v2[i])))
-                s3 = total(s3 + total(total(u3[i]) * total(v3[i])))
-        r0 = np.int64(s0) * np.int64(t0)
-        r1 = np.int64(s1) * np.int64(t1)
-        r2 = np.int64(s2) * np.int64(t2)
-        r3 = np.int64(s3) * np.int64(t3)
-        if apart:
-            by_c = ledger.by_c
-            by_c[kinds[0]] += r0
-            by_c[kinds[1]] += r1
-            by_c[kinds[2]] += r2
-            by_c[kinds[3]] += r3
-        return r0 + r1 + r2 + r3
+                dot0 = sum_type(dot0 + sum_type(sum_type(u0[i]) * sum_type(v0[i])))
+                dot1 = sum_type(dot1 + sum_type(sum_type(u1[i]) * sum_type(v1[i])))
+                dot2 = sum_type(dot2 + sum_type(sum_type(u2[i]) * sum_type(v2[i])))
+                dot3 = sum_type(dot3 + sum_type(sum_type(u3[i]) * sum_type(v3[i])))
+        total0 = np.int64(dot0) * np.int64(m0)
+        total1 = np.int64(dot1) * np.int64(m1)
+        total2 = np.int64(dot2) * np.int64(m2)
+        total3 = np.int64(dot3) * np.int64(m3)
+        if split_c:
+            by_c = class_sums.by_c
+            by_c[classes[0]] += total0
+            by_c[classes[1]] += total1
+            by_c[classes[2]] += total2
+            by_c[classes[3]] += total3
+        return total0 + total1 + total2 + total3
 
     @jitable
-    def add_runs(x, k, runs, length, a, turn, ledger):
-        """Add the products of some runs, for one number of C, to the sums by kinds of A alone.
-
-        Returns the sum of all.
-        """
-        kinds = turn.pivot.kind[A]
-        first = turn.pivot.first[A]
-        together = np.int64(0)
-        at_a = x * np.int64(first[a + 1] - first[a]) - first[a]
-        for run in range(runs):
-            products = ledger.products[run * length : (run + 1) * length]
-            some = np.int64(0)
-            for l in range(length):  # noqa: E741
-                some += products[l]
-            ledger.by_a[at_a + kinds[k + run]] += some
-            together += some
-        return together
+    def add_pair(
+        pair, b, b_class_count, length, pivot_sum, tensors, environment, slabs, class_sums
+    ):
+        """Add a pair to the environments; return whether all members of its orbit are added."""
+        roles, operands, orbits, pivot = pivot_sum
+        first_class = pivot.first_class
+        a = orbits.pairs[pair, 1]
+        a_class_count = np.int64(first_class[A, a + 1] - first_class[A, a])
+        if not _begin_pair(a_class_count, b_class_count, a, b, pivot_sum, tensors, class_sums):
+            return True
+        # As many segments at a time as a slab has room for.
+        k = operands.start[A, a]
+        end = operands.start[A, a + 1]
+        while k < end:
+            segment_count = min(TILE // length, end - k)
+            lay_out(k, segment_count, length, roles, operands, slabs)
+            add_products(k, segment_count, length, a, b, pivot_sum, slabs, class_sums)
+            k += segment_count
+        # All members of an orbit have equal sums. If they hold too many solutions for the
+        # environments, some are added now, and the others after these have been cleared.
+        orbit_size = np.int64(orbits.pairs[pair, 2])
+        solution_count = _count_solutions(a_class_count, roles.shape, class_sums)
+        member_count = _take_members(solution_count, orbit_size, class_sums)
+        _multiply(member_count, a_class_count, b_class_count, pivot_sum, class_sums)
+        join_pair(pair, a, b_class_count, pivot_sum, environment, class_sums)
+        return class_sums.state[USED] == orbit_size
 
     @jitable
-    def add_kinds(x, k, runs, length, a, b, turn, ledger):
-        """Add the products of some runs, for one number of C, to the sums by kinds of A and B.
+    def add_pairs(b, end, length, pivot_sum, tensors, stop_flag, environment, slabs, class_sums):
+        """Add the next pairs, which have the same b, up to ``end``; return whether all are added.
 
-        Returns the sum of all.
+        ``state`` has the pairs that are added.
         """
-        products = ledger.products
-        of_kind = ledger.columns[0]
-        of_all = ledger.columns[1]
-        operands = turn.operands
-        kinds = turn.pivot.kind
-        first_a = turn.pivot.first[A]
-        first_b = turn.pivot.first[B]
-        # Where the sums of this number begin, less the first kind.
-        at_a = x * np.int64(first_a[a + 1] - first_a[a]) - first_a[a]
-        at_b = x * np.int64(first_b[b + 1] - first_b[b]) - first_b[b]
-        of_all[:length] = 0
-        run = 0
-        together = np.int64(0)
-        while run < runs:
-            kind = kinds[A, k + run]
-            of_kind[:length] = 0
-            while run < runs and kinds[A, k + run] == kind:
-                for l in range(length):  # noqa: E741
-                    of_kind[l] += products[run * length + l]
-                run += 1
-            some = np.int64(0)
-            for l in range(length):  # noqa: E741
-                some += of_kind[l]
-                of_all[l] += of_kind[l]
-            ledger.by_a[at_a + kind] += some
-            together += some
-        start = operands.start[B, b]
-        for l in range(operands.start[B, b + 1] - start):  # noqa: E741
-            ledger.by_b[at_b + kinds[B, start + l]] += of_all[l]
-        return together
+        first_class = pivot_sum.pivot.first_class
+        state = class_sums.state
+        b_class_count = np.int64(first_class[B, b + 1] - first_class[B, b])
+        for pair in range(state[FIRST], end):
+            if stop_flag[0] != 0:
+                return False
+            is_complete = add_pair(
+                pair, b, b_class_count, length, pivot_sum, tensors, environment, slabs, class_sums
+            )
+            if not is_complete:
+                return False
+            state[FIRST] = pair + 1
+            state[USED] = 0
+        return True
 
-    def sweep(roles, operands, orbits, pivot, tensors, halt, environment, slabs, ledger):
-        """Add pairs to the environments until all are, these are full, or ``halt`` is not 0.
+    def sweep(roles, operands, orbits, pivot, tensors, stop_flag, environment, slabs, class_sums):
+        """Add pairs to the environments, until all are added, or the environments are full.
 
-        Which pairs, and how far it came, stands in ``ledger.state``; halt is int64 (1). The first
-        four are a ``Turn``, which Numba takes longer to recognize.
+        ``class_sums.state`` says which pairs to add, and is updated. The sweep also ends once
+        ``stop_flag``, int64 (1), is not 0.
+
+        The first four arguments are a ``Turn``. They are separate, because Numba takes longer to
+        recognize a named tuple.
         """
-        turn = Turn(roles, operands, orbits, pivot)
-        start = operands.start
+        pivot_sum = Turn(roles, operands, orbits, pivot)
         pairs = orbits.pairs
-        state = ledger.state
-        ledger.joined_for[:] = -1
-        full = False
-        while state[FIRST] < state[LAST] and not full:
+        state = class_sums.state
+        class_sums.joined_pair[:] = -1
+        while state[FIRST] < state[LAST]:
             b = pairs[state[FIRST], 0]
             end = end_of_group(state[FIRST], state[LAST], pairs)
             length = gather_group(state[FIRST], end, pairs, roles, operands, tensors, slabs)
-            b_kinds = np.int64(pivot.first[B, b + 1] - pivot.first[B, b])
-            find_fitting(b, pivot, ledger)
-            for pair in range(state[FIRST], end):
-                if halt[0] != 0:
-                    full = True
-                    break
-                a = pairs[pair, 1]
-                a_kinds = np.int64(pivot.first[A, a + 1] - pivot.first[A, a])
-                if _clear(a_kinds, b_kinds, a, b, turn, tensors, ledger):
-                    k = start[A, a]
-                    stop = start[A, a + 1]
-                    while k < stop:
-                        runs = min(TILE // length, stop - k)
-                        lay_out(k, runs, length, roles, operands, slabs)
-                        add_products(k, runs, length, a, b, turn, slabs, ledger)
-                        k += runs
-                    size = np.int64(pairs[pair, 2])
-                    times = _take(_total(a_kinds, roles.shape, ledger), size, ledger)
-                    _multiply(times, a_kinds, b_kinds, turn, ledger)
-                    join_pair(pair, a, b_kinds, turn, environment, ledger)
-                    if state[USED] < size:
-                        full = True
-                        break
-                state[FIRST], state[USED] = pair + 1, 0
-            join_group(b, turn, environment, ledger)
+            find_orthogonal_entries(b, pivot, class_sums)
+            are_added = add_pairs(
+                b, end, length, pivot_sum, tensors, stop_flag, environment, slabs, class_sums
+            )
+            # After an early end, too: the sums that the pairs so far have in common.
+            join_same_b(b, pivot_sum, environment, class_sums)
+            if not are_added:
+                return
 
     return jitable(sweep)
 
@@ -355,37 +411,52 @@ class ShareStages:
     """
 
     def __init__(self, tables: Kind) -> None:
-        made = make_workspace()
-        arrays = make_turn_arrays(made.roles)
-        turn = kind_of(arrays)
-        parts = [kind_of(part) for part in arrays]
-        _, lists, numbering, roles, _, _, tensors, _, symmetries, _ = kind_of(made)
+        arrays = make_workspace()
+        pivot_sum_arrays = make_turn_arrays(arrays.roles)
+        workspace = kind_of(arrays)
+        lists = workspace.lists
+        numbering = workspace.numbering
+        roles = workspace.roles
+        symmetries = workspace.symmetries
         words = kind_of(Words())
-        naming = kind_of(Naming())
-        environment = int64[::1]
-        found = kind_of(Found())
+        entry_classes = kind_of(Naming())
+        masks = kind_of(np.zeros((6, 9), np.uint8))
+
         self.choose_turn = kernel(int64, lists, numbering, roles, returns=float64, seconds=0.3)(
             choose_turn
         )
-        self.name_entries = kernel(lists, numbering, words, naming, seconds=1.2)(name_entries)
-        masks = kind_of(np.zeros((6, 9), np.uint8))
+        self.name_entries = kernel(lists, numbering, words, entry_classes, seconds=1.2)(
+            name_entries
+        )
         self.find_symmetries = kernel(masks, tables, symmetries, returns=int64, seconds=0.9)(
             find_symmetries
         )
-        known = Known(tables, lists, numbering, naming)
-        self.make_turn = kernel(int64, known, symmetries, turn, returns=int64, seconds=1.7)(
+        inputs = Known(tables, lists, numbering, entry_classes)
+        pivot_sum = kind_of(pivot_sum_arrays)
+        self.make_turn = kernel(int64, inputs, symmetries, pivot_sum, returns=int64, seconds=1.7)(
             make_turn
         )
-        swept = *parts, tensors, int64[::1], environment
-        place = f"{__name__}.sweep_narrow", f"{__name__}.sweep_wide"
-        narrow = kind_of(make_slabs(wide=False)), kind_of(make_ledger(wide=False))
-        wide = kind_of(make_slabs(wide=True)), kind_of(make_ledger(wide=True))
-        self.sweep_narrow = kernel(*swept, *narrow, seconds=7.2, place=place[0])(sweep_narrow)
-        self.sweep_wide = kernel(*swept, *wide, seconds=6.4, place=place[1])(sweep_wide)
-        collected = int64, tables, numbering, naming, parts[0], parts[3], environment, found
-        self.collect = kernel(*collected, seconds=1.2)(collect)
+
+        stop_flag = int64[::1]
+        environment = int64[::1]
+        groups = [kind_of(group) for group in pivot_sum_arrays]
+        shared = *groups, workspace.tensors, stop_flag, environment
+        narrow = *shared, kind_of(make_slabs(wide=False)), kind_of(make_ledger(wide=False))
+        wide = *shared, kind_of(make_slabs(wide=True)), kind_of(make_ledger(wide=True))
+        # Both functions have the name that their builder gives them, so each kernel gets its own.
+        self.sweep_narrow = kernel(*narrow, seconds=7.2, place=f"{__name__}.sweep_narrow")(
+            sweep_narrow
+        )
+        self.sweep_wide = kernel(*wide, seconds=6.4, place=f"{__name__}.sweep_wide")(sweep_wide)
+
+        pivot = kind_of(pivot_sum_arrays.pivot)
+        share_sums = kind_of(Found())
+        self.collect = kernel(
+            *(int64, tables, numbering, entry_classes, roles, pivot, environment, share_sums),
+            seconds=1.2,
+        )(collect)
 
     def of_one_board(self) -> list[Kernel]:
-        """What the shares of one board take, except the wide sweep, which few boards need."""
+        """Return what the shares of one board need, except the wide sweep, which is rare."""
         return [self.choose_turn, self.name_entries, self.find_symmetries, self.make_turn,
                 self.sweep_narrow, self.collect]  # fmt: skip

@@ -1,22 +1,24 @@
 """Boxes and strips: the bytes from which solutions are written.
 
-A code of a band and a code of a stack with orthogonal partitions make a *box*: the first says in
-which row each digit is, the second in which column. There are 1,680 codes, and each makes a box
-with 216 others. The *number* of a code is six times its partition, plus its *naming*: the
-permutation that makes it of the partition's canonical code, in which sets come up in the order of
-their names. ``write_boxes`` writes all boxes beforehand.
+A code of a band and a code of a stack with orthogonal partitions fill a box: the first gives the
+row of each digit, the second the column. There are 1,680 codes, and each fills a box with 216
+others, its *partners*. ``write_boxes`` writes all these boxes beforehand.
 
-A *strip* is a row of 81 cells with the digits of one crossing line in 27 of them. It belongs to a
-word of this line and to the codes of the three summed lines where they meet it. The relabelling
-that leads from the least pair of an orbit to another is applied to the numbers of codes, so it
-costs nothing for a strip, or for a solution.
+The *code index* of a code is six times its partition plus its *slot permutation*: the permutation
+that makes it of the partition's canonical code, in which slots first appear in the order 0, 1, 2.
 
-Within a pair the entries of A and B meet each entry of C. So the strips of Q and R are *prepared*
-for every two words of A and B, as far as there is room: all words that fit both, with two boxes
-filled in. An entry of C chooses among them, and fills in the third.
+A *strip* is a row of 81 cells, of which the 27 cells of one crossing line have digits. It belongs
+to a map of this line and to the codes of the three summed lines where they meet it. The relabelling
+from the representative of an orbit to another pair is applied to code indices. So it costs no time
+for a strip or for a solution.
+
+Within a pair, the entries of A and B meet each entry of C. So the strips of Q and R are *prepared*
+for every *choice* of a map of A and a map of B, as far as there is room. The prepared strips of a
+choice belong to all maps that are orthogonal to both, and have two boxes filled. An entry of C
+selects some of them, and fills the third box.
 
 ``unite`` and ``unite_three`` combine many bytes at once, at any address, and check no bounds. The
-plain functions define the meaning; compiled for the CPU they become vectors of LLVM.
+plain functions define their meaning. Compiled for the CPU, they become vector instructions of LLVM.
 
 Stages: ``write_boxes``, and parts of ``write_solutions``.
 """
@@ -51,201 +53,246 @@ from gpusudoku.kernels.contraction.nine.order import WORD, Fitting, Relabelling,
 from gpusudoku.kernels.contraction.nine.pair_sums import PER_PARTITION
 from gpusudoku.kernels.kernel import jitable, when_compiling
 
-NUMBERS = 6 * PARTITIONS
+CODES = 6 * PARTITIONS
 """Codes whose sets have three digits each."""
 PARTNERS = 6 * ORTHOGONAL
-"""Codes with which a code makes a box."""
+"""Codes with which a code fills a box."""
 BOX = 9
 """Bytes of a box."""
-NO_BOX = 255
-"""The rank of codes that do not make a box."""
+NO_PARTNER = 255
+"""The partner number of codes that are not partners."""
 POWERS = tuple(3**digit for digit in range(9))
-"""What the set of each digit counts in a code."""
+"""The weight of the slot of each digit in a code."""
 
 
 class Boxes(Group):
-    """The boxes of crossing and summed lines, and the numbers of codes. ``write_boxes`` writes it.
+    """All boxes that crossing and summed lines fill, and code indices. ``write_boxes`` writes it.
 
-    The codes of crossing lines that make a box with one of a summed line have *ranks*, from 0 on.
+    A code of a summed line has 216 partners among the codes of crossing lines, with *partner
+    numbers* from 0 on::
+
+        code index        6 * partition + slot permutation                       0 .. 1679
+        partner number    6 * position of the crossing line's partition in
+                          ``Tables.orthogonal`` + slot permutation               0 .. 215
+        box number        216 * code index of the summed line + partner number
     """
 
-    number = array_of(np.int16, 3**9)
-    """The number of every code, or -1 if its sets do not have three digits each."""
-    sets = array_of(np.uint8, NUMBERS, 9)
-    """The set of every digit, by the number of a code."""
+    code_index = array_of(np.int16, 3**9)
+    """The code index of every code, or -1 if its sets do not have three digits each."""
+    slots = array_of(np.uint8, CODES, 9)
+    """By code index, the slot of every digit."""
     composed = array_of(np.uint8, 6, 6)
-    """The permutation that is the second and then the first."""
-    rank = array_of(np.uint8, PARTITIONS * NUMBERS)
-    """By partition of a summed line, and number of a crossing line's code, the rank of the latter,
-    or NO_BOX."""
-    boxes = array_of(np.uint8, NUMBERS * PARTNERS * BOX)
-    """By number of a summed line's code, and rank: a box, row by row, digits from 1 on."""
-    words = array_of(np.uint16, 6, MAX_MAPS, 3)
-    """The numbers of the codes of ``Words``."""
+    """At [outer][inner], the slot permutation that applies the inner one, and then the outer."""
+    partner = array_of(np.uint8, PARTITIONS * CODES)
+    """At [partition of a summed line][code index of a crossing line], the partner number of the
+    latter, or NO_PARTNER."""
+    boxes = array_of(np.uint8, CODES * PARTNERS * BOX)
+    """At [box number], a box: nine digits from 1 on, row by row."""
+    code_indices = array_of(np.uint16, 6, MAX_MAPS, 3)
+    """The code indices of the maps in ``Words``, by line, map and box."""
 
 
 def write_boxes(tables, lists, roles, words, boxes):
-    """Write ``boxes``, whose crossing lines are bands or stacks as those of the board are."""
-    _number_codes(tables, boxes)
-    for after in range(6):
-        for before in range(6):
-            boxes.composed[after, before] = compose(after, before, tables.permutations)
+    """Write ``boxes`` of the board, whose crossing lines are its bands or its stacks."""
+    _write_codes(tables, boxes)
+    for outer in range(6):
+        for inner in range(6):
+            boxes.composed[outer, inner] = compose(outer, inner, tables.permutations)
+
+    # The boxes of every code of a summed line and each of its partners.
     crossing_is_band = roles.crossing[P] >= 3
-    boxes.rank[:] = NO_BOX
-    for summed in range(PARTITIONS):
-        for k in range(ORTHOGONAL):
-            partition = np.int64(tables.orthogonal[summed, k])
-            for naming in range(6):
-                rank = 6 * k + naming
-                crossing = 6 * partition + naming
-                boxes.rank[summed * NUMBERS + crossing] = rank
-                for other in range(6 * summed, 6 * summed + 6):
-                    box = (other * PARTNERS + rank) * BOX
+    boxes.partner[:] = NO_PARTNER
+    for partition in range(PARTITIONS):
+        for i in range(ORTHOGONAL):
+            crossing_partition = np.int64(tables.orthogonal[partition, i])
+            for slot_permutation in range(6):
+                partner = 6 * i + slot_permutation
+                crossing_code = 6 * crossing_partition + slot_permutation
+                boxes.partner[partition * CODES + crossing_code] = partner
+                for summed_code in range(6 * partition, 6 * partition + 6):
+                    box_start = (summed_code * PARTNERS + partner) * BOX
                     if crossing_is_band:
-                        _write_box(box, crossing, other, boxes)
+                        _write_box(box_start, crossing_code, summed_code, boxes)
                     else:
-                        _write_box(box, other, crossing, boxes)
+                        _write_box(box_start, summed_code, crossing_code, boxes)
+
+    # The maps of the board, whose codes are looked up once here and not for every strip.
     for line in range(6):
-        for word in range(words.start[line, lists.size[line]]):
-            for place in range(3):
-                boxes.words[line, word, place] = boxes.number[words.codes[line, word, place]]
+        for i in range(words.start[line, lists.size[line]]):
+            for box in range(3):
+                boxes.code_indices[line, i, box] = boxes.code_index[words.codes[line, i, box]]
 
 
 @jitable
-def _number_codes(tables, boxes):
-    """Write the numbers and the sets of codes."""
-    boxes.number[:] = -1
-    for canonical in range(3**9):
-        partition = np.int64(tables.partition_of[canonical])
-        if partition < 0 or not _is_canonical(canonical):
+def _write_codes(tables, boxes):
+    """Write the code indices, and the slots of all codes."""
+    boxes.code_index[:] = -1
+    for canonical_code in range(3**9):
+        partition = np.int64(tables.partition_of[canonical_code])
+        if partition < 0 or not _is_canonical(canonical_code):
             continue
-        for naming in range(6):
+        # The six codes of a partition are its canonical code with the slots permuted.
+        for slot_permutation in range(6):
+            code_index = 6 * partition + slot_permutation
             code = 0
-            sets = boxes.sets[6 * partition + naming]
             for digit in range(9):
-                one = tables.permutations[naming, canonical // POWERS[digit] % 3]
-                sets[digit] = one
-                code += one * POWERS[digit]
-            boxes.number[code] = 6 * partition + naming
+                canonical_slot = canonical_code // POWERS[digit] % 3
+                slot = tables.permutations[slot_permutation, canonical_slot]
+                boxes.slots[code_index, digit] = slot
+                code += slot * POWERS[digit]
+            boxes.code_index[code] = code_index
 
 
 @jitable
 def _is_canonical(code):
-    """Say whether the sets of a code come up in the order of their names."""
-    expected = 0
+    """Return whether the slots of a code first appear in the order 0, 1, 2."""
+    next_slot = 0
     for digit in range(9):
-        one = code // POWERS[digit] % 3
-        if one > expected:
+        slot = code // POWERS[digit] % 3
+        if slot > next_slot:
             return False
-        expected += one == expected
+        if slot == next_slot:
+            next_slot += 1
     return True
 
 
 @jitable
-def _write_box(box, band, stack, boxes):
-    """Write a box by the numbers of a band's and of a stack's code."""
+def _write_box(box_start, band_code, stack_code, boxes):
+    """Write the box of a band's and a stack's code, given their code indices."""
     for digit in range(9):
-        row = boxes.sets[band, digit]
-        column = boxes.sets[stack, digit]
-        boxes.boxes[box + 3 * row + column] = digit + 1
+        row = boxes.slots[band_code, digit]
+        column = boxes.slots[stack_code, digit]
+        boxes.boxes[box_start + 3 * row + column] = digit + 1
 
 
 WIDE = 32
-"""How many bytes are united together: two registers at most of any processor."""
+"""The number of bytes that ``unite`` combines: at most two vector registers of any processor."""
 
-_I8, _I16, _I64 = (ir.IntType(bits) for bits in (8, 16, 64))
+_I8 = ir.IntType(8)
+_I16 = ir.IntType(16)
+_I64 = ir.IntType(64)
 _BYTES = ir.VectorType(_I8, WIDE)
 
 
-def unite_three(data: Any, place: Any, byte: Any, out: Any, at: Any) -> None:
-    """Write the union of the bits of each of three bytes and those of one byte, a uint8."""
-    out[at : at + 3] = data[place : place + 3] | byte
+def unite_three(source: Any, start: Any, byte: Any, target: Any, target_start: Any) -> None:
+    """Write three bytes, each united bit by bit with ``byte``, a uint8."""
+    target[target_start : target_start + 3] = source[start : start + 3] | byte
 
 
-def unite(data: Any, place: Any, others: Any, other: Any, out: Any, at: Any) -> None:
-    """Write the union of the bits of the bytes from a place on and those from another place on."""
-    out[at : at + WIDE] = data[place : place + WIDE] | others[other : other + WIDE]
+def unite(
+    bytes_1: Any, start_1: Any, bytes_2: Any, start_2: Any, target: Any, target_start: Any
+) -> None:
+    """Write WIDE bytes of ``bytes_1``, united bit by bit with as many bytes of ``bytes_2``."""
+    loaded_1 = bytes_1[start_1 : start_1 + WIDE]
+    loaded_2 = bytes_2[start_2 : start_2 + WIDE]
+    target[target_start : target_start + WIDE] = loaded_1 | loaded_2
 
 
-def _address(
-    context: Any, builder: Any, array: Any, data: Any, place: Any, kind: Any = _BYTES
+def _pointer(
+    context: Any, builder: Any, array_type: Any, array: Any, index: Any, pointed_type: Any
 ) -> Any:
-    first = context.make_array(array)(context, builder, data).data
-    return builder.bitcast(builder.gep(first, [place]), kind.as_pointer())
+    """Return the LLVM pointer to an index of an array of bytes, seen as another type."""
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [index]), pointed_type.as_pointer())
 
 
 @when_compiling
 def _register() -> None:
+    """Register the two functions' machine code with Numba."""
     from numba import types
     from numba.extending import intrinsic, overload
 
     from gpusudoku.kernels.compile_cpu import INLINED
 
+    # Loads and stores have align=1: strips and solutions are at any address.
+
     @intrinsic
-    def three(typing_context, data, place, byte, out, at):
+    def unite_three_in_llvm(typing_context, source, start, byte, target, target_start):
         def generate(context, builder, signature, args):
-            kinds = signature.args
-            byte = args[2]
-            twice = builder.mul(builder.zext(byte, _I16), _I16(0x0101))
-            for shift, kind, more in (0, _I16, twice), (2, _I8, byte):
-                source = builder.add(args[1], _I64(shift))
-                target = builder.add(args[4], _I64(shift))
-                value = builder.load(
-                    _address(context, builder, kinds[0], args[0], source, kind), align=1
+            source_type, _, _, target_type, _ = signature.args
+            source, start, byte, target, target_start = args
+
+            def unite_at(shift: int, integer_type: Any, operand: Any) -> None:
+                from_index = builder.add(start, _I64(shift))
+                to_index = builder.add(target_start, _I64(shift))
+                from_pointer = _pointer(
+                    context, builder, source_type, source, from_index, integer_type
                 )
-                address = _address(context, builder, kinds[3], args[3], target, kind)
-                builder.store(builder.or_(value, more), address, align=1)
+                to_pointer = _pointer(context, builder, target_type, target, to_index, integer_type)
+                loaded = builder.load(from_pointer, align=1)
+                builder.store(builder.or_(loaded, operand), to_pointer, align=1)
+
+            # Two bytes at once, then the third.
+            byte_twice = builder.mul(builder.zext(byte, _I16), _I16(0x0101))
+            unite_at(0, _I16, byte_twice)
+            unite_at(2, _I8, byte)
             return context.get_dummy_value()
 
-        return types.void(data, types.int64, types.uint8, out, types.int64), generate
+        return types.void(source, types.int64, types.uint8, target, types.int64), generate
 
     @intrinsic
-    def many(typing_context, data, place, others, other, out, at):
+    def unite_in_llvm(typing_context, bytes_1, start_1, bytes_2, start_2, target, target_start):
         def generate(context, builder, signature, args):
-            kinds = signature.args
-            some, more = (
-                builder.load(_address(context, builder, kinds[k], *args[k : k + 2]), align=1)
-                for k in (0, 2)
-            )
-            address = _address(context, builder, kinds[4], *args[4:])
-            builder.store(builder.or_(some, more), address, align=1)
+            type_1, _, type_2, _, target_type, _ = signature.args
+            bytes_1, start_1, bytes_2, start_2, target, target_start = args
+            pointer_1 = _pointer(context, builder, type_1, bytes_1, start_1, _BYTES)
+            pointer_2 = _pointer(context, builder, type_2, bytes_2, start_2, _BYTES)
+            target_pointer = _pointer(context, builder, target_type, target, target_start, _BYTES)
+            loaded_1 = builder.load(pointer_1, align=1)
+            loaded_2 = builder.load(pointer_2, align=1)
+            builder.store(builder.or_(loaded_1, loaded_2), target_pointer, align=1)
             return context.get_dummy_value()
 
-        return types.void(data, types.int64, others, types.int64, out, types.int64), generate
+        signature = types.void(bytes_1, types.int64, bytes_2, types.int64, target, types.int64)
+        return signature, generate
 
     @overload(unite_three, target="cpu", jit_options=INLINED)
-    def _unite_three_cpu(data, place, byte, out, at):
-        return lambda data, place, byte, out, at: three(data, place, byte, out, at)
+    def _unite_three_cpu(source, start, byte, target, target_start):
+        return lambda source, start, byte, target, target_start: unite_three_in_llvm(
+            source, start, byte, target, target_start
+        )
 
     @overload(unite, target="cpu", jit_options=INLINED)
-    def _unite_cpu(data, place, others, other, out, at):
-        return lambda data, place, others, other, out, at: many(data, place, others, other, out, at)
+    def _unite_cpu(bytes_1, start_1, bytes_2, start_2, target, target_start):
+        return lambda bytes_1, start_1, bytes_2, start_2, target, target_start: unite_in_llvm(
+            bytes_1, start_1, bytes_2, start_2, target, target_start
+        )
 
 
-MAX_FITTING = 1_728
-"""Words of a crossing line that fit three entries, at most: see ``tensors``."""
+MAX_ORTHOGONAL = 1_728
+"""Maps of a crossing line that are orthogonal to three entries, at most: see ``tensors``."""
 MAX_PREPARED = 1 << 14
 """Strips of Q, and of R, that are prepared, at most."""
 MAX_CHOICES = 1 << 13
-"""Choices of two words of A and B for which they are prepared, at most."""
+"""Choices of two maps of A and B for which strips are prepared, at most."""
 CELLS = 81
+"""Cells of a solution."""
 STRIP = 3 * WIDE
-"""Bytes of a strip: the cells, what ends a solution, and zeros up to whole vectors."""
-FIRST_STRIP = (0, MAX_FITTING, 2 * MAX_FITTING + MAX_PREPARED)
-"""Where the strips of P, Q and R begin; those of Q and R that are prepared come MAX_FITTING later.
+"""Bytes of a strip, up to whole vectors. Only strips of P have what ends a solution, others 0::
+
+    byte    0 .. 80    81                      82 .. 95
+            cells      what ends a solution    0
 """
-STRIPS = 3 * MAX_FITTING + 2 * MAX_PREPARED
+FIRST_STRIP = (0, MAX_ORTHOGONAL, 2 * MAX_ORTHOGONAL + MAX_PREPARED)
+"""The first strips of P, Q and R in ``Strips.strips``. The prepared strips of Q and R begin
+MAX_ORTHOGONAL later::
+
+    strips of    P              | Q              | Q, prepared  | R              | R, prepared
+    at most      MAX_ORTHOGONAL | MAX_ORTHOGONAL | MAX_PREPARED | MAX_ORTHOGONAL | MAX_PREPARED
+"""
+STRIPS = 3 * MAX_ORTHOGONAL + 2 * MAX_PREPARED
+"""The number of strips of a thread."""
 
 LEFT, AT, SKIP, PREPARED, FOR = range(5)
-"""Fields of ``Strips.state``: solutions that are left to be written; the byte where the next one
-begins; solutions to be skipped before it; whether strips are prepared, and the position of the pair
-for which they are, or for which there was no room."""
+"""Fields of ``Strips.state``: the number of solutions that remain to be written; the byte where the
+next one begins; the number of solutions to be skipped before it; whether strips are prepared; and
+the position of the pair for which they are, or for which there was no room."""
 ZERO, END = range(2)
 """Fields of ``Strips.form``."""
 
 
 class Known(NamedTuple):
-    """What is known about a board before its solutions are written."""
+    """A board whose solutions are to be written: all groups that earlier stages wrote."""
 
     lists: Lists
     roles: Roles
@@ -259,171 +306,211 @@ class Known(NamedTuple):
 
 
 class Strips(Group):
-    """What a thread writes solutions with."""
+    """The memory with which a thread writes solutions.
+
+    A choice is the number of a combination of a map of A and a map of B, among those of a pair. All
+    choices of one entry k of A and one entry l of B follow one another::
+
+        choice           0   1   2   3 | 4   5 ...
+        entries k, l     first k, l    | first k, next l ...
+    """
 
     form = array_of(np.uint8, 2)
-    """ZERO is what a digit 0 is written as, END is what ends a solution; both are 0 if digits are
+    """ZERO is what a digit 0 is written as, END is what ends a solution. Both are 0 if digits are
     to be written as they are."""
     state = array_of(np.int64, 5)
     """See LEFT."""
     digits = array_of(np.uint8, 9)
-    """What every digit becomes, from 1 on; all 0 as long as ``images`` is not written."""
-    names = array_of(np.uint8, 6)
-    """What becomes of the names of every line's sets."""
-    images = array_of(np.uint16, 6, NUMBERS)
-    """What becomes of the number of a code, by line."""
+    """The image of every digit, from 1 on; all 0 as long as ``images`` is not written."""
+    slot_permutations = array_of(np.uint8, 6)
+    """The slot permutation of every line."""
+    images = array_of(np.uint16, 6, CODES)
+    """The image of every code index, by line."""
     placed = array_of(np.int64, 3)
-    """The words of A, B and C whose codes are in ``across``; -1 if none are."""
-    across = array_of(np.int64, 3, 3)
-    """By crossing role and place, the number of the summed line's code there."""
+    """The maps of A, B and C whose codes are in ``summed_codes``; -1 if none are."""
+    summed_codes = array_of(np.int64, 3, 3)
+    """By crossing role and box of its line, the code index of the summed line there."""
     fitting = array_of(np.int64, 3)
-    """How many words of P, Q and R fit."""
-    found = array_of(np.int32, 3, MAX_FITTING)
-    """These words, as indices of ``Words``."""
+    """The number of maps of P, Q and R that are orthogonal to the three entries."""
+    found = array_of(np.int32, 3, MAX_ORTHOGONAL)
+    """These maps, as indices of ``Words``."""
     stale = array_of(np.uint8, 3)
-    """Whether the strips of P, Q and R still have to be made from that."""
-    at = array_of(np.int32, 3, MAX_FITTING)
-    """Where their strips begin."""
+    """Whether the strips of P, Q and R do not yet belong to these maps and codes."""
+    at = array_of(np.int32, 3, MAX_ORTHOGONAL)
+    """The first byte of each of their strips."""
     choice = array_of(np.int32, PER_PARTITION * PER_PARTITION)
-    """For entries k and l of a pair, the first choice of their words."""
-    start = array_of(np.int32, 3, MAX_CHOICES + 1)
-    """Where the strips of Q and R begin that are prepared for each choice, and their end; nothing
-    for P."""
-    own = array_of(np.uint16, 3, MAX_PREPARED)
-    """The numbers of their codes where they meet C."""
+    """For entries k and l of a pair, the first choice of their maps; see ``cell_of``."""
+    prepared_start = array_of(np.int32, 3, MAX_CHOICES + 1)
+    """The first prepared strip of Q and R for each choice, and their end; not used for P."""
+    code_at_c = array_of(np.uint16, 3, MAX_PREPARED)
+    """For each prepared strip, the code index of its map where it meets C."""
     strips = array_of(np.uint8, STRIPS * STRIP)
-    """The strips; see FIRST_STRIP. In those of P the digits have their form, and there is what
-    stands around them."""
+    """The strips; see FIRST_STRIP. Those of P have the digits in the form in which they are
+    written, and also the bytes around them."""
     united = array_of(np.uint8, STRIP)
-    """A strip of P and one of Q."""
+    """A strip of P united with one of Q."""
 
 
 def make_strips(text: bool) -> Strips:
-    """What a thread takes, 4 MB: to write lines of text, or digits as they are."""
+    """Make the memory of a thread, 4 MB, to write lines of text, or digits as they are."""
     strips = Strips()
     strips.form[:] = (ord("0"), ord("\n")) if text else (0, 0)
     strips.digits[:] = 0
-    strips.across[:] = -1
+    strips.summed_codes[:] = -1
     strips.state[FOR] = -1
-    # The strips of a role fill in the same cells always, so what is around these stays.
+    # The strips of a role always fill the same cells. So what is written here around these stays.
     strips.strips[:] = 0
-    of_p = strips.strips.reshape(STRIPS, STRIP)[:MAX_FITTING]
-    of_p[:, :CELLS], of_p[:, CELLS] = strips.form
+    strips_of_p = strips.strips.reshape(STRIPS, STRIP)[:MAX_ORTHOGONAL]
+    strips_of_p[:, :CELLS] = strips.form[ZERO]
+    strips_of_p[:, CELLS] = strips.form[END]
     return strips
 
 
 @jitable
 def relabel(position, relabelling, boxes, strips):
-    """Write what becomes of the numbers of codes, unless it is there."""
+    """Write the images of code indices for the pair at a position, unless they are written."""
     digits = relabelling.digits[position]
-    names = relabelling.names[position]
-    same = True
-    for digit in range(9):
-        same &= strips.digits[digit] == digits[digit] + 1
-    for line in range(6):
-        same &= strips.names[line] == names[line]
-    if same:
+    slot_permutations = relabelling.names[position]
+    if _is_relabelled(digits, slot_permutations, strips):
         return
-    strips.placed[:] = -1
     for digit in range(9):
         strips.digits[digit] = digits[digit] + 1
     for line in range(6):
-        strips.names[line] = names[line]
+        strips.slot_permutations[line] = slot_permutations[line]
+    # The codes of the placed maps have the old images, so all maps have to be placed again.
+    strips.placed[:] = -1
+
     for partition in range(PARTITIONS):
+        # The code index 6 * partition is that of the canonical code. The code with another slot
+        # permutation becomes the image of the canonical code, then permuted in the same way.
         code = 0
         for digit in range(9):
-            code += boxes.sets[6 * partition, digit] * POWERS[digits[digit]]
-        image = np.int64(boxes.number[code])
-        for naming in range(6):
-            inner = boxes.composed[naming, image % 6]
+            code += boxes.slots[6 * partition, digit] * POWERS[digits[digit]]
+        canonical_image = np.int64(boxes.code_index[code])
+        image_permutation = canonical_image % 6
+        image_start = canonical_image - image_permutation
+        for slot_permutation in range(6):
+            inner = boxes.composed[slot_permutation, image_permutation]
             for line in range(6):
-                renamed = np.int64(boxes.composed[names[line], inner])
-                strips.images[line, 6 * partition + naming] = image - image % 6 + renamed
+                permuted = np.int64(boxes.composed[slot_permutations[line], inner])
+                strips.images[line, 6 * partition + slot_permutation] = image_start + permuted
 
 
 @jitable
-def words_of(summed, entry, known):
-    """Return the words of an entry of a summed role."""
-    line = known.roles.summed[summed]
-    e = known.operands.listed[summed, entry]
-    return range(known.words.start[line, e], known.words.start[line, e + 1])
+def _is_relabelled(digits, slot_permutations, strips):
+    """Return whether ``images`` is that of these digits and slot permutations."""
+    is_same = True
+    for digit in range(9):
+        is_same &= strips.digits[digit] == digits[digit] + 1
+    for line in range(6):
+        is_same &= strips.slot_permutations[line] == slot_permutations[line]
+    return is_same
 
 
 @jitable
-def place_word(summed, word, known, strips):
-    """Let a word of a summed role be what the crossing lines meet."""
-    if strips.placed[summed] == word:
+def words_of(summed_role, entry, board):
+    """Return the range of the maps of an entry of a summed role."""
+    line = board.roles.summed[summed_role]
+    list_index = board.operands.listed[summed_role, entry]
+    return range(board.words.start[line, list_index], board.words.start[line, list_index + 1])
+
+
+@jitable
+def place_word(summed_role, map_index, board, strips):
+    """Make the crossing lines meet a map of a summed role."""
+    if strips.placed[summed_role] == map_index:
         return
-    strips.placed[summed] = word
-    line = known.roles.summed[summed]
-    for crossing in range(3):
-        number = known.boxes.words[line, word, known.roles.crossing[crossing] % 3]
-        image = np.int64(strips.images[line, number])
-        if strips.across[crossing, line % 3] != image:
-            strips.across[crossing, line % 3] = image
-            strips.stale[crossing] = True
+    strips.placed[summed_role] = map_index
+    line = board.roles.summed[summed_role]
+    for crossing_role in range(3):
+        box = board.roles.crossing[crossing_role] % 3
+        image = np.int64(strips.images[line, board.boxes.code_indices[line, map_index, box]])
+        # Different maps often have the same code in a box. Then the strips stay as they are.
+        if strips.summed_codes[crossing_role, line % 3] != image:
+            strips.summed_codes[crossing_role, line % 3] = image
+            strips.stale[crossing_role] = True
 
 
 @jitable
-def write_strips(crossing, known, strips):
-    """Write the strips of the words of a crossing role that fit."""
-    x = known.roles.crossing[crossing]
-    found = strips.found[crossing]
-    at = strips.at[crossing]
-    words = known.boxes.words[x]
-    images = strips.images[x]
-    count = strips.fitting[crossing]
+def write_strips(crossing_role, board, strips):
+    """Write the strips of the orthogonal maps of a crossing role."""
+    line = board.roles.crossing[crossing_role]
+    map_indices = strips.found[crossing_role]
+    strip_start = strips.at[crossing_role]
+    code_indices = board.boxes.code_indices[line]
+    images = strips.images[line]
+    count = strips.fitting[crossing_role]
     for i in range(count):
-        at[i] = (FIRST_STRIP[crossing] + i) * STRIP
-    for place in range(3):
-        to, ranks, first = _at_place(crossing, place, known, strips)
+        strip_start[i] = (FIRST_STRIP[crossing_role] + i) * STRIP
+    for box in range(3):
+        offset, partner_row, first_box = _locate_box(crossing_role, box, board, strips)
         for i in range(count):
-            rank = known.boxes.rank[ranks + images[words[found[i], place]]]
-            _fill_box(first + rank, crossing, at[i] + to, known.boxes, strips)
-    strips.stale[crossing] = False
+            code = images[code_indices[map_indices[i], box]]
+            partner = board.boxes.partner[partner_row + code]
+            target = strip_start[i] + offset
+            _fill_box(first_box + partner, crossing_role, target, board.boxes, strips)
+    strips.stale[crossing_role] = False
 
 
 @jitable
-def _at_place(crossing, place, known, strips):
-    """Return what all strips of a crossing role have in common at a place.
+def _locate_box(crossing_role, box, board, strips):
+    """Return what all strips of a crossing role have in common in a box of its line.
 
-    That is where the box is in a strip, where the ranks of the crossing line's codes begin, and
-    the index of the box of the first rank.
+    Returns
+    -------
+    offset
+        The byte of the box's first cell in a strip.
+    partner_row
+        The index in ``Boxes.partner`` of code index 0 of the crossing line.
+    first_box
+        The number of the box of partner 0.
     """
-    x = known.roles.crossing[crossing]
-    across = strips.across[crossing, place]
-    to = 27 * (x - 3) + 3 * place if x >= 3 else 27 * place + 3 * x
-    return to, across // 6 * NUMBERS, across * PARTNERS
+    line = board.roles.crossing[crossing_role]
+    summed_code = strips.summed_codes[crossing_role, box]
+    # In a strip, cells are in reading order, nine to a row. The box of a band and a stack begins
+    # 27 cells later for each band above, and 3 cells later for each stack to the left.
+    summed_partition = summed_code // 6
+    if line >= 3:
+        band = line - 3
+        stack = box
+    else:
+        band = box
+        stack = line
+    offset = 27 * band + 3 * stack
+    return offset, summed_partition * CODES, summed_code * PARTNERS
 
 
 @jitable
-def _fill_box(box, crossing, at, boxes, strips):
-    """Write a box into a strip."""
-    zero = strips.form[ZERO] if crossing == P else np.uint8(0)
+def _fill_box(box_number, crossing_role, target, boxes, strips):
+    """Write a box into a strip, from byte ``target`` on."""
+    # A solution unites the bits of its strips, so it is enough that the strips of P have ZERO's.
+    zero = strips.form[ZERO] if crossing_role == P else np.uint8(0)
     for row in range(3):
-        unite_three(boxes.boxes, box * BOX + 3 * row, zero, strips.strips, at + 9 * row)
+        source = box_number * BOX + 3 * row
+        unite_three(boxes.boxes, source, zero, strips.strips, target + 9 * row)
 
 
 @jitable
-def prepare_pair(b, a, known, strips):
+def prepare_pair(b, a, board, strips):
     """Prepare the strips of Q and R for a pair; return whether there was room."""
-    operands = known.operands
-    starts = known.operands.start
+    operands = board.operands
+    starts = board.operands.start
     choice = 0
-    strips.start[:, 0] = 0
+    strips.prepared_start[:, 0] = 0
     for k in range(starts[A, a], starts[A, a + 1]):
         for l in range(starts[B, b], starts[B, b + 1]):  # noqa: E741 - as in the formula of the sum
+            # The choices of k and l are numbered as their maps are visited when writing.
             strips.choice[cell_of(b, a, k, l, starts)] = choice
-            for word_k in words_of(A, k, known):
-                place_word(A, word_k, known, strips)
-                for word_l in words_of(B, l, known):
-                    place_word(B, word_l, known, strips)
+            for map_of_k in words_of(A, k, board):
+                place_word(A, map_of_k, board, strips)
+                for map_of_l in words_of(B, l, board):
+                    place_word(B, map_of_l, board, strips)
                     if choice == MAX_CHOICES:
                         return False
-                    for crossing in (Q, R):
-                        of_a = operands.entries[A, k, crossing]
-                        of_b = operands.entries[B, l, crossing]
-                        if not _prepare(crossing, choice, of_a, of_b, known, strips):
+                    for crossing_role in (Q, R):
+                        index_a = operands.entries[A, k, crossing_role]
+                        index_b = operands.entries[B, l, crossing_role]
+                        if not _prepare(crossing_role, choice, index_a, index_b, board, strips):
                             return False
                     choice += 1
     return True
@@ -431,66 +518,78 @@ def prepare_pair(b, a, known, strips):
 
 @jitable
 def cell_of(b, a, k, l, starts):  # noqa: E741 - as in the formula of the sum
-    """Return the number of a cell among those of a pair that have the same entry of C."""
+    """Return the number of the entries k and l among those of the pair (a, b)."""
     return (k - starts[A, a]) * (starts[B, b + 1] - starts[B, b]) + l - starts[B, b]
 
 
 @jitable
-def _prepare(crossing, choice, a, b, known, strips):
+def _prepare(crossing_role, choice, index_a, index_b, board, strips):
     """Prepare the strips of a crossing role for a choice; return whether there was room.
 
-    The strips have the boxes where the line meets A and B.
+    The strips have the boxes where the line meets A and B. index_a and index_b are the indices of
+    the partitions of A and B there.
     """
-    x = known.roles.crossing[crossing]
-    summed = known.roles.summed
-    fitting = known.fitting
-    start = known.words.start[x]
-    sets = fitting.sets[crossing]
-    width = fitting.width[crossing]
-    words = known.boxes.words[x]
-    images = strips.images[x]
-    own = strips.own[crossing]
-    place_a = summed[A] % 3
-    place_b = summed[B] % 3
-    place_c = summed[C] % 3
-    to_a, ranks_a, first_a = _at_place(crossing, place_a, known, strips)
-    to_b, ranks_b, first_b = _at_place(crossing, place_b, known, strips)
-    boxes = known.boxes
-    i = strips.start[crossing, choice]
-    for w in range(width):
-        both = sets[A, a * width + w] & sets[B, b * width + w]
-        while both != 0:
-            e = WORD * w + lowest_index(both)
-            both &= both - ONE
-            for word in range(start[e], start[e + 1]):
-                if i == MAX_PREPARED:
+    boxes = board.boxes
+    summed = board.roles.summed
+    line = board.roles.crossing[crossing_role]
+    code_indices = boxes.code_indices[line]
+    images = strips.images[line]
+    map_start = board.words.start[line]
+    sets = board.fitting.sets[crossing_role]
+    width = board.fitting.width[crossing_role]
+    code_at_c = strips.code_at_c[crossing_role]
+    box_a = summed[A] % 3
+    box_b = summed[B] % 3
+    box_c = summed[C] % 3
+    offset_a, partner_row_a, first_box_a = _locate_box(crossing_role, box_a, board, strips)
+    offset_b, partner_row_b, first_box_b = _locate_box(crossing_role, box_b, board, strips)
+
+    # The third box, with C, is filled by ``choose_strips``.
+    prepared = strips.prepared_start[crossing_role, choice]
+    for i in range(width):
+        entries = sets[A, index_a * width + i] & sets[B, index_b * width + i]
+        while entries != 0:
+            entry = WORD * i + lowest_index(entries)
+            entries &= entries - ONE
+            for map_index in range(map_start[entry], map_start[entry + 1]):
+                if prepared == MAX_PREPARED:
                     return False
-                own[i] = images[words[word, place_c]]
-                at = (FIRST_STRIP[crossing] + MAX_FITTING + i) * STRIP
-                rank_a = boxes.rank[ranks_a + images[words[word, place_a]]]
-                rank_b = boxes.rank[ranks_b + images[words[word, place_b]]]
-                _fill_box(first_a + rank_a, crossing, at + to_a, boxes, strips)
-                _fill_box(first_b + rank_b, crossing, at + to_b, boxes, strips)
-                i += 1
-    strips.start[crossing, choice + 1] = i
+                code_at_c[prepared] = images[code_indices[map_index, box_c]]
+                strip_start = (FIRST_STRIP[crossing_role] + MAX_ORTHOGONAL + prepared) * STRIP
+                partner_a = boxes.partner[partner_row_a + images[code_indices[map_index, box_a]]]
+                partner_b = boxes.partner[partner_row_b + images[code_indices[map_index, box_b]]]
+                target_a = strip_start + offset_a
+                target_b = strip_start + offset_b
+                _fill_box(first_box_a + partner_a, crossing_role, target_a, boxes, strips)
+                _fill_box(first_box_b + partner_b, crossing_role, target_b, boxes, strips)
+                prepared += 1
+    strips.prepared_start[crossing_role, choice + 1] = prepared
     return True
 
 
 @jitable
-def choose_strips(crossing, choice, known, strips):
-    """Choose the prepared strips of a crossing role that fit the entry of C, and complete them."""
-    at = strips.at[crossing]
-    own = strips.own[crossing]
-    to, ranks, first = _at_place(crossing, known.roles.summed[C] % 3, known, strips)
-    ranks_of = known.boxes.rank
-    one = strips.start[crossing, choice]
+def choose_strips(crossing_role, choice, board, strips):
+    """Select the prepared strips of a crossing role that are orthogonal to C, and complete them."""
+    strip_start = strips.at[crossing_role]
+    code_at_c = strips.code_at_c[crossing_role]
+    partner_of = board.boxes.partner
+    box_c = board.roles.summed[C] % 3
+    offset, partner_row, first_box = _locate_box(crossing_role, box_c, board, strips)
+
+    # Each number is written, and the next one overwrites it if the strip does not fit. So the
+    # loop has no branch that the processor would mispredict.
+    prepared = strips.prepared_start[crossing_role, choice]
     count = 0
-    while count < strips.fitting[crossing]:
-        at[count] = one
-        count += ranks_of[ranks + own[one]] != NO_BOX
-        one += 1
-    base = FIRST_STRIP[crossing] + MAX_FITTING
+    while count < strips.fitting[crossing_role]:
+        strip_start[count] = prepared
+        count += partner_of[partner_row + code_at_c[prepared]] != NO_PARTNER
+        prepared += 1
+
+    first_prepared = FIRST_STRIP[crossing_role] + MAX_ORTHOGONAL
+    # Replace the numbers of the strips by their first bytes, and fill the box with C.
     for i in range(count):
-        rank = ranks_of[ranks + own[at[i]]]
-        at[i] = (base + at[i]) * STRIP
-        _fill_box(first + rank, crossing, at[i] + to, known.boxes, strips)
+        prepared = strip_start[i]
+        partner = partner_of[partner_row + code_at_c[prepared]]
+        strip_start[i] = (first_prepared + prepared) * STRIP
+        target = strip_start[i] + offset
+        _fill_box(first_box + partner, crossing_role, target, board.boxes, strips)

@@ -1,19 +1,20 @@
-"""The sum of a board with one line as the pivot: a *turn*; and the *kinds* that it keeps apart.
+"""The sum of a board with a given line as the pivot, a *pivot sum*; and the classes of entries.
 
-An entry of a line fixes partitions; its words name the sets. Each of the three names is given to a
-set by a number of the entry's words. Only their shares matter to where digits are. Entries that
-have the same partition at a place, and the same shares, are of one *kind* there. A line without
-clues has one kind for every partition: each set has each name in a third of the words. Where clues
-tell the columns (or rows) of a box apart, a partition has one kind, too: each set has one name. In
-between there are several.
+An entry of a line fixes partitions; its maps give the slots. A *slot count* is the number of maps
+of an entry that give a set a slot. Only the ratios of slot counts decide where digits are. So
+entries that have the same partition in a box, and the same ratios, form a *class* there. A line
+without clues has one class for each partition: each set has each slot in a third of the maps. Where
+clues distinguish the columns (or rows) of a box, a partition has one class, too: each set has one
+slot. In between there are several.
 
-Shares take three sums, in which each of the three crossing lines is the pivot P in turn. The other
-roles are those that a turn is cheapest with, so its tensors may be arranged in another way.
+Shares take three pivot sums, in which each of the three crossing lines is the pivot P in turn. The
+other roles are those with which the pivot sum is cheapest, so its tensors may be arranged in
+another way.
 
-A turn adds up an *environment* for each box of its pivot line, where it meets A, B and C. For kinds
-p of P's entries and s of the summed line's there, of orthogonal partitions, it has the number of
-solutions (up to divisors) that are of both kinds. For every p the kinds s follow one another: those
-of one orthogonal number after those of another. A thread keeps its sums by kinds in a ``Ledger``.
+A pivot sum adds up an *environment* for each box of its pivot, where it meets A, B and C. For a
+class of P's entries and a class of the summed line's entries in this box, with orthogonal
+partitions, it has the number of solutions (up to divisors) that use entries of both classes. See
+``Pivot`` for the layout. A thread keeps its sums by classes in a ``Ledger``.
 
 Stages: ``name_entries``, and ``make_turn``, which writes all groups of a ``Turn`` but its roles.
 """
@@ -48,154 +49,217 @@ from gpusudoku.kernels.contraction.nine.tensors import list_numbers
 from gpusudoku.kernels.kernel import jitable
 
 BITS = 4
-"""Bits of the number of an entry's words that give a set a name: twelve at most."""
-CELLS = 9
-"""Sets of a partition times names of each."""
+"""Bits of a slot count, which is twelve at most."""
+FIELDS = 9
+"""Slot counts of a class: three sets times three slots."""
 
 
 class Naming(Group):
-    """The kinds of entries at every line and place. ``name_entries`` writes them.
+    """The classes of entries in every box of every line. ``name_entries`` writes them.
 
-    Kinds are numbered from 0 on, those of a number's partition one after the other.
+    Classes are numbered from 0 on. Those of one partition follow one another, in the order of the
+    partitions' indices::
+
+        partition      index 0     | index 1 | index 2 ...
+        class          0   1   2   | 3       | 4   5   ...
+        first_class    0             3         4       ...
+
+    The last five arrays are scratch for one line and box. They have the classes in the order in
+    which they are met. ``packed_counts`` has nine fields of four bits::
+
+        bit     32           28                12           8            4            0
+        field   set 2,       set 2,     ...    set 1,       set 0,       set 0,       set 0,
+                slot 2       slot 1            slot 0       slot 2       slot 1       slot 0
     """
 
-    kind = array_of(np.int16, 6, 3, MAX_ENTRIES)
-    """The kind of every entry."""
-    first = array_of(np.int16, 6, 3, PARTITIONS + 1)
-    """The first kind of every number; then the number of kinds."""
-    names = array_of(np.int8, 6, 3, MAX_ENTRIES, 3, 3)
-    """How many words give every set (as ``Tables.sets`` numbers them) every name, divided by the
-    greatest common divisor of these nine numbers."""
-    total = array_of(np.int8, 6, 3, MAX_ENTRIES)
-    """The sum over all names of a set, which is the same for each."""
-    packed = array_of(np.int64, MAX_ENTRIES)
-    """The names of the kinds that were found at one line and place, nine numbers in one, in the
-    order in which they were found."""
-    number = array_of(np.int16, MAX_ENTRIES)
-    """The number to which each of these belongs."""
-    before = array_of(np.int16, MAX_ENTRIES)
-    """The kind of the same number that was found before it, or -1."""
-    last = array_of(np.int16, PARTITIONS)
-    """The kind that was found last of every number, or -1."""
-    place = array_of(np.int16, MAX_ENTRIES)
-    """The kind's number in the end."""
+    entry_class = array_of(np.int16, 6, 3, MAX_ENTRIES)
+    """The class of every entry."""
+    first_class = array_of(np.int16, 6, 3, PARTITIONS + 1)
+    """The first class of the partition with each index; then the number of classes."""
+    slot_counts = array_of(np.int8, 6, 3, MAX_ENTRIES, 3, 3)
+    """By class, set (as ``Tables.sets`` numbers them) and slot: the slot counts, divided by the
+    greatest common divisor of all nine."""
+    denominator = array_of(np.int8, 6, 3, MAX_ENTRIES)
+    """The sum of a class's slot counts of a set, which is the same for each set. A slot count
+    divided by it is the share of the maps that give the set this slot."""
+    packed_counts = array_of(np.int64, MAX_ENTRIES)
+    """The slot counts of each class, packed into one integer."""
+    partition_index = array_of(np.int16, MAX_ENTRIES)
+    """The index of the class's partition."""
+    previous_class = array_of(np.int16, MAX_ENTRIES)
+    """The class of the same partition that was met before it, or -1."""
+    last_class = array_of(np.int16, PARTITIONS)
+    """By index of a partition, its class that was met last, or -1."""
+    final_class = array_of(np.int16, MAX_ENTRIES)
+    """The number that the class has in the end."""
 
 
 @jitable
-def name_entries(lists, numbering, words, naming):
-    """Write ``naming`` of all six lines."""
+def name_entries(lists, numbering, words, entry_classes):
+    """Write ``entry_classes`` of all six lines."""
     for line in range(6):
-        for place in range(3):
-            found = _find_kinds(line, place, lists, numbering, words, naming)
-            _number_kinds(line, place, found, lists, numbering, naming)
+        for box in range(3):
+            class_count = _find_classes(line, box, lists, numbering, words, entry_classes)
+            _sort_classes(line, box, class_count, lists, numbering, entry_classes)
 
 
 @jitable
-def _find_kinds(line, place, lists, numbering, words, naming):
-    """Write the kinds of a line's entries at a place as they are found; return their number."""
-    found = 0
-    last = naming.last
-    last[:] = -1
-    for e in range(lists.size[line]):
-        packed = _names(line, place, words.start[line, e], words.start[line, e + 1], words)
-        number = numbering.number[line, place, partition_at(lists.keys[line, e], place)]
-        kind = int(last[number])
-        while kind >= 0 and naming.packed[kind] != packed:
-            kind = int(naming.before[kind])
-        if kind < 0:
-            kind = found
-            found = found + 1
-            naming.packed[kind] = packed
-            naming.number[kind] = number
-            naming.before[kind] = last[number]
-            last[number] = kind
-        naming.kind[line, place, e] = kind
-    return found
+def _find_classes(line, box, lists, numbering, words, entry_classes):
+    """Write the classes of a line's entries in a box, as they are met; return their number."""
+    packed_counts = entry_classes.packed_counts
+    previous_class = entry_classes.previous_class
+    last_class = entry_classes.last_class
+    last_class[:] = -1
+    class_count = 0
+    for entry in range(lists.size[line]):
+        start = words.start[line, entry]
+        end = words.start[line, entry + 1]
+        packed = _count_slots(words.codes[line, start:end, box])
+        index = numbering.number[line, box, partition_at(lists.keys[line, entry], box)]
+        # Search the classes of the partition, from the last one to the first.
+        entry_class = int(last_class[index])
+        while entry_class >= 0 and packed_counts[entry_class] != packed:
+            entry_class = int(previous_class[entry_class])
+        if entry_class < 0:
+            entry_class = class_count
+            class_count += 1
+            packed_counts[entry_class] = packed
+            entry_classes.partition_index[entry_class] = index
+            previous_class[entry_class] = last_class[index]
+            last_class[index] = entry_class
+        entry_classes.entry_class[line, box, entry] = entry_class
+    return class_count
 
 
 @jitable
-def _names(line, place, first, last, words):
-    """Return how many of the words[first:last] give each set each name, over what they share."""
+def _count_slots(codes):
+    """Return the slot counts of the codes of an entry's maps, divided by their common divisor.
+
+    They are packed as in ``Naming``.
+    """
     packed = np.int64(0)
-    for i in range(first, last):
-        code = np.int64(words.codes[line, i, place])
-        one = code % 3  # the name of set 0, to which the first digit belongs
-        while code % 3 == one:
+    for i in range(len(codes)):
+        # Sets are numbered by their least digits. So digit 0 is in set 0, and the least digit with
+        # another slot is in set 1.
+        code = np.int64(codes[i])
+        slot_of_set_0 = code % 3
+        while code % 3 == slot_of_set_0:
             code //= 3
-        two = code % 3
-        for cell in one, 3 + two, 9 - one - two:
-            packed += np.int64(1 << BITS * cell)
+        slot_of_set_1 = code % 3
+        slot_of_set_2 = 3 - slot_of_set_0 - slot_of_set_1
+        packed += np.int64(1 << BITS * slot_of_set_0)
+        packed += np.int64(1 << BITS * (3 + slot_of_set_1))
+        packed += np.int64(1 << BITS * (6 + slot_of_set_2))
     divisor = np.int64(0)
-    for field in range(CELLS):
-        a = divisor
-        b = np.int64((packed >> BITS * field) & (1 << BITS) - 1)
-        while b:
-            a, b = b, a % b
-        divisor = a
+    for field in range(FIELDS):
+        divisor = _gcd(divisor, _slot_count(packed, field))
+    # Every field is a multiple of the divisor, so the quotient has the quotients of the fields.
     return packed // divisor
 
 
 @jitable
-def _number_kinds(line, place, found, lists, numbering, naming):
-    """Give the kinds that were found the numbers that they have in the end."""
-    first = naming.first[line, place]
-    count = numbering.occurring[line, place]
-    first[: count + 1] = 0
-    for kind in range(found):
-        first[naming.number[kind] + 1] += 1
-    for number in range(count):
-        first[number + 1] += first[number]
-    for kind in range(found):
-        # A number's kinds are chained from the last to the first.
-        before = naming.before[kind]
-        place_in_chain = np.int16(0)
-        if before >= 0:
-            place_in_chain = np.int16(naming.place[before] - first[naming.number[kind]] + 1)
-        to = first[naming.number[kind]] + place_in_chain
-        naming.place[kind] = to
-        naming.total[line, place, to] = 0
-        for cell in range(CELLS):
-            words = (naming.packed[kind] >> BITS * cell) & (1 << BITS) - 1
-            naming.names[line, place, to, cell // 3, cell % 3] = words
-            naming.total[line, place, to] += words if cell < 3 else 0
-    kinds = naming.kind[line, place]
-    for e in range(lists.size[line]):
-        kinds[e] = naming.place[kinds[e]]
+def _gcd(a, b):
+    """Return the greatest common divisor of two integers."""
+    while b:
+        a, b = b, a % b
+    return a
 
 
-KINDS = 4
-"""The columns of ``Pivot.entries`` from here on are kinds; those before numbers, MULTIPLICITY."""
+@jitable
+def _slot_count(packed, field):
+    """Return a field of packed slot counts."""
+    return np.int64((packed >> BITS * field) & (1 << BITS) - 1)
+
+
+@jitable
+def _sort_classes(line, box, class_count, lists, numbering, entry_classes):
+    """Sort the classes of a line's entries in a box by their partitions; write them.
+
+    Classes of the same partition stay in the order in which they were met.
+    """
+    partition_index = entry_classes.partition_index
+    final_class = entry_classes.final_class
+    first_class = entry_classes.first_class[line, box]
+    index_count = numbering.occurring[line, box]
+
+    # Count the classes of each partition. The sums of the counts are where its classes begin.
+    first_class[: index_count + 1] = 0
+    for met_class in range(class_count):
+        first_class[partition_index[met_class] + 1] += 1
+    for index in range(index_count):
+        first_class[index + 1] += first_class[index]
+
+    for met_class in range(class_count):
+        previous_class = entry_classes.previous_class[met_class]
+        # Classes that were met earlier have their final numbers already.
+        if previous_class >= 0:
+            target = np.int64(final_class[previous_class]) + 1
+        else:
+            target = np.int64(first_class[partition_index[met_class]])
+        final_class[met_class] = target
+        packed = entry_classes.packed_counts[met_class]
+        denominator = np.int64(0)
+        for field in range(FIELDS):
+            set_index = field // 3
+            count = _slot_count(packed, field)
+            entry_classes.slot_counts[line, box, target, set_index, field % 3] = count
+            if set_index == 0:
+                denominator += count
+        entry_classes.denominator[line, box, target] = denominator
+
+    # The entries have the classes as they were met; give them the final ones.
+    class_of = entry_classes.entry_class[line, box]
+    for entry in range(lists.size[line]):
+        class_of[entry] = final_class[class_of[entry]]
+
+
+CLASSES = 4
+"""The columns of ``Pivot.entries`` from here on are classes. Before them are indices of partitions,
+and MULTIPLICITY."""
 
 
 class Pivot(Group):
-    """The pivot line of a turn, and the layout of its environments. ``make_turn`` writes it.
+    """The pivot of a pivot sum, and the layout of its environments. ``make_turn`` writes it.
 
     Axes of three are the summed roles, A, B and C.
+
+    The three environments are one array. That of a summed role has a *part* for each class of P. A
+    part has a number for each class of the summed line whose partition is orthogonal. ::
+
+        environments    A                           | B         | C
+        parts           class 0 of P | class 1 | ...| ...       | ...
+        in a part       classes of one orthogonal partition | classes of another one | ...
+
+    So the number of a class p of P, whose partition has index i there, and a class s of the summed
+    line, whose partition has index j, is at
+
+        part_start[role, p] + offset[role, i, j] + s - first_class[role, j]
     """
 
     size = array_of(np.int64, 2)
     """The number of entries of P, and the length of the environments."""
     entries = array_of(np.int16, MAX_ENTRIES, 7)
-    """For every entry of P its numbers at A, B and C, its multiplicity, and its kinds there."""
-    numbers = array_of(np.int16, 3, PARTITIONS, ORTHOGONAL)
-    """By number of A (or B), the numbers of P that are orthogonal to it. By number of P at C, the
-    numbers of C that are."""
-    lengths = array_of(np.int64, 3, PARTITIONS)
-    """How many these are."""
-    kind = array_of(np.int16, 3, MAX_ENTRIES)
-    """The kind at P of the entries of A, B and C, in their order in ``Operands``, which is that of
-    kinds."""
-    first = array_of(np.int16, 3, PARTITIONS + 1)
-    """The first kind that every number of A, B and C has at P; then their end."""
-    begin = array_of(np.int64, 3, MAX_ENTRIES)
-    """Where in the environments the part of each kind of P begins."""
+    """For every entry of P its indices where it meets A, B and C, its multiplicity, and its classes
+    where it meets A, B and C."""
+    orthogonal = array_of(np.int16, 3, PARTITIONS, ORTHOGONAL)
+    """Indices of orthogonal partitions: for each index of A (or B), those of P; at C, for each
+    index of P, those of C."""
+    orthogonal_count = array_of(np.int64, 3, PARTITIONS)
+    """The number of these."""
+    entry_class = array_of(np.int16, 3, MAX_ENTRIES)
+    """The class at P of the entries of A, B and C, in the order of ``Operands``. Here this is the
+    order of the classes."""
+    first_class = array_of(np.int16, 3, PARTITIONS + 1)
+    """The first class at P of each index of A, B and C; then the number of classes."""
+    part_start = array_of(np.int64, 3, MAX_ENTRIES)
+    """Where in the environments the part of each class of P begins."""
     offset = array_of(np.int32, 3, PARTITIONS, PARTITIONS)
-    """At [summed][number of P][number of the summed line], where in the part of a kind the kinds of
-    that number begin, if the two are orthogonal."""
+    """At [summed role][index of P][index of the summed line], where the classes of the latter begin
+    in a part; undefined if the two are not orthogonal."""
 
 
 class Known(NamedTuple):
-    """What turns are made from."""
+    """The groups from which pivot sums are made."""
 
     tables: Tables
     lists: Lists
@@ -204,164 +268,200 @@ class Known(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """All that is different in every turn."""
+    """The groups that each pivot sum overwrites."""
 
     roles: Roles
-    """Those of the workspace: the tensors belong to them."""
+    """The roles of the workspace: its tensors belong to them."""
     operands: Operands
     orbits: Orbits
     pivot: Pivot
 
 
 def make_turn_arrays(roles: Roles) -> Turn:
-    """Room for a turn of any board; what a board does not touch takes no memory."""
+    """Make a pivot sum for any board. Memory that a board does not touch is never allocated."""
     return Turn(roles=roles, operands=Operands(), orbits=Orbits(), pivot=Pivot())
 
 
 @jitable
-def make_turn(symmetric, known, symmetries, turn):
-    """Write the turn of the roles that it has; return its number of pairs.
+def make_turn(symmetry_count, inputs, symmetries, pivot_sum):
+    """Write the pivot sum of its current roles; return the number of its pairs.
 
-    symmetric is the number of symmetries to be used; 0 makes every pair an orbit.
+    symmetry_count is the number of symmetries to be used; with 0, each pair is an orbit of its own.
     """
-    tables, lists, numbering, naming = known
-    for summed in range(3):
-        _sort_by_kind(summed, lists, numbering, naming, turn)
-    _write_pivot(tables, lists, numbering, naming, turn)
-    _lay_out(numbering, naming, turn)
-    write_images(symmetric, tables, numbering, turn.roles, symmetries, turn.orbits)
-    shape = turn.roles.shape
-    return walk_orbits(symmetric, shape[A, P], shape[B, P], turn.orbits)
+    tables, lists, numbering, entry_classes = inputs
+    for summed_role in range(3):
+        _sort_by_class(summed_role, lists, numbering, entry_classes, pivot_sum)
+    _write_pivot(tables, lists, numbering, entry_classes, pivot_sum)
+    _lay_out_environments(numbering, entry_classes, pivot_sum)
+    roles = pivot_sum.roles
+    orbits = pivot_sum.orbits
+    write_images(symmetry_count, tables, numbering, roles, symmetries, orbits)
+    return walk_orbits(symmetry_count, roles.shape[A, P], roles.shape[B, P], orbits)
 
 
 @jitable
-def _sort_by_kind(summed, lists, numbering, naming, turn):
-    """Write the entries of a summed line in the order of their kinds at P."""
-    roles = turn.roles
-    operands = turn.operands
-    kinds = turn.pivot.kind[summed]
-    line = roles.summed[summed]
-    place = roles.crossing[P] % 3
-    first = naming.first[line, place]
-    count = numbering.occurring[line, place]
-    kind_of = naming.kind[line, place]
-    size = lists.size[line]
-    # The room of the kinds that are to be written holds, at first, where those of a kind end.
-    ends = turn.pivot.begin[summed]
-    ends[: first[count]] = 0
-    for e in range(size):
-        ends[kind_of[e]] += 1
-    for kind in range(1, first[count]):
-        ends[kind] += ends[kind - 1]
-    for e in range(size - 1, -1, -1):
-        kind = kind_of[e]
-        ends[kind] -= 1
-        to = ends[kind]
-        entry = operands.entries[summed, to]
-        kinds[to] = kind
-        operands.listed[summed, to] = e
-        for crossing in range(3):
-            other = roles.crossing[crossing]
-            entry[crossing] = number_at(lists.keys[line, e], line, other, numbering.number)
-        entry[MULTIPLICITY] = lists.multiplicity[line, e]
-    for number in range(PARTITIONS + 1):
-        kind = first[min(number, count)]
-        turn.pivot.first[summed, number] = kind
-        operands.start[summed, number] = ends[kind] if number < count else size
+def _sort_by_class(summed_role, lists, numbering, entry_classes, pivot_sum):
+    """Write the entries of a summed line in the order of their classes at P."""
+    roles = pivot_sum.roles
+    operands = pivot_sum.operands
+    pivot = pivot_sum.pivot
+    line = roles.summed[summed_role]
+    box = roles.crossing[P] % 3
+    entry_count = lists.size[line]
+    class_of = entry_classes.entry_class[line, box]
+    first_class = entry_classes.first_class[line, box]
+    index_count = numbering.occurring[line, box]
+    class_count = first_class[index_count]
 
+    # A counting sort. Its counters borrow the memory of ``part_start``, which is written later.
+    start = pivot.part_start[summed_role]
+    start[:class_count] = 0
+    for entry in range(entry_count):
+        start[class_of[entry]] += 1
+    for entry_class in range(1, class_count):
+        start[entry_class] += start[entry_class - 1]
+    # Each counter is now the end of a class. It moves back to the start as entries are written.
+    for entry in range(entry_count - 1, -1, -1):
+        entry_class = class_of[entry]
+        start[entry_class] -= 1
+        target = start[entry_class]
+        key = lists.keys[line, entry]
+        fields = operands.entries[summed_role, target]
+        for crossing_role in range(3):
+            crossing_line = roles.crossing[crossing_role]
+            fields[crossing_role] = number_at(key, line, crossing_line, numbering.number)
+        fields[MULTIPLICITY] = lists.multiplicity[line, entry]
+        operands.listed[summed_role, target] = entry
+        pivot.entry_class[summed_role, target] = entry_class
 
-@jitable
-def _write_pivot(tables, lists, numbering, naming, turn):
-    """Write the entries of P, and which numbers are orthogonal."""
-    roles = turn.roles
-    pivot = turn.pivot
-    x = roles.crossing[P]
-    pivot.size[0] = lists.size[x]
-    for e in range(lists.size[x]):
-        entry = pivot.entries[e]
-        entry[MULTIPLICITY] = lists.multiplicity[x, e]
-        for summed in range(3):
-            other = roles.summed[summed]
-            entry[summed] = number_at(lists.keys[x, e], x, other, numbering.number)
-            entry[KINDS + summed] = naming.kind[x, other % 3, e]
-    for summed in range(3):
-        other = roles.summed[summed]
-        line, to = (x, other) if summed == C else (other, x)
-        list_numbers(
-            line, to, tables.orthogonal, numbering, pivot.numbers[summed], pivot.lengths[summed]
+    for index in range(PARTITIONS + 1):
+        entry_class = first_class[min(index, index_count)]
+        pivot.first_class[summed_role, index] = entry_class
+        operands.start[summed_role, index] = (
+            start[entry_class] if index < index_count else entry_count
         )
 
 
 @jitable
-def _lay_out(numbering, naming, turn):
-    """Write where in the environments everything is."""
-    roles = turn.roles
-    pivot = turn.pivot
-    x = roles.crossing[P]
+def _write_pivot(tables, lists, numbering, entry_classes, pivot_sum):
+    """Write the entries of P, and which indices are orthogonal."""
+    roles = pivot_sum.roles
+    pivot = pivot_sum.pivot
+    line = roles.crossing[P]
+    pivot.size[0] = lists.size[line]
+    for entry in range(lists.size[line]):
+        fields = pivot.entries[entry]
+        fields[MULTIPLICITY] = lists.multiplicity[line, entry]
+        for summed_role in range(3):
+            summed_line = roles.summed[summed_role]
+            key = lists.keys[line, entry]
+            fields[summed_role] = number_at(key, line, summed_line, numbering.number)
+            entry_class = entry_classes.entry_class[line, summed_line % 3, entry]
+            fields[CLASSES + summed_role] = entry_class
+    # ``join_pair`` looks up the indices of P for an a or a b, those of C for an entry of P.
+    for summed_role in range(3):
+        summed_line = roles.summed[summed_role]
+        orthogonal = pivot.orthogonal[summed_role]
+        counts = pivot.orthogonal_count[summed_role]
+        if summed_role == C:
+            list_numbers(line, summed_line, tables.orthogonal, numbering, orthogonal, counts)
+        else:
+            list_numbers(summed_line, line, tables.orthogonal, numbering, orthogonal, counts)
+
+
+@jitable
+def _lay_out_environments(numbering, entry_classes, pivot_sum):
+    """Write where the parts of the environments begin, and the offsets in them."""
+    roles = pivot_sum.roles
+    pivot = pivot_sum.pivot
+    line = roles.crossing[P]
     end = np.int64(0)
-    for summed in range(3):
-        other = roles.summed[summed]
-        own = naming.first[x, other % 3]
-        count = numbering.occurring[x, other % 3]
-        # Where a number's first kind begins is written last; its part's length is kept there.
-        first = pivot.first[summed]
-        begin = pivot.begin[summed]
-        for number in range(count):
-            begin[own[number]] = 0
-        for i in range(count if summed == C else roles.shape[summed, P]):
-            for k in range(pivot.lengths[summed, i]):
-                j = np.int64(pivot.numbers[summed, i, k])
-                own_number, of_other = (i, j) if summed == C else (j, i)
-                pivot.offset[summed, own_number, of_other] = begin[own[own_number]]
-                begin[own[own_number]] += first[of_other + 1] - first[of_other]
-        for number in range(count):
-            length = begin[own[number]]
-            for kind in range(own[number], own[number + 1]):
-                begin[kind] = end
+    for summed_role in range(3):
+        box = roles.summed[summed_role] % 3
+        index_count = numbering.occurring[line, box]
+        own_first_class = entry_classes.first_class[line, box]
+        first_class = pivot.first_class[summed_role]
+        part_start = pivot.part_start[summed_role]
+
+        # All parts of one index of P have the same length. Until the parts get their places, it is
+        # kept where the start of the index's first part will be written.
+        for index in range(index_count):
+            part_start[own_first_class[index]] = 0
+        # Rows of ``pivot.orthogonal`` are indices of P at C, and of the summed line at A and B.
+        row_count = index_count if summed_role == C else roles.shape[summed_role, P]
+        for row in range(row_count):
+            for i in range(pivot.orthogonal_count[summed_role, row]):
+                own_index, summed_index = orthogonal_indices(summed_role, row, i, pivot)
+                own_class = own_first_class[own_index]
+                pivot.offset[summed_role, own_index, summed_index] = part_start[own_class]
+                class_count = first_class[summed_index + 1] - first_class[summed_index]
+                part_start[own_class] += class_count
+
+        # Place the parts one after the other.
+        for index in range(index_count):
+            length = part_start[own_first_class[index]]
+            for own_class in range(own_first_class[index], own_first_class[index + 1]):
+                part_start[own_class] = end
                 end += length
     pivot.size[1] = end
 
 
-FIRST, LAST, USED, PENDING, MOST, FIELDS = range(6)
+@jitable
+def orthogonal_indices(summed_role, row, i, pivot):
+    """Return entry i of a row of ``pivot.orthogonal`` as (index of P, index of the summed line)."""
+    column = np.int64(pivot.orthogonal[summed_role, row, i])
+    if summed_role == C:
+        return np.int64(row), column
+    return column, np.int64(row)
+
+
+FIRST, LAST, USED, PENDING, MOST, FIELDS_OF_STATE = range(6)
 """Fields of ``Ledger.state``, and their number."""
 
 
 class Ledger(Group):
-    """Where one thread keeps its sums by kinds. A sweep writes it."""
+    """The sums by classes of one thread. A sweep writes it.
 
-    state = array_of(np.int64, FIELDS)
-    """The pairs FIRST to before LAST are to be summed, USED solutions of the first pair's orbit
-    were already. PENDING, MOST at most, is what the environments hold."""
+    In ``by_a`` and ``by_b``, and in ``joined``, a row has the classes of one partition::
+
+        by_a      c = 0: classes of a | c = 1: classes of a | ...
+
+    where c is the index of C's partition at P.
+    """
+
+    state = array_of(np.int64, FIELDS_OF_STATE)
+    """The pairs FIRST to before LAST are to be summed. The sums of USED members of the first pair's
+    orbit are already in the environments. These hold PENDING solutions, MOST at most."""
     by_a = array_of(np.int64, PARTITIONS * STRIDE)
-    """By number of C at P and, changing faster, kind of a."""
+    """At [index of C at P][class of a]."""
     by_b = array_of(np.int64, PARTITIONS * STRIDE)
-    """By number of C at P and, changing faster, kind of b."""
+    """At [index of C at P][class of b]."""
     by_c = array_of(np.int64, MAX_ENTRIES)
-    """By kind of C at P."""
+    """At [class of C at P]."""
     columns = array_of(np.int64, 2, STRIDE)
-    """Sums over the k of one kind, and of all, for every l."""
+    """For every l, the sum over the k of one class, and over all k."""
     pivots = array_of(np.int64, PARTITIONS)
-    """The tensor of P at one (a, b)."""
+    """The elements of P's tensor at one (a, b), by index of C."""
     joined = array_of(np.int64, PARTITIONS * STRIDE)
-    """By number of P at C and, changing faster, kind of a: ``by_a``, added up over what is
-    orthogonal."""
-    joined_for = array_of(np.int64, PARTITIONS)
-    """The pair for which that is written."""
-    touched = array_of(np.int64, PARTITIONS)
-    """By number of P at A, whether ``of_c`` and ``of_b`` are in use."""
+    """At [index of P at C][class of a]: the sum of ``by_a`` over the orthogonal indices of C."""
+    joined_pair = array_of(np.int64, PARTITIONS)
+    """By index of P at C, the pair for which its row of ``joined`` is written."""
+    is_used = array_of(np.int64, PARTITIONS)
+    """By index of P at A, whether its rows of ``same_b_by_c`` and ``same_b_by_b`` are written."""
     products = array_of("product", TILE)
-    """The sum of T over the c of one number, for some k and all l; 64 bits for wide slabs, else
+    """For some k and all l, the sum of T over the c with one index. 64 bits for wide slabs, else
     32."""
     start = array_of(np.int64, PARTITIONS + 1)
-    """Where in ``fitting`` the entries of every number at A begin; then their end."""
-    fitting = array_of(np.int16, MAX_ENTRIES)
-    """The entries of P that are orthogonal to b, by their numbers at A."""
-    of_c = array_of(np.int64, PARTITIONS * MAX_ENTRIES)
-    """For every number of P at A, ``by_c``, added up over the a that are orthogonal to it."""
-    of_b = array_of(np.int64, PARTITIONS * PARTITIONS * STRIDE)
-    """``by_b`` likewise."""
+    """By index of P at A, the first of its entries in ``orthogonal``; then their end."""
+    orthogonal = array_of(np.int16, MAX_ENTRIES)
+    """The entries of P that are orthogonal to b, by their indices at A."""
+    same_b_by_c = array_of(np.int64, PARTITIONS * MAX_ENTRIES)
+    """For every index of P at A, the sum of ``by_c`` over the pairs with the same b whose a is
+    orthogonal to it."""
+    same_b_by_b = array_of(np.int64, PARTITIONS * PARTITIONS * STRIDE)
+    """For every index of P at A, the same sum of ``by_b``."""
 
 
 def make_ledger(wide: bool) -> Ledger:
-    """Room for one thread's sums: 75 MB; what a board does not touch takes no memory."""
+    """Make the sums of one thread, 75 MB. Memory that a board does not touch is never allocated."""
     return Ledger(product=np.int64 if wide else np.int32)

@@ -1,9 +1,10 @@
-"""Solutions as products of words, written about as fast as memory takes them.
+"""Solutions as products of maps, written about as fast as memory takes them.
 
-Given words of the summed lines A, B and C, the crossing lines are independent: every word of P that
-is orthogonal to those three goes with every such word of Q and of R. Each fills in 27 cells of its
-own. So each gets a strip, and a solution is the union of three strips. Nothing is searched, and no
-cell is looked at by itself. Solutions come in contraction order; see ``order``.
+Given maps of the summed lines A, B and C, the crossing lines are independent: every map of P that
+is orthogonal to those three combines with every such map of Q and of R. The maps of P, Q and R fill
+27 cells each. So each map becomes a *strip*, which has these cells of a grid, and a solution is the
+union of three strips. Nothing is searched, and no cell is written by itself. Solutions come in
+contraction order; see ``order``.
 
 Stage: ``write_solutions``, which writes ``Strips``.
 """
@@ -37,180 +38,216 @@ from gpusudoku.kernels.contraction.nine.strips import (
 from gpusudoku.kernels.kernel import jitable
 
 SPARE = STRIP - CELLS
-"""Bytes that are written behind the last solution, at most."""
+"""Maximum number of bytes that are written behind the last solution."""
 ORBIT, POSITION = range(4, 6)
-"""Fields of a cursor, after those of a cell of ``find_cells``: the orbit, and the position of the
-pair. Its REMAINDER is not divided."""
+"""Fields of a cursor after those of a triple of ``find_cells``. A cursor is the place of a solution
+in the contraction order:
+
+    field  A (0)     B (1)     C (2)     REMAINDER (3)       ORBIT (4)         POSITION (5)
+    value  entry of  entry of  entry of  solutions of the    index of the      position of
+           A         B         C         triple before this  orbit             the pair
+
+Entries are those of ``Operands``. Unlike a triple's, the REMAINDER is not divided by divisors."""
 
 
-def write_solutions(cursor, count, known, strips, out):
-    """Write so many solutions from one of them on; there must be so many.
+def write_solutions(cursor, count, board, strips, out):
+    """Write ``count`` solutions, beginning with that of a cursor; at least that many must remain.
 
-    cursor    int64 (6)    where the first is: see ORBIT
-    out       uint8        ``count`` solutions of CELLS bytes, and of one more if there is what ends
-                           each; then SPARE bytes
+    cursor    int64 (6)    the first solution: see ORBIT
+    board     Known        the arrays of the board
+    strips    Strips       scratch memory of a thread
+    out       uint8        ``count`` solutions of CELLS bytes, each with one more byte if
+                           ``strips.form`` has a byte that ends it; then SPARE bytes
     """
     state = strips.state
-    orbits = known.orbits
-    state[LEFT], state[AT], state[SKIP] = count, 0, cursor[REMAINDER]
+    orbits = board.orbits
+    state[LEFT] = count
+    state[AT] = 0
+    state[SKIP] = cursor[REMAINDER]
     orbit = cursor[ORBIT]
     position = cursor[POSITION]
+    a_entry = cursor[A]
+    b_entry = cursor[B]
+    c_entry = cursor[C]
     b = np.int64(orbits.pairs[orbit, 0])
     a = np.int64(orbits.pairs[orbit, 1])
-    k, l, c = cursor[A], cursor[B], cursor[C]  # noqa: E741 - as in the formula of the sum
     strips.placed[:] = -1
     while True:
-        relabel(position, known.relabelling, known.boxes, strips)
+        relabel(position, board.relabelling, board.boxes, strips)
         if state[FOR] != position:
-            state[FOR], state[PREPARED] = position, prepare_pair(b, a, known, strips)
-        _write_pair(b, a, k, l, c, known, strips, out)
+            state[FOR] = position
+            state[PREPARED] = prepare_pair(b, a, board, strips)
+        _write_pair(b, a, a_entry, b_entry, c_entry, board, strips, out)
         if state[LEFT] == 0:
             return
+
+        # The next pair begins with its first triple.
         position += 1
         if position == orbits.first[orbit + 1]:
             orbit += 1
             b = np.int64(orbits.pairs[orbit, 0])
             a = np.int64(orbits.pairs[orbit, 1])
-        k, l, c = known.operands.start[A, a], known.operands.start[B, b], 0  # noqa: E741
+        a_entry = board.operands.start[A, a]
+        b_entry = board.operands.start[B, b]
+        c_entry = 0
 
 
 @jitable
-def _write_pair(b, a, k, l, c, known, strips, out):  # noqa: E741 - as in the formula of the sum
-    """Write the solutions of a pair from a cell on, or as many as are left."""
-    operands = known.operands
-    roles = known.roles
+def _write_pair(b, a, a_entry, b_entry, c_entry, board, strips, out):
+    """Write the solutions of a pair, beginning with a triple, until LEFT solutions are written."""
+    operands = board.operands
+    roles = board.roles
     state = strips.state
-    in_p = roles.tensor[P]
-    in_q = roles.tensor[Q]
-    in_r = roles.tensor[R]
-    tensors = known.tensors.entries
+    tensors = board.tensors.entries
+    p_tensor = roles.tensor[P]
+    q_tensor = roles.tensor[Q]
+    r_tensor = roles.tensor[R]
     starts = operands.start
-    for i in range(c, starts[C, -1]):
-        of_c = operands.entries[C, i]
-        ways = tensors[in_p, _row(P, of_c[P], a, roles) + b]
-        if ways == 0:
+    for c_now in range(c_entry, starts[C, -1]):
+        c_indices = operands.entries[C, c_now]
+        p_count = tensors[p_tensor, _row_start(P, c_indices[P], a, roles) + b]
+        if p_count == 0:
             continue
-        _find_fitting(P, a, b, of_c[P], ways, known, strips)
-        while k < starts[A, a + 1]:
-            of_a = operands.entries[A, k]
-            row_q = _row(Q, of_c[Q], of_a[Q], roles)
-            row_r = _row(R, of_c[R], of_a[R], roles)
-            for j in range(l, starts[B, b + 1]):
-                of_b = operands.entries[B, j]
-                ways_q = tensors[in_q, row_q + of_b[Q]]
-                ways_r = tensors[in_r, row_r + of_b[R]]
-                if ways_q != 0 and ways_r != 0:
-                    for crossing, some in (Q, ways_q), (R, ways_r):
+        # The maps of P depend on a, b and the entry of C only.
+        _find_orthogonal_maps(P, a, b, c_indices[P], p_count, board, strips)
+        while a_entry < starts[A, a + 1]:
+            a_indices = operands.entries[A, a_entry]
+            q_row = _row_start(Q, c_indices[Q], a_indices[Q], roles)
+            r_row = _row_start(R, c_indices[R], a_indices[R], roles)
+            for b_now in range(b_entry, starts[B, b + 1]):
+                b_indices = operands.entries[B, b_now]
+                q_count = tensors[q_tensor, q_row + b_indices[Q]]
+                r_count = tensors[r_tensor, r_row + b_indices[R]]
+                if q_count != 0 and r_count != 0:
+                    for crossing_role, map_count in (Q, q_count), (R, r_count):
                         if state[PREPARED]:
-                            x = roles.crossing[crossing]
-                            strips.fitting[crossing] = some * known.lists.divisor[x]
+                            # ``choose_strips`` finds the maps among the prepared strips.
+                            line = roles.crossing[crossing_role]
+                            strips.fitting[crossing_role] = map_count * board.lists.divisor[line]
                         else:
-                            these = of_a[crossing], of_b[crossing], of_c[crossing]
-                            _find_fitting(crossing, *these, some, known, strips)
-                    _write_cell(cell_of(b, a, k, j, starts), k, j, i, known, strips, out)
+                            _find_orthogonal_maps(
+                                crossing_role,
+                                a_indices[crossing_role],
+                                b_indices[crossing_role],
+                                c_indices[crossing_role],
+                                map_count,
+                                board,
+                                strips,
+                            )
+                    choice = strips.choice[cell_of(b, a, a_entry, b_now, starts)]
+                    _write_triple(choice, a_entry, b_now, c_now, board, strips, out)
                     if state[LEFT] == 0:
                         return
-            k, l = k + 1, starts[B, b]  # noqa: E741
-        k = starts[A, a]
+            # Only the first round of each loop begins in the middle.
+            a_entry += 1
+            b_entry = starts[B, b]
+        a_entry = starts[A, a]
 
 
 @jitable
-def _row(crossing, c, a, roles):
-    """Return where the row of a crossing role's tensor begins that has numbers of C and A."""
-    return (c * roles.shape[A, crossing] + a) * roles.shape[B, crossing]
+def _row_start(crossing_role, c, a, roles):
+    """Return where the row of a role's tensor begins that has the indices c and a."""
+    return (c * roles.shape[A, crossing_role] + a) * roles.shape[B, crossing_role]
 
 
 @jitable
-def _find_fitting(crossing, a, b, c, ways, known, strips):
-    """Find the words of a crossing role that fit numbers of A, B and C.
+def _find_orthogonal_maps(crossing_role, a, b, c, map_count, board, strips):
+    """Find the maps of a crossing role that are orthogonal to the indices a, b and c.
 
-    ``ways`` is the entry of the role's tensor, so it is known how many words there are.
+    ``map_count`` is the element of the role's tensor, so the number of these maps is known.
     """
-    x = known.roles.crossing[crossing]
-    fitting = known.fitting
-    found = strips.found[crossing]
-    start = known.words.start[x]
-    sets = fitting.sets[crossing]
-    width = fitting.width[crossing]
-    some = ways * known.lists.divisor[x]
+    line = board.roles.crossing[crossing_role]
+    fitting = board.fitting
+    maps = strips.found[crossing_role]
+    map_start = board.words.start[line]
+    bit_sets = fitting.sets[crossing_role]
+    width = fitting.width[crossing_role]
+    max_count = map_count * board.lists.divisor[line]
+    a_entries = bit_sets[A, a * width :]
+    b_entries = bit_sets[B, b * width :]
+    c_entries = bit_sets[C, c * width :]
     count = 0
-    w = 0
-    of_a = sets[A, a * width :]
-    of_b = sets[B, b * width :]
-    of_c = sets[C, c * width :]
-    while count < some:
-        all_three = of_a[w] & of_b[w] & of_c[w]
-        while all_three != 0:
-            e = WORD * w + lowest_index(all_three)
-            all_three &= all_three - ONE
-            for word in range(start[e], start[e + 1]):
-                found[count] = word
+    word = 0
+    while count < max_count:
+        orthogonal_entries = a_entries[word] & b_entries[word] & c_entries[word]
+        while orthogonal_entries != 0:
+            entry = WORD * word + lowest_index(orthogonal_entries)
+            orthogonal_entries &= orthogonal_entries - ONE
+            for line_map in range(map_start[entry], map_start[entry + 1]):
+                maps[count] = line_map
                 count += 1
-        w += 1
-    strips.fitting[crossing] = count
-    strips.stale[crossing] = True
+        word += 1
+    strips.fitting[crossing_role] = count
+    strips.stale[crossing_role] = True
 
 
 @jitable
-def _write_cell(cell, k, l, c, known, strips, out):  # noqa: E741 - as in the formula of the sum
-    """Write the solutions of a cell that are not to be skipped, or as many as are left."""
+def _write_triple(choice, a_entry, b_entry, c_entry, board, strips, out):
+    """Write the solutions of a triple, except SKIP, until LEFT solutions are written.
+
+    ``choice`` is the index of the prepared strips for the first maps of the entries of A and B.
+    """
     state = strips.state
-    products = strips.fitting[P] * strips.fitting[Q] * strips.fitting[R]
+    solution_count = strips.fitting[P] * strips.fitting[Q] * strips.fitting[R]  # per three maps
     skip = state[SKIP]
-    choice = strips.choice[cell]
     state[SKIP] = 0
-    for word_k in words_of(A, k, known):
-        for word_l in words_of(B, l, known):
-            for word_c in words_of(C, c, known):
-                if skip >= products:
-                    skip -= products
+    for a_map in words_of(A, a_entry, board):
+        for b_map in words_of(B, b_entry, board):
+            for c_map in words_of(C, c_entry, board):
+                if skip >= solution_count:
+                    skip -= solution_count
                     continue
-                place_word(A, word_k, known, strips)
-                place_word(B, word_l, known, strips)
-                place_word(C, word_c, known, strips)
-                for crossing in range(3):
-                    if crossing != P and state[PREPARED]:
-                        choose_strips(crossing, choice, known, strips)
-                    elif strips.stale[crossing]:
-                        write_strips(crossing, known, strips)
-                _multiply(skip, strips, out)
+                place_word(A, a_map, board, strips)
+                place_word(B, b_map, board, strips)
+                place_word(C, c_map, board, strips)
+                for crossing_role in range(3):
+                    if crossing_role != P and state[PREPARED]:
+                        choose_strips(crossing_role, choice, board, strips)
+                    elif strips.stale[crossing_role]:
+                        write_strips(crossing_role, board, strips)
+                _write_unions(skip, strips, out)
                 if state[LEFT] == 0:
                     return
                 skip = 0
+            # Strips were prepared for every two maps of A and B, in this order.
             choice += 1
 
 
 @jitable
-def _multiply(skip, strips, out):
-    """Write all unions of three strips, from one of them on, or as many as are left."""
+def _write_unions(skip, strips, out):
+    """Write all unions of three strips, except the first ``skip``, until LEFT are written."""
     state = strips.state
     all_strips = strips.strips
-    united = strips.united
-    at = strips.at
-    in_p = strips.fitting[P]
-    in_q = strips.fitting[Q]
-    in_r = strips.fitting[R]
-    left = state[LEFT]
-    to = state[AT]
+    p_and_q = strips.united
+    strip_start = strips.at
+    p_count = strips.fitting[P]
+    q_count = strips.fitting[Q]
+    r_count = strips.fitting[R]
+    remaining = state[LEFT]
+    target = state[AT]
     width = CELLS + (strips.form[END] != 0)
-    p = skip // (in_q * in_r)
-    q = skip // in_r % in_q
-    r = skip % in_r
-    while left > 0 and p < in_p:
-        of_p = np.int64(at[P, p])
-        of_q = np.int64(at[Q, q])
-        for part in range(0, STRIP, WIDE):
-            unite(all_strips, of_p + part, all_strips, of_q + part, united, part)
-        last = min(in_r, r + left)
-        for i in range(r, last):
-            of_r = np.int64(at[R, i])
-            for part in range(0, STRIP, WIDE):
-                unite(united, part, all_strips, of_r + part, out, to + part)
-            to += width
-        left -= last - r
+    # The map of R changes fastest, then that of Q.
+    p = skip // (q_count * r_count)
+    q = skip // r_count % q_count
+    r = skip % r_count
+    while remaining > 0 and p < p_count:
+        p_start = np.int64(strip_start[P, p])
+        q_start = np.int64(strip_start[Q, q])
+        for vector in range(0, STRIP, WIDE):
+            unite(all_strips, p_start + vector, all_strips, q_start + vector, p_and_q, vector)
+        # The inner loop has one strip of P and one of Q, which are united once.
+        r_end = min(r_count, r + remaining)
+        for i in range(r, r_end):
+            r_start = np.int64(strip_start[R, i])
+            # A strip is longer than a solution. The next solution overwrites the excess bytes.
+            for vector in range(0, STRIP, WIDE):
+                unite(p_and_q, vector, all_strips, r_start + vector, out, target + vector)
+            target += width
+        remaining -= r_end - r
         r = 0
         q = q + 1
-        if q == in_q:
+        if q == q_count:
             p = p + 1
             q = 0
-    state[LEFT], state[AT] = left, to
+    state[LEFT] = remaining
+    state[AT] = target

@@ -1,6 +1,6 @@
-"""The definitions of docs/contraction.md, section 2, as simple Python.
+"""The definitions of docs/contraction.md, section 2, written as plainly as possible.
 
-Only ``Board`` comes from the package. Codes are tuples, and partitions are sets of sets.
+Only ``Board`` is imported from the package. Codes are tuples, partitions are sets of sets.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from typing import NamedTuple
 from gpusudoku import Board
 
 Partition = frozenset[frozenset[int]]
-Map = tuple[tuple[int, ...], ...]
-"""The codes of a map, one for each box of its line."""
 
 
 class Clue(NamedTuple):
@@ -29,43 +27,47 @@ def partitions(digits: Sequence[int], size: int) -> Iterator[Partition]:
     if not digits:
         yield frozenset()
         return
-    lowest, *higher = digits
-    for companions in combinations(higher, size - 1):
-        lowest_set = frozenset({lowest, *companions})
-        remaining_digits = [digit for digit in higher if digit not in lowest_set]
+    least_digit, *larger_digits = digits
+    for companions in combinations(larger_digits, size - 1):
+        least_set = frozenset({least_digit, *companions})
+        remaining_digits = [digit for digit in larger_digits if digit not in least_set]
         for remaining_sets in partitions(remaining_digits, size):
-            yield remaining_sets | {lowest_set}
+            yield remaining_sets | {least_set}
 
 
-def orthogonal(columns: Partition, rows: Partition) -> bool:
-    return all(len(column & row) == 1 for column in columns for row in rows)
+def orthogonal(x: Partition, y: Partition) -> bool:
+    return all(len(x_set & y_set) == 1 for x_set in x for y_set in y)
 
 
-def line_maps(digits: int, boxes: int, clues: Iterable[tuple[int, int, int]] = ()) -> Iterator[Map]:
-    """Yield every map of a stack (or band) with a number of boxes.
+def line_maps(
+    digits: int, crossing: int, clues: Iterable[tuple[int, int, int]] = ()
+) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Yield every map of a stack (or band) as the codes of its boxes.
 
-    Each digit takes a permutation of the columns, such that no column of a box has too many digits.
-    A clue is a digit, the box of the stack that it is in, and its column there.
+    Each digit takes a permutation, in all ways in which no column of a box has too many digits.
+    ``crossing`` is the number of bands that the stack crosses. A clue is a digit, the number of the
+    band, and the column of the digit in the box.
     """
-    clue_columns = list(clues)
-    column_size = digits // boxes
-    counts = [[0] * boxes for _ in range(boxes)]  # by box and column
-    columns_of_digits: list[tuple[int, ...]] = []
+    clue_list = list(clues)
+    size = digits // crossing
+    counts = [[0] * crossing for _ in range(crossing)]
+    """The digits so far in each box and column."""
+    columns_by_digit: list[tuple[int, ...]] = []
 
-    def extend(digit: int) -> Iterator[Map]:
+    def extend(digit: int) -> Iterator[tuple[tuple[int, ...], ...]]:
         if digit > digits:
-            yield tuple(zip(*columns_of_digits, strict=True))
+            yield tuple(zip(*columns_by_digit, strict=True))
             return
-        for columns in permutations(range(boxes)):
-            if any(d == digit and columns[box] != column for d, box, column in clue_columns):
+        for columns in permutations(range(crossing)):
+            if any(d == digit and columns[box] != column for d, box, column in clue_list):
                 continue
-            if any(counts[box][column] == column_size for box, column in enumerate(columns)):
+            if any(counts[box][column] == size for box, column in enumerate(columns)):
                 continue
             for box, column in enumerate(columns):
                 counts[box][column] += 1
-            columns_of_digits.append(columns)
+            columns_by_digit.append(columns)
             yield from extend(digit + 1)
-            columns_of_digits.pop()
+            columns_by_digit.pop()
             for box, column in enumerate(columns):
                 counts[box][column] -= 1
 
@@ -73,7 +75,7 @@ def line_maps(digits: int, boxes: int, clues: Iterable[tuple[int, int, int]] = (
 
 
 def split(code: Sequence[int]) -> Partition:
-    """Return the partition of a code: the sets of digits that share a column."""
+    """Make the partition of a code: the sets of digits that share a column."""
     sets = defaultdict(set)
     for digit, column in enumerate(code, start=1):
         sets[column].add(digit)
@@ -85,7 +87,7 @@ def clues_of(board: Board) -> list[Clue]:
     return [Clue(d, i // n, i % n) for i, d in enumerate(board.cells.tolist()) if d]
 
 
-def stacks_of(clues: Sequence[Clue]) -> list[list[Map]]:
+def stacks_of(clues: Sequence[Clue]) -> list[list[tuple[tuple[int, ...], ...]]]:
     """List the maps of both stacks of a 4x4 board."""
     return [
         list(line_maps(4, 2, [(d, r // 2, c % 2) for d, r, c in clues if c // 2 == stack]))
@@ -93,47 +95,44 @@ def stacks_of(clues: Sequence[Clue]) -> list[list[Map]]:
     ]
 
 
-def bands_of(clues: Sequence[Clue]) -> list[list[Map]]:
-    """List the maps of both bands, which are the stacks of the transposed board."""
+def bands_of(clues: Sequence[Clue]) -> list[list[tuple[tuple[int, ...], ...]]]:
     return stacks_of([Clue(d, c, r) for d, r, c in clues])
 
 
-def entries_of(maps: Iterable[Map]) -> Counter[tuple[Partition, ...]]:
-    """Make the list of a line: tuples of partitions with their multiplicities."""
+def list_entries(maps: Iterable[tuple[tuple[int, ...], ...]]) -> Counter[tuple[Partition, ...]]:
+    """List the entries of a line: tuples of partitions with their multiplicities."""
     return Counter(tuple(map(split, codes)) for codes in maps)
 
 
 def tensor(band: Counter[tuple[Partition, ...]], columns: Sequence[Partition]) -> int:
-    """Compute the element of W for the column partitions of a band's boxes."""
+    """Compute W at some column partitions."""
     return sum(
-        multiplicity for rows, multiplicity in band.items() if all(map(orthogonal, columns, rows))
+        multiplicity for rows, multiplicity in band.items() if all(map(orthogonal, rows, columns))
     )
 
 
-def count_by_codes(clues: Sequence[Clue]) -> int:
-    """Count the solutions of a 4x4 board as in step 3: the sum over codes."""
+def by_codes(clues: Sequence[Clue]) -> int:
+    """Count the solutions of a 4x4 board by step 3: test every box bijection."""
+    bands = bands_of(clues)
 
-    def is_bijection(rows: Sequence[int], columns: Sequence[int]) -> bool:
+    def bijective(rows: Sequence[int], columns: Sequence[int]) -> bool:
         return len(set(zip(rows, columns, strict=True))) == 4
 
-    total = 0
-    for stack_maps in product(*stacks_of(clues)):
-        term = 1
-        for band, band_maps in enumerate(bands_of(clues)):
-            columns = [stack_map[band] for stack_map in stack_maps]
-            term *= sum(all(map(is_bijection, rows, columns)) for rows in band_maps)
-        total += term
-    return total
+    return sum(
+        prod(
+            sum(all(bijective(rows[j], stacks[j][i]) for j in range(2)) for rows in bands[i])
+            for i in range(2)
+        )
+        for stacks in product(*stacks_of(clues))
+    )
 
 
-def count_by_partitions(clues: Sequence[Clue]) -> int:
-    """Count the solutions of a 4x4 board as in step 4: the sum over entries."""
-    bands = [entries_of(maps) for maps in bands_of(clues)]
-    stacks = [entries_of(maps) for maps in stacks_of(clues)]
+def by_partitions(clues: Sequence[Clue]) -> int:
+    """Count the solutions of a 4x4 board by step 4."""
+    bands = [list_entries(maps) for maps in bands_of(clues)]
+    lists = [list_entries(maps).items() for maps in stacks_of(clues)]
     total = 0
-    for entries in product(*stacks):
-        term = prod(stack[entry] for stack, entry in zip(stacks, entries, strict=True))
-        for number, band in enumerate(bands):
-            term *= tensor(band, [entry[number] for entry in entries])
-        total += term
+    for (x, x_multiplicity), (y, y_multiplicity) in product(*lists):
+        band_counts = [tensor(bands[i], [x[i], y[i]]) for i in range(2)]
+        total += x_multiplicity * y_multiplicity * prod(band_counts)
     return total

@@ -1,4 +1,4 @@
-"""The content of docs/contraction.md: its sentences, its tables and its drawing of a board."""
+"""The contents of docs/contraction.md: its sentences, its tables and its drawing of a board."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ PROSE = " ".join(TEXT.split())
 
 
 def tables() -> dict[str, dict[tuple[str, ...], list[str]]]:
-    """Return the tables of the page by the first field of their heads, and rows by their names.
+    """Read the tables of the page, by the first field of their heads.
 
-    The name of a row is its first field, or its first two in a table of x and y. The name of the
-    head is ().
+    A table maps the key of a row to the other fields of the row. The key is the row's first field,
+    in a table of x and y its first two. The head has the key ().
     """
-    page_tables: dict[str, dict[tuple[str, ...], list[str]]] = {}
+    tables_by_head: dict[str, dict[tuple[str, ...], list[str]]] = {}
     for lines in re.findall(r"(?:^\|.*\n)+", TEXT, re.MULTILINE):
         head, _, *rows = [
             [field.strip() for field in line.strip("|\n").split("|")]
             for line in lines.splitlines(keepends=True)
         ]
-        name_fields = 2 if head[1] == "y" else 1
-        table = {tuple(row[:name_fields]): row[name_fields:] for row in rows}
+        key_length = 2 if head[1] == "y" else 1
+        table = {tuple(row[:key_length]): row[key_length:] for row in rows}
         assert len(table) == len(rows)
-        page_tables[head[0]] = {(): head[name_fields:], **table}
-    return page_tables
+        tables_by_head[head[0]] = {(): head[key_length:], **table}
+    return tables_by_head
 
 
 TABLES = tables()
@@ -51,7 +51,7 @@ def says(sentence: str) -> bool:
 
 
 def board() -> Board:
-    """Return the board that section 4 draws."""
+    """Read the drawing of section 4."""
     lines = re.findall(r"^ {4}([1-4.]) ([1-4.]) \| ([1-4.]) ([1-4.])$", TEXT, re.MULTILINE)
     assert len(lines) == 4
     return parse("".join(map("".join, lines)))

@@ -1,4 +1,4 @@
-"""The figures for 9x9 boards (sections 2, 5 and 6), and for partitions of any shape."""
+"""The numbers of 9x9 boards (sections 2, 5 and 6), and of partitions of any shape."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def thirds() -> list[Partition]:
 
 @cache
 def clue_free() -> Counter[tuple[Partition, ...]]:
-    """Return the list of a stack without clues."""
-    cached_split = cache(split)
-    return Counter(tuple(map(cached_split, codes)) for codes in line_maps(9, 3))
+    """The list of a stack without clues."""
+    cached = cache(split)
+    return Counter(tuple(map(cached, codes)) for codes in line_maps(9, 3))
 
 
 @cache
@@ -38,19 +38,19 @@ def orthogonality() -> np.ndarray:
 
 @cache
 def clue_free_tensor() -> np.ndarray:
-    """Compute W of a band without clues: its list contracted with orthogonality at each box.
+    """Compute W of a band without clues: the list as an array, each index contracted.
 
-    It takes 32-bit floating-point numbers, which are exact up to 2^24.
+    It is computed in 32-bit floating point numbers, which are exact up to 2^24.
     """
     index = {p: i for i, p in enumerate(thirds())}
-    w = np.zeros((280, 280, 280), np.float32)
+    result = np.zeros((280, 280, 280), np.float32)
     for entry, multiplicity in clue_free().items():
-        w[tuple(index[p] for p in entry)] = multiplicity
-    matrix = orthogonality().astype(np.float32)
-    for _ in range(3):  # each time the first axis is summed, and the new one comes last
-        w = np.tensordot(w, matrix, axes=(0, 0))
-    assert w.max() < 2**24
-    return w.astype(np.int64)
+        result[tuple(index[p] for p in entry)] = multiplicity
+    is_orthogonal = orthogonality().astype(np.float32)
+    for _ in range(3):  # each time the first axis is contracted, and the new axis comes last
+        result = np.tensordot(result, is_orthogonal, axes=(0, 0))
+    assert result.max() < 2**24
+    return result.astype(np.int64)
 
 
 def test_partitions_of_nine_digits():
@@ -67,7 +67,7 @@ def test_orthogonal_partitions_of_any_shape():
         digits = range(1, rows * columns + 1)
         split_by_column = next(partitions(digits, rows))
         split_by_row = partitions(digits, columns)
-        count = sum(orthogonal(split_by_column, partition) for partition in split_by_row)
+        count = sum(orthogonal(split_by_column, x) for x in split_by_row)
         assert count == factorial(rows) ** (columns - 1)
 
 
@@ -77,35 +77,35 @@ def test_maps_of_a_stack():
     assert sum(clue_free().values()) == 94_080 == 1680 * 56
     assert len(clue_free()) == 15_400
     assert set(clue_free().values()) == {6, 12}
-    completions = Counter(upper for upper, _, _ in clue_free())
+    completions = Counter(x for x, _, _ in clue_free())
     assert set(completions.values()) == {55}
 
 
-@cache
 def orbits() -> list[set[tuple[Partition, Partition]]]:
-    """Collect the pairs of partitions that relabellings take to each other.
+    """Collect the pairs of partitions that relabelling takes to each other.
 
-    Two relabellings generate all: exchanging 1 and 2, and replacing every digit by the next one.
+    The swap of 1 and 2 and the cycle of all digits generate all relabellings.
     """
     index = {p: i for i, p in enumerate(thirds())}
-    exchange = {d: d for d in range(1, 10)} | {1: 2, 2: 1}
-    cycle = {d: d % 9 + 1 for d in range(1, 10)}
-    # The least pair known to be in the orbit of every pair, until nothing changes.
-    least_pairs = np.arange(280 * 280).reshape(280, 280)
-    changed = True
-    while changed:
-        previous = least_pairs
-        for relabelling in exchange, cycle:
-            images = [
+    swap = {digit: digit for digit in range(1, 10)} | {1: 2, 2: 1}
+    cycle = {digit: digit % 9 + 1 for digit in range(1, 10)}
+    # Each pair has a label, at first its own number. It takes the least label of its images until
+    # nothing changes: then all pairs of an orbit have the same label.
+    labels = np.arange(280 * 280).reshape(280, 280)
+    is_changed = True
+    while is_changed:
+        old_labels = labels.copy()
+        for relabelling in swap, cycle:
+            image = [
                 index[frozenset(frozenset(map(relabelling.get, digits)) for digits in p)]
                 for p in thirds()
             ]
-            least_pairs = np.minimum(least_pairs, least_pairs[np.ix_(images, images)])
-        changed = (least_pairs != previous).any()
-    members = defaultdict(set)
-    for (a, b), least_pair in np.ndenumerate(least_pairs):
-        members[int(least_pair)].add((thirds()[a], thirds()[b]))
-    return list(members.values())
+            labels = np.minimum(labels, labels[np.ix_(image, image)])
+        is_changed = bool((labels != old_labels).any())
+    pairs_by_label = defaultdict(set)
+    for (a, b), label in np.ndenumerate(labels):
+        pairs_by_label[int(label)].add((thirds()[a], thirds()[b]))
+    return list(pairs_by_label.values())
 
 
 def test_orbits_of_pairs():
@@ -113,25 +113,26 @@ def test_orbits_of_pairs():
     assert says("for each of 5 orbits")
     assert says("With a = 123/456/789 the orbits are")
     printed = {partition(b): integer(row[0]) for (b,), row in list(TABLES["b"].items())[1:]}
-    assert len(orbits()) == len(printed) == 5
+    all_orbits = orbits()
+    assert len(all_orbits) == len(printed) == 5
     assert sum(printed.values()) == 280 * 280 == 78_400
     a = partition("123/456/789")
-    for orbit in orbits():
+    for orbit in all_orbits:
         (size,) = (size for b, size in printed.items() if (a, b) in orbit)
         assert size == len(orbit)
 
 
 def pair_sum(a: int, b: int) -> int:
-    """Compute S(a, b) of the empty board by its formula; a matrix product has all dot products."""
+    """Compute S(a, b) of the empty board by its formula, all dot products as a matrix product."""
     w = clue_free_tensor()
     index = {p: i for i, p in enumerate(thirds())}
     entries = np.array([[index[p] for p in entry] for entry in clue_free()])
     multiplicity = np.array(list(clue_free().values()))
     outer = [(entries[entries[:, 0] == x], multiplicity[entries[:, 0] == x]) for x in (a, b)]
-    (k, of_k), (l, of_l) = outer  # noqa: E741 - as in the formula
+    (k, m_k), (l, m_l) = outer  # noqa: E741 - as in the formula
     u = w[k[:, None, 1], l[None, :, 1]].reshape(-1, 280)
-    v = w[k[:, None, 2], l[None, :, 2]] * (of_k[:, None] * of_l)[:, :, None]
-    assert u.max() * v.max() * len(u) < 2**53  # so that floating-point numbers are exact
+    v = w[k[:, None, 2], l[None, :, 2]] * (m_k[:, None] * m_l)[:, :, None]
+    assert u.max() * v.max() * len(u) < 2**53  # so floating point numbers are exact
     dots = (u.T.astype(float) @ v.reshape(-1, 280).astype(float)).astype(np.int64)
     factors = multiplicity * w[a, b][entries[:, 0]]
     return sum((factors * dots[entries[:, 1], entries[:, 2]]).tolist())

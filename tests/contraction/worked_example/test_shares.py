@@ -1,4 +1,4 @@
-"""The shares of the board by hand (section 8)."""
+"""The shares of the example by hand (section 8)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from gpusudoku.formats import parse
 from tests import naive
 from tests.contraction.worked_example.definitions import (
     Clue,
-    Map,
     bands_of,
     clues_of,
-    entries_of,
+    list_entries,
     orthogonal,
     split,
     stacks_of,
@@ -23,15 +22,16 @@ from tests.contraction.worked_example.page import TABLES, board, partition, says
 
 BOARD = board()
 CLUES = clues_of(BOARD)
-PLACES = {"upper left": (0, 0), "upper right": (0, 1), "lower left": (1, 0), "lower right": (1, 1)}
+CELLS = {"upper left": (0, 0), "upper right": (0, 1), "lower left": (1, 0), "lower right": (1, 1)}
 
 
-def count_with_maps(clues: list[Clue], x: Map, y: Map, band: int, z: Map) -> int:
+def count_uses(clues: list[Clue], x, y, band: int, z) -> int:
     """Count the solutions in which the stacks have the maps x and y, and a band has the map z."""
-    if not all(orthogonal(split(s[band]), split(z[j])) for j, s in enumerate((x, y))):
-        return 0
+    for stack, stack_map in enumerate((x, y)):
+        if not orthogonal(split(z[stack]), split(stack_map[band])):
+            return 0
     other_band = 1 - band
-    entries = entries_of(bands_of(clues)[other_band])
+    entries = list_entries(bands_of(clues)[other_band])
     return tensor(entries, [split(x[other_band]), split(y[other_band])])
 
 
@@ -39,10 +39,10 @@ def shares_by_maps(clues: list[Clue], band: int, stack: int, digit: int) -> np.n
     """Count the shares of a digit in a box, map by map: int (2, 2), by row and column."""
     shares = np.zeros((2, 2), int)
     for stack_maps in product(*stacks_of(clues)):
-        for band_map in bands_of(clues)[band]:
-            row = band_map[stack][digit - 1]
+        for z in bands_of(clues)[band]:
+            row = z[stack][digit - 1]
             column = stack_maps[stack][band][digit - 1]
-            shares[row, column] += count_with_maps(clues, *stack_maps, band, band_map)
+            shares[row, column] += count_uses(clues, *stack_maps, band, z)
     return shares
 
 
@@ -56,29 +56,28 @@ def shares_by_listing(clues: list[Clue], band: int, stack: int, digit: int) -> n
 
 def test_the_rows_of_the_table():
     terms = {names[0]: row for names, row in TABLES["x, y, z"].items() if names}
-    lists = [entries_of(maps) for maps in (*stacks_of(CLUES), bands_of(CLUES)[1])]
-    first_band = entries_of(bands_of(CLUES)[0])
-    stack_maps = stacks_of(CLUES)[0]
-    band_maps = bands_of(CLUES)[1]
-    for names in product(*([(p, p) for p in map(partition, ["12/34", "13/24", "14/23"])],) * 3):
-        x, y, z = names
-        weight = lists[0][x] * lists[1][y] * tensor(first_band, [x[0], y[0]])
-        times = lists[2][z] * (orthogonal(x[1], z[0]) and orthogonal(y[1], z[1]))
-        matching_rows = [
-            row
-            for text, row in terms.items()
-            if [partition(p) for p in text.split(", ")] == [x[0], y[0], z[0]]
-        ]
-        assert bool(matching_rows) == (weight * times > 0)
-        if not matching_rows:
+    lists = [list_entries(maps) for maps in (*stacks_of(CLUES), bands_of(CLUES)[1])]
+    first_band = list_entries(bands_of(CLUES)[0])
+    x_maps = stacks_of(CLUES)[0]
+    z_maps = bands_of(CLUES)[1]
+    # In this board an entry has the same partition twice.
+    all_entries = [(p, p) for p in map(partition, ["12/34", "13/24", "14/23"])]
+    for x, y, z in product(all_entries, repeat=3):
+        stack_count = lists[0][x] * lists[1][y] * tensor(first_band, [x[0], y[0]])
+        is_orthogonal = orthogonal(z[0], x[1]) and orthogonal(z[1], y[1])
+        count = stack_count * lists[2][z] * is_orthogonal
+        rows = [row for text, row in terms.items()
+                if [partition(p) for p in text.split(", ")] == [x[0], y[0], z[0]]]  # fmt: skip
+        assert bool(rows) == (count > 0)
+        if not rows:
             continue
-        # Digit 3 has index 2 in a code.
-        columns = {stack_map[1][2] for stack_map in stack_maps if split(stack_map[1]) == x[1]}
-        rows = {band_map[0][2] for band_map in band_maps if split(band_map[0]) == z[0]}
-        assert len(columns) == len(rows) == 1, "all maps of an entry agree in this box"
-        place, solutions = matching_rows[0]
-        assert int(solutions) == weight * times
-        assert PLACES[place] == (*rows, *columns)
+        cell_name, printed_count = rows[0]
+        assert int(printed_count) == count
+        digit_3 = 2
+        columns_of_3 = {codes[1][digit_3] for codes in x_maps if split(codes[1]) == x[1]}
+        rows_of_3 = {codes[0][digit_3] for codes in z_maps if split(codes[0]) == z[0]}
+        assert len(columns_of_3) == len(rows_of_3) == 1, "all maps of an entry agree in this box"
+        assert CELLS[cell_name] == (*rows_of_3, *columns_of_3)
 
 
 def test_the_shares():

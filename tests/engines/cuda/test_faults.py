@@ -37,7 +37,9 @@ SMALL = puzzle("2x2", 3, 0)
 TOLD = f"GPU 0 cannot be used: {LOST}"
 ALONE = 1e30
 """A cutoff that leaves the whole board to one GPU, at first."""
-TRANSFERS = pytest.mark.parametrize("share", [0.0, 1e9], ids=["rare transfers", "transfers all the time"])
+TRANSFERS = pytest.mark.parametrize(
+    "share", [0.0, 1e9], ids=["rare transfers", "transfers all the time"]
+)
 
 
 @pytest.fixture(autouse=True)
@@ -111,7 +113,9 @@ def test_one_of_two_is_lost_at_any_moment(
             assert call < 5
             continue
         if engine.warnings:
-            assert engine.warnings == [f"GPU {lost} cannot be used: {LOST}; GPU {1 - lost} continues"]
+            assert engine.warnings == [
+                f"GPU {lost} cannot be used: {LOST}; GPU {1 - lost} continues"
+            ]
             assert engine.gpus == [gpus[1 - lost]]
     assert threading.active_count() <= before, "nobody is left waiting"
 

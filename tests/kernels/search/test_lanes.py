@@ -27,11 +27,13 @@ def random_boards(clues: int, boards: int, seed: int) -> list[Board]:
 def test_counts_equal_the_contraction() -> None:
     boards = [b for clues in (22, 24, 26, 28) for b in random_boards(clues, 60, clues)]
     boards += [spoilt(board, seed) for seed, board in enumerate(boards[:60])]
-    searched = [result.count for result in count_many(boards, device="cpu", method="search")]
-    summed = [result.count for result in count_many(boards, device="cpu", method="contraction")]
-    assert searched == summed
-    assert min(searched) == 0
-    assert max(searched) > 10_000
+    search_counts = [result.count for result in count_many(boards, device="cpu", method="search")]
+    contraction_counts = [
+        result.count for result in count_many(boards, device="cpu", method="contraction")
+    ]
+    assert search_counts == contraction_counts
+    assert min(search_counts) == 0
+    assert max(search_counts) > 10_000
 
 
 @pytest.mark.parametrize(
@@ -45,15 +47,15 @@ def test_techniques_and_strategies_save_nodes(
     """As many as they did before."""
     run_uncompiled(monkeypatch)
     monkeypatch.setattr(cpu_engine, "WIDTH", 2)
-    looked = 0
+    visited_nodes = 0
     for board in [puzzle("3x3", 27, 2), spoilt(puzzle("3x3", 28, 5), 1)]:
         expected = naive.count(board)
         for limit in None, 3:
-            found = count(board, device="cpu", jobs=1, method="search", limit=limit,
+            result = count(board, device="cpu", jobs=1, method="search", limit=limit,
                           strategy=strategy, propagate=propagate)  # fmt: skip
-            assert found.count == min(expected, limit or expected)
-            looked += 0 if limit else found.stats.nodes
-    assert looked == nodes
+            assert result.count == min(expected, limit or expected)
+            visited_nodes += 0 if limit else result.stats.nodes
+    assert visited_nodes == nodes
 
 
 @pytest.mark.parametrize(("shape", "clues"), [("3x3", 27), ("3x4", 75), ("4x4", 158)])
@@ -64,14 +66,14 @@ def test_counts_are_the_same_on_any_number_of_lanes(
     boards = [puzzle(shape, clues, seed) for seed in range(2)] + [
         spoilt(puzzle(shape, clues, 2), 1)
     ]
-    results = []
+    outcomes = []
     for is_wide in True, False:
         monkeypatch.setattr(shape_module, "has_avx512", lambda is_wide=is_wide: is_wide)
         run_uncompiled(monkeypatch)
         counts = [count(board, device="cpu", jobs=1, method="search") for board in boards]
-        results.append([(each.count, each.stats.nodes) for each in counts])
-    assert results[0] == results[1]
-    assert max(number for number, _ in results[0]) > 1
+        outcomes.append([(result.count, result.stats.nodes) for result in counts])
+    assert outcomes[0] == outcomes[1]
+    assert max(number for number, _ in outcomes[0]) > 1
 
 
 def test_the_order_on_one_thread_is_fixed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,21 +97,21 @@ def test_a_board_shared_among_threads_is_whole(monkeypatch: pytest.MonkeyPatch) 
     board = puzzle("3x3", 23, 3)
     expected = count(board, device="cpu", method="contraction").count
     for jobs in (2, 5):
-        found = count(board, device="cpu", jobs=jobs, method="search")
-        assert found.count == expected > 1000
+        result = count(board, device="cpu", jobs=jobs, method="search")
+        assert result.count == expected > 1000
 
 
 def test_a_stack_that_is_too_low_grows(monkeypatch: pytest.MonkeyPatch) -> None:
-    low = 3 * Shape(3, 3).lanes
+    depth = 3 * Shape(3, 3).lanes
 
-    class Low(Stack):
+    class LowStack(Stack):
         @classmethod
-        def empty(cls, boards: int, *rest: Any) -> Stack:
-            return Stack.empty(low, *rest)
+        def empty(cls, boards: int, *arguments: Any) -> Stack:
+            return Stack.empty(depth, *arguments)
 
-    monkeypatch.setattr(quick_search, "Stack", Low)
+    monkeypatch.setattr(quick_search, "Stack", LowStack)
     board = puzzle("3x3", 23, 3)
     expected = count(board, device="cpu", method="contraction").count
-    found = count(board, device="cpu", jobs=1, cutoff=1e300, method="search")
-    assert found.count == expected > 1000
-    assert found.stats.deepest > low
+    result = count(board, device="cpu", jobs=1, cutoff=1e300, method="search")
+    assert result.count == expected > 1000
+    assert result.stats.deepest > depth

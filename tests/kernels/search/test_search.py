@@ -40,14 +40,14 @@ def test_counts_equal_the_oracle(shape: str, nodes: int) -> None:
 
     The number of nodes tells whether cells are chosen, and techniques applied, as before.
     """
-    looked = 0
+    visited_nodes = 0
     for seed in range(4 if shape in ("2x5", "4x4") else 12):
         board = puzzle(shape, CLUES[shape], seed)
-        for each in board, spoilt(board, seed):
-            result = count(each, device="cpu", method="search", jobs=1)
-            assert result.count == naive.count(each), each
-            looked += result.stats.nodes
-    assert looked == nodes
+        for tried_board in board, spoilt(board, seed):
+            result = count(tried_board, device="cpu", method="search", jobs=1)
+            assert result.count == naive.count(tried_board), tried_board
+            visited_nodes += result.stats.nodes
+    assert visited_nodes == nodes
     full = puzzle(shape, board.geometry.cells, 1)
     assert (counted(full), counted(spoilt(full, 2))) == (1, 0)
 
@@ -96,8 +96,8 @@ def test_jobs_cutoffs_and_limits(jobs: int, cutoff: float | None, limit: int | N
     for seed in range(4):
         board = puzzle("2x3", 8, seed)
         expected = naive.count(board)
-        found = counted(board, jobs=jobs, cutoff=cutoff, limit=limit)
-        assert found == min(expected, limit or expected)
+        solution_count = counted(board, jobs=jobs, cutoff=cutoff, limit=limit)
+        assert solution_count == min(expected, limit or expected)
 
 
 @pytest.mark.parametrize(
@@ -123,18 +123,18 @@ def test_a_search_out_of_room_for_solutions_goes_on_where_it_stopped(
 ) -> None:
     board = puzzle(shape, clues, 1)
     monkeypatch.setattr(cpu_engine, "ROOM_BYTES", 37 * board.geometry.cells)
-    found: list[tuple[int, ...]] = []
+    written_solutions: list[tuple[int, ...]] = []
     blocks = []
 
     def on_solutions(block: np.ndarray, roots: np.ndarray) -> None:
         blocks.append(len(block))
-        found.extend(map(tuple, block.tolist()))
+        written_solutions.extend(map(tuple, block.tolist()))
         assert roots.tolist() == [0] * len(block)
 
     counts = searched([board], CpuEngine(1), on_solutions=on_solutions).counts
     assert max(blocks) <= 37 < max(blocks) + Shape(3, 3).lanes
-    assert counts == [len(found)]
-    assert sorted(found) == list(naive.solutions(board))
+    assert counts == [len(written_solutions)]
+    assert sorted(written_solutions) == list(naive.solutions(board))
 
 
 def swappable(row: int, column: int) -> list[tuple[int, int]]:
@@ -156,7 +156,7 @@ def swappable(row: int, column: int) -> list[tuple[int, int]]:
 def test_rectangles_of_sixty_four_digits(columns: dict[int, list[int]]) -> None:
     """Boards that use all bits of the masks, with counts known by construction."""
     grid = pattern(Geometry(8, 8))
-    corners = [(row, column) for row, some in columns.items() for column in some]
+    corners = [(row, column) for row, row_columns in columns.items() for column in row_columns]
     for cell in [cell for corner in corners for cell in swappable(*corner)] or [(63, 63)]:
         grid[cell] = 0
     board = Board(grid, Geometry(8, 8))

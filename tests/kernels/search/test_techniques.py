@@ -36,45 +36,49 @@ BOARDS = {"1x1": 2, "1x4": 12, "4x1": 12, "2x2": 24, "2x3": 24, "3x2": 24, "2x4"
 """How many boards of each shape the techniques are tried on."""
 
 
-def boards(shape: str, number: int) -> list[Board]:
+def boards(shape: str, board_count: int) -> list[Board]:
     """Make boards with enough clues to begin, too few to end quickly; every third is spoilt."""
     geometry = Geometry.parse(shape)
-    counts = np.linspace(geometry.cells * 0.26, geometry.cells * 0.42, number).astype(int).tolist()
-    made = [puzzle(geometry, clues, seed) for seed, clues in enumerate(counts)]
-    return [spoilt(board, i) if i % 3 == 2 else board for i, board in enumerate(made)]
+    counts = (
+        np.linspace(geometry.cells * 0.26, geometry.cells * 0.42, board_count).astype(int).tolist()
+    )
+    puzzles = [puzzle(geometry, clues, seed) for seed, clues in enumerate(counts)]
+    return [spoilt(board, i) if i % 3 == 2 else board for i, board in enumerate(puzzles)]
 
 
-def check(board: Board, given: str, expected: Candidates | None) -> None:
+def check(board: Board, names: str, expected: Candidates | None) -> None:
     """Compare ``simplify`` with what the reference leaves."""
-    result = simplify(board, given)
+    result = simplify(board, names)
     assert result.contradictory == (expected is None), board
     if expected is None:
         assert result.board == board
         return
     assert candidates(result) == expected, board
-    if given == "none":
+    if names == "none":
         assert result.board == board
     else:
-        solved = [next(iter(left)) if len(left) == 1 else 0 for left in expected]
-        assert result.board.cells.tolist() == solved
+        placed_digits = [next(iter(digits)) if len(digits) == 1 else 0 for digits in expected]
+        assert result.board.cells.tolist() == placed_digits
     empty = np.flatnonzero(result.board.cells == 0)
     assert result.candidates_left == sum(len(expected[cell]) for cell in empty)
 
 
-@pytest.mark.parametrize("given", SETS)
+@pytest.mark.parametrize("names", SETS)
 @pytest.mark.usefixtures("uncompiled")
-def test_techniques_leave_what_the_reference_leaves(given: str) -> None:
+def test_techniques_leave_what_the_reference_leaves(names: str) -> None:
     """And on some of the boards the last of them is needed."""
-    *others, _ = SETS[given].split(",")
-    needing, contradictions = 0, 0
+    *earlier_techniques, _ = SETS[names].split(",")
+    boards_that_need_the_last, contradictions = 0, 0
     for shape, number in BOARDS.items():
         for board in boards(shape, number):
-            expected = outcome(board, SETS[given])
-            check(board, given, expected)
+            expected = outcome(board, SETS[names])
+            check(board, names, expected)
             contradictions += expected is None
-            if shape == "3x3" and others:
-                needing += expected != outcome(board, ",".join(others))
-    assert needing or not others
+            if shape == "3x3" and earlier_techniques:
+                boards_that_need_the_last += expected != outcome(
+                    board, ",".join(earlier_techniques)
+                )
+    assert boards_that_need_the_last or not earlier_techniques
     assert contradictions
 
 
@@ -84,33 +88,38 @@ def test_compiled_techniques_leave_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "techniques"),
+    ("names", "techniques"),
     [("hidden-pair", "naked-single,hidden-pair"), ("pairs", "naked-single,naked-pair,hidden-pair")],
 )
 @pytest.mark.usefixtures("uncompiled")
-def test_hidden_pairs_without_hidden_singles(given: str, techniques: str) -> None:
+def test_hidden_pairs_without_hidden_singles(names: str, techniques: str) -> None:
     for shape in ("2x3", "3x3"):
         for board in boards(shape, 30):
-            result = simplify(board, given)
+            result = simplify(board, names)
             if result.contradictory:
                 assert outcome(board, SETS["all"]) is None
                 continue
-            found = candidates(result)
-            at_first = given_clues(board)
-            assert all(left <= before for left, before in zip(found, at_first, strict=True))
-            assert reference(found, board.geometry, techniques) == found, "there was more to find"
+            remaining = candidates(result)
+            initial = given_clues(board)
+            assert all(
+                digits <= initial_digits
+                for digits, initial_digits in zip(remaining, initial, strict=True)
+            )
+            assert reference(remaining, board.geometry, techniques) == remaining, (
+                "there was more to find"
+            )
 
 
-@pytest.mark.parametrize(("shape", "given"), [("2x3", "all"), ("3x3", "pairs")])
-def test_no_solution_is_lost(shape: str, given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("shape", "names"), [("2x3", "all"), ("3x3", "pairs")])
+def test_no_solution_is_lost(shape: str, names: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run_uncompiled(monkeypatch)
     for seed in range(20):
         board = puzzle(shape, CLUES[shape] + seed % 5, seed)
         solutions = list(naive.solutions(board))
-        for cell, found in enumerate(candidates(simplify(board, given))):
-            assert {solution[cell] for solution in solutions} <= found
-        other = spoilt(board, seed)
-        assert not simplify(other, given).contradictory or naive.count(other, 1) == 0
+        for cell, digits in enumerate(candidates(simplify(board, names))):
+            assert {solution[cell] for solution in solutions} <= digits
+        wrong_board = spoilt(board, seed)
+        assert not simplify(wrong_board, names).contradictory or naive.count(wrong_board, 1) == 0
 
 
 FIRST_BOX = ".25...... .36...... .47......"
