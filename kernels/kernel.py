@@ -377,17 +377,17 @@ def kernel(
     """
 
     def decorate(function: Callable[..., Any]) -> Kernel:
-        import_path = place or f"{function.__module__}.{function.__qualname__}"
+        full_name = place or f"{function.__module__}.{function.__qualname__}"
         name = None
         subject = ""
-        if import_path.startswith(KERNELS):
-            name = import_path.removeprefix(KERNELS)
+        if full_name.startswith(KERNELS):
+            name = full_name.removeprefix(KERNELS)
             subject = next((text for start, text in SUBJECTS.items() if name.startswith(start)), "")
         return Kernel(
             name,
             signature,
             lambda: function,
-            (_import_kernel, (import_path, signature, returns, seconds)),
+            (_import_kernel, (full_name, signature, returns, seconds)),
             returns=returns,
             seconds=seconds,
             subject=subject,

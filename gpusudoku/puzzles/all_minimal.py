@@ -324,7 +324,7 @@ class _Clues:
 
 
 def _pop_nodes(stack: list[tuple[Sets, Sets]]) -> tuple[Sets, Sets]:
-    """Take the last nodes from a stack, at most NODES. The stack has blocks of nodes."""
+    """Take the last nodes, at most NODES, from a stack of blocks of nodes."""
     popped_blocks = []
     node_count = 0
     while stack and node_count < NODES:
