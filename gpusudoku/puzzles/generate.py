@@ -481,57 +481,56 @@ def generate(
     jobs: int | None = None,
     cancel: CancelToken | None = None,
 ) -> Puzzles:
-    """Make random puzzles, each with exactly one solution, and no two of them equal.
+    """Make random puzzles, each with exactly one solution. Without ``unbiased``, all are different.
 
-    Clues are removed from a random grid in a random order, as ``minimise`` does, until none is
-    redundant. 9x9 grids and those of most smaller boards are exactly uniform. Other grids come from
-    random walks: see ``Puzzles.uniform``. Puzzle k depends only on the options, the seed and k, so
-    a larger ``n`` adds puzzles to the same ones.
+    The clues of a random grid are removed in a random order, as by ``minimise``, until no clue is
+    redundant. Grids of 9x9 cells and of most smaller shapes are exactly uniform; others come from
+    random walks, see ``Puzzles.uniform``. Puzzle k depends only on the options, the seed and k, so
+    a larger ``n`` begins with the same puzzles.
 
     Parameters
     ----------
     n
         The number of puzzles.
     box
-        The boxes of the board, 3x3 by default.
+        The shape of the boxes, 3x3 by default.
     seed
-        An integer from 0 to below 2^128; by default a random one.
+        An integer from 0 to below 2^128; by default a new random one.
     minimal
-        True if every clue must be necessary. Without ``clues``, ``symmetry`` and ``pattern`` this
-        is always so on boards of up to 16x16 cells, and on larger ones only with this option.
+        True to make only puzzles without a redundant clue. On boards of up to 16x16 cells, all
+        puzzles are minimal anyway unless ``clues``, ``symmetry`` or ``pattern`` is given.
     clues
-        The number of clues, or a pair of the minimum and the maximum. No clues are removed below
-        the minimum, and puzzles with more than the maximum are rejected.
+        The number of clues, or its minimum and maximum. Removing ends at the minimum, and puzzles
+        above the maximum are discarded.
     symmetry
         Names, in a list or separated by commas, out of ``rotational`` (half a turn),
         ``quarter-turn``, ``left-right``, ``top-bottom``, ``diagonal``, ``antidiagonal``, or ``all``
-        of them. Cells that these map to each other lose their clues together.
+        of them. Cells that a symmetry maps to each other lose their clues together.
     pattern
-        The exact set of cells with clues: a text or a ``pathlib.Path`` with a character for each
-        cell, a ``.`` for an empty one, or truth values. All puzzles with this pattern have the same
-        probability if grids are uniform.
+        The cells that have clues; no other cells have any. A text or a ``pathlib.Path`` with a
+        character for each cell, ``.`` for an empty one, or an array of bools. If grids are uniform,
+        all puzzles with the pattern are equally likely.
     difficulty
         Levels of ``rate``, in a list or separated by commas.
     unbiased
-        True for minimal puzzles with weights. Weighted statistics are those of all minimal puzzles
-        of 9x9 cells, or of a smaller shape whose grids are exactly uniform. They come in batches
-        from random grids, some of which give several. You cannot combine this with ``clues``,
-        ``symmetry``, ``pattern`` and ``difficulty``.
+        True to make minimal puzzles with weights. Weighted statistics of them estimate those of all
+        minimal puzzles. The shape must be one whose grids are exactly uniform. A random grid may
+        give several puzzles. Excludes ``clues``, ``symmetry``, ``pattern`` and ``difficulty``.
     seconds
-        The time without another puzzle after which it gives up.
+        The time without another puzzle after which ``GaveUp`` is raised.
     jobs
         The number of threads; by default one per usable core.
     cancel
-        A token that stops the work from any thread: see ``CancelToken``.
+        A token that stops the work, from any thread.
 
     Raises
     ------
     InputError
         If a value is out of range, or no puzzle can meet the options.
     GaveUp
-        When the iterator reaches the first puzzle that was not found in time.
+        By the iterator, if the next puzzle is not found in time.
     Interrupted, Cancelled
-        After Ctrl-C, or once ``cancel`` is cancelled.
+        After Ctrl-C, or when ``cancel`` is cancelled.
     """
     options = PuzzleOptions(
         box,

@@ -275,10 +275,10 @@ def placements_kernel(geometry: Geometry) -> Kernel:
 
 
 def _parts(cells: NDArray[np.uint8], change: Change, *, has_limit: bool) -> Iterator[slice]:
-    """Divide puzzles into parts whose clues can be removed in at most MAX_BOARDS ways in total.
+    """Divide puzzles into parts with at most MAX_BOARDS ways to remove clues, or one puzzle each.
 
-    If there is a limit, and more than one clue is added, each puzzle is a part of its own, because
-    only then the search of a part ends as soon as the limit is reached.
+    If there is a limit, and more than one clue is added, a part has one puzzle: these clues are
+    found by a search, which ends when the limit is reached. A single clue needs no such search.
     """
     is_single = has_limit and change.add > 1
     start = 0
