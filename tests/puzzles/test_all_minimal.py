@@ -96,8 +96,8 @@ def test_a_larger_puzzle_against_all_subsets_of_its_clues(
     """Also where few nodes are taken at a time, and few edges are known."""
     if few:
         monkeypatch.setattr("gpusudoku.puzzles.all_minimal.NODES", 3)
-        monkeypatch.setattr("gpusudoku.puzzles.all_minimal.KNOWN_EDGES", 4)
-        monkeypatch.setattr("gpusudoku.puzzles.all_minimal.SEARCHED_BOARDS", 5)
+        monkeypatch.setattr("gpusudoku.puzzles.all_minimal.MAX_EDGES", 4)
+        monkeypatch.setattr("gpusudoku.puzzles.all_minimal.SEARCH_BOARDS", 5)
     for seed, keep in enumerate(([], [0, 1, 2, 3], [])):
         board = puzzle("2x3", 5, seed)
         keep = [cell for cell in keep if board.cells[cell]]

@@ -68,7 +68,7 @@ def test_a_grid_depends_on_nothing_but_its_number_and_attempt(
     assert (source.at(numbers[::2], attempts[::2]) == whole[::2]).all()
     assert not (whole[::2] == whole[1::2]).all()
     order = rng.permutation(600)
-    monkeypatch.setattr(source, "_size", 7)
+    monkeypatch.setattr(source, "_call_grids", 7)
     assert (source.at(numbers[order], attempts[order]) == whole[order]).all()
     for i in 0, 333:
         assert (source.at(numbers[i : i + 1], attempts[i : i + 1]) == whole[i]).all()
