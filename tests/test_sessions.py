@@ -34,7 +34,7 @@ def difference(text: str) -> tuple[str, str]:
     for step in old:
         got = session.run(step)
         same = matches(step.expected, got)
-        new.append(step if same else Step(step.given, keep_patterns(step.expected, got)))
+        new.append(step if same else Step(step.source, keep_patterns(step.expected, got)))
     texts = [write(steps).splitlines() for steps in (old, new)]
     return "\n".join(unified_diff(*texts, "expected", "printed", lineterm="")), write(new)
 

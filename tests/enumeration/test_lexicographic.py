@@ -18,7 +18,7 @@ from gpusudoku.errors import Cancelled, Interrupted, MismatchError, TooExpensive
 from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.options import Options
 from tests.boards import puzzle
-from tests.enumeration.short import listed, short_blocks, short_lists, solution_set_of
+from tests.enumeration.short import naive_solutions, short_blocks, short_lists, solution_set_of
 
 BOARD = puzzle("2x3", 9, 0)
 
@@ -37,19 +37,19 @@ def all_of(solution_set: SolutionSet) -> list[list[int]]:
 
 def test_no_count_is_needed_to_go_through() -> None:
     orders = solution_set_of(BOARD)
-    assert all_of(orders) == listed(BOARD).tolist()
+    assert all_of(orders) == naive_solutions(BOARD).tolist()
     assert not orders.is_counted
 
 
 def test_what_was_interrupted_is_done_again() -> None:
     orders = solution_set_of(BOARD)
-    count = len(listed(BOARD))
+    count = len(naive_solutions(BOARD))
     assert orders.count == count
     token = CancelToken()
     token.cancel()
     with pytest.raises(Interrupted), token:
         orders.ascending.at(np.arange(3))
-    assert (orders.ascending.at(np.arange(count)) == listed(BOARD)).all()
+    assert (orders.ascending.at(np.arange(count)) == naive_solutions(BOARD)).all()
 
 
 @pytest.mark.parametrize("whole", [0, 73])
@@ -92,14 +92,14 @@ def test_what_takes_too_long_together_is_found_one_by_one(
 
     given_up: list[int] = []
     monkeypatch.setattr("gpusudoku.enumeration.lexicographic.find_sorted", find_sorted)
-    assert all_of(solution_set_of(BOARD)) == listed(BOARD).tolist()
+    assert all_of(solution_set_of(BOARD)) == naive_solutions(BOARD).tolist()
     assert given_up
 
 
 def test_more_boards_than_two_bytes_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     number = (1 << 16) + 2
     boards = Batch.of([BOARD]).chosen(np.zeros(number, np.int64))
-    rows = listed(BOARD)[:3]
+    rows = naive_solutions(BOARD)[:3]
     roots = np.array([number - 1, 0, 5])
     found = rows[[2, 0, 1]], roots, None
     monkeypatch.setattr(in_memory, "find_solutions", lambda *_, **__: found)
@@ -115,11 +115,11 @@ def test_a_look_for_few_solutions_may_be_in_vain(monkeypatch: pytest.MonkeyPatch
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gpusudoku.enumeration.solution_set.SEARCHED_FIRST", 1 << 12)
         orders = solution_set_of(BOARD)
-        assert all_of(orders) == listed(BOARD).tolist()
+        assert all_of(orders) == naive_solutions(BOARD).tolist()
         assert not orders.is_counted
-        assert orders.count == len(listed(BOARD))
-        assert all_of(orders) == listed(BOARD).tolist()
-        assert (next(orders.contraction_order.rows(0)) == listed(BOARD)).all()
+        assert orders.count == len(naive_solutions(BOARD))
+        assert all_of(orders) == naive_solutions(BOARD).tolist()
+        assert (next(orders.contraction_order.rows(0)) == naive_solutions(BOARD)).all()
 
 
 @pytest.mark.parametrize(("board", "found"), [(BOARD, True), (Board([1, 1, *[0] * 14]), False)])

@@ -16,8 +16,14 @@ from gpusudoku.enumeration import in_memory, solution_set
 from gpusudoku.enumeration.contraction_order import GeneralIndex, NineIndex, contraction_for_order
 from gpusudoku.enumeration.in_memory import InMemoryIndex
 from gpusudoku.errors import MismatchError, TooExpensive
-from tests.boards import puzzle, spoilt, streamed
-from tests.enumeration.short import listed, short_blocks, short_lists, short_parts, solution_set_of
+from tests.boards import puzzle, spoilt, stream_solutions
+from tests.enumeration.short import (
+    naive_solutions,
+    short_blocks,
+    short_lists,
+    short_parts,
+    solution_set_of,
+)
 
 
 def allowing(board: Board, seed: int) -> Board:
@@ -60,7 +66,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def check_ascending(board: Board, jobs: int = 1) -> None:
     """Compare every number, rank and run of the ascending order with the list."""
-    rows = listed(board)
+    rows = naive_solutions(board)
     count = len(rows)
     order = solution_set_of(board, jobs).ascending
     mixed = np.random.default_rng(0).permutation(count)
@@ -80,7 +86,7 @@ def check_ascending(board: Board, jobs: int = 1) -> None:
 
 def check_contraction_order(board: Board) -> None:
     """Compare the contraction order with the list; on any threads, whole and in parts."""
-    rows = listed(board)
+    rows = naive_solutions(board)
     order = solution_set_of(board, 2).contraction_order
     count = len(rows)
     assert order.count == count
@@ -108,7 +114,7 @@ def test_nine_by_nine() -> None:
     check_ascending(NINE, jobs=2)
     check_contraction_order(NINE)
     some = Board(NINE.cells, candidates=[0b111111110, *[511] * 80])  # is only searched
-    rows = listed(NINE)
+    rows = naive_solutions(NINE)
     order = solution_set_of(some).contraction_order
     assert (np.concatenate(list(order.rows(0))) == rows[rows[:, 0] != 1]).all()
 
@@ -116,7 +122,7 @@ def test_nine_by_nine() -> None:
 def test_lists_of_the_usual_length() -> None:
     """InMemoryIndex solutions are in ascending order in both."""
     for board in (SIX, NINE):
-        rows = listed(board)
+        rows = naive_solutions(board)
         order = solution_set_of(board).contraction_order
         assert isinstance(order, InMemoryIndex)
         assert (np.concatenate(list(order.rows(0))) == rows).all()
@@ -141,7 +147,7 @@ def test_without_a_contraction_the_order_is_ascending(monkeypatch: pytest.Monkey
     monkeypatch.setattr(
         "gpusudoku.enumeration.contraction_order.contraction_for_order", lambda board: None
     )
-    rows = listed(SIX)
+    rows = naive_solutions(SIX)
     assert (np.concatenate(list(solution_set_of(SIX).contraction_order.rows(0))) == rows).all()
 
 
@@ -150,7 +156,7 @@ def test_what_was_forgotten_is_found_out_again(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("gpusudoku.enumeration.lexicographic.KEPT_NODES", 1)
     monkeypatch.setattr("gpusudoku.enumeration.lexicographic.KEPT_LEAVES", 1)
     board = BOARDS["2x2"]
-    rows = listed(board)
+    rows = naive_solutions(board)
     order = solution_set_of(board).ascending
     for number in np.random.default_rng(1).permutation(len(rows)).tolist():
         assert (order.at(np.array([number])) == rows[number]).all()
@@ -161,11 +167,14 @@ def test_the_number_of_solutions_alone_decides_the_order(monkeypatch: pytest.Mon
     """Whether it was known before or not."""
     for name in ("SEARCHED_FIRST", "SEARCHED_BEFORE_LOADING"):
         monkeypatch.setattr(f"gpusudoku.enumeration.solution_set.{name}", 5)
-    for most, kind in [(len(listed(NINE)), InMemoryIndex), (len(listed(NINE)) - 1, NineIndex)]:
+    for most, kind in [
+        (len(naive_solutions(NINE)), InMemoryIndex),
+        (len(naive_solutions(NINE)) - 1, NineIndex),
+    ]:
         monkeypatch.setattr("gpusudoku.enumeration.solution_set.IN_MEMORY_NINE", most)
         for is_known in (False, True):
             found = solution_set_of(NINE)
-            assert not is_known or found.count == len(listed(NINE))
+            assert not is_known or found.count == len(naive_solutions(NINE))
             assert type(found.contraction_order) is kind
 
 
@@ -178,7 +187,7 @@ def test_what_is_contraction_for_order() -> None:
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize(("board", "kind"), [(SIX, GeneralIndex), (NINE, NineIndex)])
 def test_another_count_is_a_mismatch(board: Board, kind: type) -> None:
-    count = len(listed(board))
+    count = len(naive_solutions(board))
     order = solution_set_of(board, count=count).contraction_order
     assert isinstance(order, kind)
     assert order.count == count
@@ -222,7 +231,7 @@ def test_rows_that_differ_in_any_one_cell_are_sorted(
 def test_a_full_list_of_thirty_thousand() -> None:
     """Every number and every rank, in both orders."""
     board = puzzle("3x3", 24, 3)
-    rows = np.array(sorted(streamed(board, device="cpu")), np.uint8)
+    rows = np.array(sorted(stream_solutions(board, device="cpu")), np.uint8)
     assert len(rows) == 30_014
     found = solution_set_of(board, 2)
     assert (np.concatenate(list(found.contraction_order.rows(0))) == rows).all()

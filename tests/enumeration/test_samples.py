@@ -16,7 +16,7 @@ from gpusudoku.enumeration.sampling import Uniform
 from gpusudoku.enumeration.solutions import solutions
 from gpusudoku.errors import InputError
 from tests.boards import puzzle
-from tests.enumeration.chances import assert_expected, assert_uniform
+from tests.enumeration.chances import assert_frequencies, assert_uniform
 from tests.enumeration.short import short_lists
 
 COUNTS = [1, 3, 288, 2**32 + 1, 2**63, 2**64 - 1, 2**64, 2**64 + 1, 2**127 + 3, 2**192, 10**60]
@@ -144,7 +144,7 @@ def test_all_numbers_have_the_same_chance(count: int) -> None:
     expected = np.diff([-(-k * count // 10) for k in range(11)]) / count
     for lag in (1, 64):
         pairs = np.bincount(tenths[:-lag] * 10 + tenths[lag:], minlength=100)
-        assert_expected(pairs, np.outer(expected, expected).ravel() * (len(drawn) - lag))
+        assert_frequencies(pairs, np.outer(expected, expected).ravel() * (len(drawn) - lag))
     firsts = np.array([int(Uniform(seed, count).numbers(0, 1)[0]) for seed in range(3000)])
     assert_uniform(firsts * 10 // count, 10)
 

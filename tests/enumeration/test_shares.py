@@ -19,14 +19,20 @@ from gpusudoku.enumeration.shares import contracted_shares, counted_shares
 from gpusudoku.errors import InputError, MismatchError, TooExpensive
 from gpusudoku.results import ResultBlock
 from tests.boards import puzzle, spoilt
-from tests.enumeration.short import listed, shares_of, short_lists, short_parts, solution_set_of
+from tests.enumeration.short import (
+    naive_solutions,
+    shares_of,
+    short_lists,
+    short_parts,
+    solution_set_of,
+)
 
 SIX = puzzle("2x3", 9, 0)
 NINE = puzzle("3x3", 29, 3)
 
 
 def assert_shares(found: Any, board: Board) -> None:
-    expected = shares_of(listed(board), board.n)
+    expected = shares_of(naive_solutions(board), board.n)
     assert found.shape == expected.shape
     assert {*map(type, found.flat)} == {int}
     assert (found == expected).all()
@@ -55,7 +61,7 @@ def test_few_solutions_and_none() -> None:
 def test_nine_by_nine_with_candidates(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not contracted: its solutions are visited, or each candidate's are counted."""
     monkeypatch.setattr(shares, "VISITED_SOLUTIONS", most)
-    rows = listed(NINE)
+    rows = naive_solutions(NINE)
     cell = int(np.flatnonzero((rows[0] != rows).any(axis=0))[0])
     candidates = np.where(NINE.cells > 0, digit_masks(NINE.cells), NINE.candidates)
     candidates[cell] &= ~digit_masks(rows[0])[cell]
@@ -104,7 +110,7 @@ def test_other_shapes_take_the_cheapest_way(way: str, monkeypatch: pytest.Monkey
 def test_the_shares_of_parts_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     short_parts(monkeypatch)
     parts = Parts(SIX, 1 << 28, TooExpensive("too expensive to contract: said for a test"))
-    assert_shares(contracted_shares(parts, SIX, len(listed(SIX)), 2), SIX)
+    assert_shares(contracted_shares(parts, SIX, len(naive_solutions(SIX)), 2), SIX)
 
 
 @pytest.mark.usefixtures("short")
@@ -115,7 +121,7 @@ def test_a_wrong_sum_is_not_kept_as_the_count(monkeypatch: pytest.MonkeyPatch) -
     orders = solution_set_of(NINE)
     with pytest.raises(MismatchError, match="do not add up"):
         _ = orders.shares
-    assert orders.count == len(listed(NINE))
+    assert orders.count == len(naive_solutions(NINE))
 
 
 @pytest.mark.parametrize("shape", ["2x2", "3x3"])

@@ -23,7 +23,7 @@ from gpusudoku.enumeration.stream import LISTED_TOGETHER, WAITING_BLOCKS, Stream
 from gpusudoku.options import Options
 from gpusudoku.solving import solve_batches
 from tests import naive
-from tests.boards import CLUES, full_grid, puzzle, spoilt, streamed
+from tests.boards import CLUES, full_grid, puzzle, spoilt, stream_solutions
 from tests.waiting import until
 
 BOARD = puzzle("2x3", 8, 6)
@@ -33,7 +33,7 @@ EMPTY = Board.empty(Geometry(3, 3))
 
 
 def listed(board: Board, **options: Any) -> list[tuple[int, ...]]:
-    return streamed(board, device="cpu", **options)
+    return stream_solutions(board, device="cpu", **options)
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from gpusudoku.board.board import digit_masks
 from gpusudoku.enumeration import share_queries
 from gpusudoku.errors import TooExpensive
 from tests.boards import LINE_4X4, PUZZLE, puzzle
-from tests.enumeration.short import listed
+from tests.enumeration.short import naive_solutions
 
 SMALL = [LINE_4X4, "12..34......2...", "1....2" + "." * 10, "." * 16, "11" + "." * 14]
 NINE = puzzle("3x3", 29, 3)
@@ -22,7 +22,7 @@ NINE = puzzle("3x3", 29, 3)
 def by_hand(board: Board) -> tuple[list[list[int]], list[list[int]]]:
     """Find the placements and the pairs in the plainest way: by the solutions that have them."""
     having: dict[tuple[int, int], set[int]] = {}
-    for number, row in enumerate(listed(board).tolist()):
+    for number, row in enumerate(naive_solutions(board).tolist()):
         for cell in np.flatnonzero(board.cells == 0).tolist():
             having.setdefault((cell, row[cell]), set()).add(number)
     single = sorted(list(each) for each, found in having.items() if len(found) == 1)
@@ -58,19 +58,19 @@ def test_small_boards(text: str) -> None:
 
 @pytest.mark.usefixtures("way")
 def test_boards_of_nine_digits() -> None:
-    assert 50 < len(listed(NINE)) < 5000
+    assert 50 < len(naive_solutions(NINE)) < 5000
     assert_unique(NINE)
     assert_unique(gpusudoku.parse(PUZZLE))  # with one solution: every digit of it is one
 
 
 @pytest.mark.usefixtures("way")
 def test_given_candidates() -> None:
-    rows = listed(NINE)
+    rows = naive_solutions(NINE)
     cell = int(np.flatnonzero((rows[0] != rows).any(axis=0))[0])
     candidates = np.where(NINE.cells > 0, digit_masks(NINE.cells), NINE.candidates)
     candidates[cell] &= ~digit_masks(rows[0])[cell]
     board = Board(NINE.cells, candidates=candidates)
-    assert 1 < len(listed(board)) < len(rows)
+    assert 1 < len(naive_solutions(board)) < len(rows)
     assert_unique(board)
 
 

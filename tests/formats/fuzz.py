@@ -1,13 +1,13 @@
-"""Give the readers files that nobody would write, guided by the coverage of their Python code.
+"""Fuzz the readers, guided by the coverage of their Python code.
 
-    pip install atheris                                  in none of the extras
+    pip install atheris                                  not part of any extra
     python tests/formats/fuzz.py                         ten minutes
-    python tests/formats/fuzz.py -max_total_time=3600    an hour; takes all options of libFuzzer
+    python tests/formats/fuzz.py -max_total_time=3600    an hour; all options of libFuzzer work
 
-``hostile.py`` checks each input. Compiled code is run, but its coverage is not seen. An input that
-fails is written to the folder ``build/fuzz``, and its traceback to stderr, once for each place in
-the code. An input that ends the process is written there, too. ``build/fuzz/corpus`` has the inputs
-that reached new code: the next run starts with them.
+``hostile.py`` checks each input. Compiled code runs, too, but its coverage is not measured. An
+input that fails is written to the folder ``build/fuzz``, and its traceback to stderr, once for each
+place in the code. An input that ends the process is also written there. ``build/fuzz/corpus`` has
+the inputs that reached new code: the next run starts with them.
 """
 
 from __future__ import annotations
@@ -37,34 +37,39 @@ OPTIONS = {
     "timeout": 600,  # seconds after which an input is a finding
     "rss_limit_mb": 3072,
 }
-"""Options of libFuzzer; those of the command line override them."""
-FOUND = ROOT / "build" / "fuzz"
-CORPUS = FOUND / "corpus"
+"""Options of libFuzzer; options of the command line override them."""
+FINDINGS = ROOT / "build" / "fuzz"
+CORPUS = FINDINGS / "corpus"
 BOXES = [None, None, None, (3, 3), (2, 2), (4, 4), (1, 1), (2, 3)]
 COLUMNS = [None, None, None, "puzzle", "b", "é"]
 HEAD_BYTES = 3
-"""Bytes at the start of an input that choose how the rest is read."""
+"""The first bytes of an input choose how to read the rest.
+
+    byte 0    the box and the column
+    byte 1    the size of chunks
+    byte 2    the mode: repeated lines, small limits, or compressed data
+"""
 
 
 def seeds() -> list[bytes]:
-    """Return the forms that the tests have as examples, each with several heads."""
+    """Return the examples of the tests, each with several heads."""
     texts = [*FORMS.values(), *TEXTS.values(), *(text for text, _ in REFUSED.values()), *LINES]
     encoded = [text.encode(errors="surrogatepass") for text in texts]
-    packed = [pack(encoded[0] * 3) for pack in PACKED]
     heads = [b"\0\x10\0", b"\0\x10\1", b"\3\x10\0"]
-    return [head + text for head in heads for text in encoded] + [
-        b"\0\x10\xff" + data for data in packed
-    ]
+    inputs = [head + text for head in heads for text in encoded]
+    inputs += [b"\0\x10\xff" + pack(encoded[0] * 3) for pack in PACKED]
+    return inputs
 
 
 def check_input(data: bytes) -> None:
-    """Check one input: AssertionError, or another error, if it breaks the rule."""
-    how, size, mode = (data + bytes(HEAD_BYTES))[:HEAD_BYTES]
+    """Check one input; any error is a finding."""
+    choice, size, mode = (data + bytes(HEAD_BYTES))[:HEAD_BYTES]
     text = data[HEAD_BYTES:]
-    if text and mode % 4 == 1:  # many lines like the last: the kernels read them
+    if text and mode % 4 == 1:
+        # Repeat the last line: kernels read many similar lines.
         text += b"\n" * (not text.endswith(b"\n")) + text.splitlines(keepends=True)[-1] * 40
-    box = BOXES[how % len(BOXES)]
-    column = COLUMNS[how // 8 % len(COLUMNS)]
+    box = BOXES[choice % len(BOXES)]
+    column = COLUMNS[choice // 8 % len(COLUMNS)]
     way = Way(hostile.NAME, Geometry(*box) if box else None, column)
     with hostile.limits(hostile.SMALL if mode % 8 >= 6 else {}):
         if mode >= 240:
@@ -74,7 +79,7 @@ def check_input(data: bytes) -> None:
 
 
 class Reporter:
-    """Checks inputs, and keeps the first one that fails at a place."""
+    """Checks inputs; writes the first one that fails at each place of the code."""
 
     def __init__(self) -> None:
         self.places: set[tuple[str, ...]] = set()
@@ -85,11 +90,11 @@ class Reporter:
         except Exception as error:
             frames = [frame for frame in traceback.extract_tb(error.__traceback__)
                       if "atheris" not in frame.filename]  # fmt: skip
-            last = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames[-2:]]
-            place = (type(error).__name__, *last)
+            callers = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames[-2:]]
+            place = (type(error).__name__, *callers)
             if place not in self.places:
                 self.places.add(place)
-                path = FOUND / sha256(data).hexdigest()[:16]
+                path = FINDINGS / sha256(data).hexdigest()[:16]
                 path.write_bytes(data)
                 traceback.print_exc()
                 print(f"{path}: {' '.join(place)}", file=sys.stderr)
@@ -101,7 +106,7 @@ def main() -> None:
     for data in seeds():
         (CORPUS / sha256(data).hexdigest()[:16]).write_bytes(data)
     options = [f"-{name}={value}" for name, value in OPTIONS.items()]
-    words = [sys.argv[0], str(CORPUS), *options, f"-artifact_prefix={FOUND}/", *sys.argv[1:]]
+    words = [sys.argv[0], str(CORPUS), *options, f"-artifact_prefix={FINDINGS}/", *sys.argv[1:]]
     with hostile.limits(hostile.AT_ONCE):
         atheris.Setup(words, Reporter())
         atheris.Fuzz()

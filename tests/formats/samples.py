@@ -1,4 +1,4 @@
-"""Boards and texts that the tests of the formats share, and readers that show what came of them."""
+"""Boards and texts that the tests of the formats share, and functions that read and report them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BOXES = Geometry(3, 3)
 
 
 class Entry(NamedTuple):
-    """A board that was read, and the number of its first line."""
+    """A board, and the number of its first line."""
 
     board: Board
     line: int
@@ -33,21 +33,21 @@ def read_stream(
     stream: BinaryIO, source: str, geometry: Geometry | None = None
 ) -> Iterator[Entry | InputError]:
     """Read a stream board by board."""
-    for found in formats.read_stream(stream, formats.Way(source, geometry)):
-        if isinstance(found, InputError):
-            yield found
+    for batch in formats.read_stream(stream, formats.Way(source, geometry)):
+        if isinstance(batch, InputError):
+            yield batch
         else:
-            assert found.places is not None
-            yield from map(Entry, found, found.places.lines.tolist())
+            assert batch.places is not None
+            yield from map(Entry, batch, batch.places.lines.tolist())
 
 
 def solution(geometry: Geometry) -> Board:
-    """Make a full board without conflicts."""
+    """Return a full board without conflicts."""
     return Board(pattern(geometry).ravel(), geometry)
 
 
 def read(text: str | bytes, geometry: Geometry | None = None) -> list[Entry]:
-    """Read all entries of a text, none of which may be an error."""
+    """Read all boards of a text; fail if there is an error."""
     data = text.encode() if isinstance(text, str) else text
     entries = list(read_stream(io.BytesIO(data), "text", geometry))
     assert all(isinstance(entry, Entry) for entry in entries), entries
@@ -55,21 +55,21 @@ def read(text: str | bytes, geometry: Geometry | None = None) -> list[Entry]:
 
 
 def report(data: str | bytes, geometry: Geometry | None = None) -> list[str]:
-    """Read, and show every entry as its error or as the line where the board starts."""
+    """Read a text; return each error, and "board N" for each board that begins on line N."""
     stream = io.BytesIO(data.encode() if isinstance(data, str) else data)
     entries = read_stream(stream, "f", geometry)
     return [str(e) if isinstance(e, InputError) else f"board {e.line}" for e in entries]
 
 
 def changed(text: str, line: int, column: int, new: str) -> str:
-    """Replace the character at a place, both numbers from 1."""
+    """Replace the character at a line and column, which are counted from 1."""
     lines = text.split("\n")
     lines[line - 1] = lines[line - 1][: column - 1] + new + lines[line - 1][column:]
     return "\n".join(lines)
 
 
 def no_box(n: int) -> str:
-    """Write what is said of a board whose boxes cannot be guessed."""
+    """Return the message about a board whose box shape cannot be guessed."""
     return (
         f"a board of {n} rows has no boxes of at least 2 rows: "
         f'give the box (box="1x{n}" is a Latin square)'

@@ -16,7 +16,7 @@ from gpusudoku.formats.lines import plain_boards
 from gpusudoku.formats.symbols import CHARACTERS, UNKNOWN, WITHOUT_ZERO
 from tests.boards import LINE_4X4
 from tests.boards import PUZZLE as LINE
-from tests.formats.hostile import NAME, Found
+from tests.formats.hostile import NAME, Reading
 
 
 def test_the_value_of_every_byte() -> None:
@@ -89,10 +89,10 @@ def test_plain_input_is_read_as_all_other_input(box: str | None, end: str) -> No
     for lines in inputs:
         for last in ("", end):
             data = (end.join(lines) + last).encode()
-            found = Found(buffered(data), way)
+            found = Reading(buffered(data), way)
             with patch("gpusudoku.formats.read.read_plain", lambda *_: None):
-                expected = Found(buffered(data), way)
-            assert found.all == expected.all
+                expected = Reading(buffered(data), way)
+            assert found.entries == expected.entries
 
 
 def buffered(data: bytes) -> io.BufferedReader:

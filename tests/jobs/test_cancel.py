@@ -19,7 +19,7 @@ from gpusudoku.jobs.cancel import (
     tokens,
 )
 from gpusudoku.jobs.job import Job
-from tests.jobs.workers import UntilStopped, each, in_a_thread, tasks
+from tests.jobs.workers import UntilStopped, start_thread, tasks, worker_calling
 from tests.waiting import until
 
 
@@ -34,7 +34,7 @@ def test_a_running_job_is_stopped_from_another_thread() -> None:
     job = stopped_by(token)
     workers = [UntilStopped(), UntilStopped()]
     before = threading.active_count()
-    thread = in_a_thread(lambda: (until(lambda: job.counts == [6]), token.cancel()))
+    thread = start_thread(lambda: (until(lambda: job.counts == [6]), token.cancel()))
     with pytest.raises(Cancelled) as caught:
         job.run(tasks(1, 2), workers)
     thread.join()
@@ -55,9 +55,9 @@ def test_a_worker_that_waits_for_a_task_is_woken() -> None:
             waiting.set()
             until(lambda: job.stopped)
 
-    in_a_thread(lambda: (waiting.wait(200), token.cancel()))
+    start_thread(lambda: (waiting.wait(200), token.cancel()))
     with pytest.raises(Cancelled):
-        stopped_by(token).run(tasks(1, 0), [each(hold)] * 2)
+        stopped_by(token).run(tasks(1, 0), [worker_calling(hold)] * 2)
 
 
 def test_a_deadline_does_not_count_the_time_of_a_pause() -> None:
@@ -107,7 +107,7 @@ def test_a_token_may_be_cancelled_while_a_job_is_attached() -> None:
             stopped.set()
 
     job = Attached()
-    in_a_thread(lambda: token.attach(job))
+    start_thread(lambda: token.attach(job))
     assert stopped.wait(200)
 
 
@@ -117,7 +117,7 @@ def test_tokens_are_those_of_all_blocks_around() -> None:
     elsewhere = []
     with outer, cancelling(inner, None):
         assert tokens() == (outer, inner)
-        in_a_thread(lambda: elsewhere.append(tokens())).join()
+        start_thread(lambda: elsewhere.append(tokens())).join()
         check_cancelled()
         outer.cancel()
         with pytest.raises(Cancelled, match=r"^cancelled$"):
@@ -138,9 +138,9 @@ def test_workers_are_stopped_within_a_task() -> None:
         check_cancelled()
         raise AssertionError
 
-    in_a_thread(lambda: (begun.wait(200), token.cancel()))
+    start_thread(lambda: (begun.wait(200), token.cancel()))
     with pytest.raises(Cancelled):
-        stopped_by(token).run(tasks(1), [each(work)])
+        stopped_by(token).run(tasks(1), [worker_calling(work)])
 
 
 def test_at_the_end_workers_still_report_what_they_found() -> None:
@@ -166,7 +166,7 @@ def test_a_job_within_a_job_is_stopped_with_it() -> None:
         inner[0].run(tasks(1), [UntilStopped()])
         raise AssertionError
 
-    Job(1).run(tasks(1), [each(work)])
+    Job(1).run(tasks(1), [worker_calling(work)])
     assert inner[0].stopped
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gpusudoku.jobs.interrupts import held_interrupts, interruptibly
-from tests.jobs.workers import in_a_thread
+from tests.jobs.workers import start_thread
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -74,7 +74,7 @@ def test_other_threads_get_none() -> None:
             seen.append(interrupted())
         seen.append(interruptibly(threading.current_thread))
 
-    thread = in_a_thread(work)
+    thread = start_thread(work)
     thread.join()
     assert seen == [False, thread]
 

@@ -11,7 +11,7 @@ import pytest
 from gpusudoku.jobs.job import Job
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.jobs.threads import NoThread
-from tests.jobs.workers import counts, each, tasks
+from tests.jobs.workers import add_payloads, tasks, worker_calling
 from tests.waiting import until
 
 BROKEN = RuntimeError("broken")
@@ -27,7 +27,7 @@ def test_a_thread_is_started_for_a_task_that_nobody_takes() -> None:
             until(lambda: len(taken) == 2)
 
     job = Job(1)
-    job.run(tasks(1), [each(share)] * 9)
+    job.run(tasks(1), [worker_calling(share)] * 9)
     assert job.busy == [1.0] * 2 + [0.0] * 7
 
 
@@ -39,7 +39,7 @@ def limit(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     start = threading.Thread.start
 
     def start_some(thread: threading.Thread) -> None:
-        if sum(each.is_alive() for each in started) >= limit.number:
+        if sum(thread.is_alive() for thread in started) >= limit.number:
             limit.refused.set()
             raise RuntimeError("can't start new thread")
         start(thread)
@@ -58,14 +58,14 @@ def test_a_job_goes_on_with_those_there_are(limit: SimpleNamespace) -> None:
         taken[payload] = threading.get_ident()
 
     with pytest.warns(RuntimeWarning, match="no more threads can be started"):
-        Job(1).run(tasks(*range(1000)), [each(work)] * 9)
+        Job(1).run(tasks(*range(1000)), [worker_calling(work)] * 9)
     assert len(taken) == 1000
     assert len(set(taken.values())) <= 2
 
 
 def test_a_job_without_any_is_refused(limit: SimpleNamespace) -> None:
     with pytest.raises(NoThread, match="ulimit"):
-        Job(1).run(tasks(1), [counts])
+        Job(1).run(tasks(1), [add_payloads])
 
 
 def test_items_are_in_order_with_too_few(limit: SimpleNamespace) -> None:
@@ -84,7 +84,7 @@ def resigns(job: Job) -> float:
 @pytest.mark.parametrize("number", [1, 5])
 def test_others_do_the_task_of_who_resigns(number: int) -> None:
     """Also those that have no thread yet."""
-    for workers in [resigns, counts, counts], [counts, counts, resigns]:
+    for workers in [resigns, add_payloads, add_payloads], [add_payloads, add_payloads, resigns]:
         job = Job(1)
         job.run(tasks(*[1] * number), workers)
         assert (job.total, job.left) == (number, [])

@@ -1,4 +1,4 @@
-"""A store of one's own, and what is told of compiling."""
+"""Fixtures: an empty store of kernels, and the announcements of kernels that are compiled."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ from gpusudoku.kernels.kernel_store import Store
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """Give this process, and those that it starts, an empty store."""
+    """Give this process, and the processes that it starts, an empty store."""
     monkeypatch.setenv("GPUSUDOKU_CACHE_DIR", str(tmp_path / "kept"))
-    monkeypatch.setattr(kernel, "pace", lambda price: 1.0)  # nothing is compiled to measure it
-    clear = kernel_store.user_store.cache_clear
-    clear()
-    found = kernel_store.user_store()
-    assert found is not None
-    yield found
-    clear()
+    # Otherwise the first estimate of a compile time would compile a kernel to measure the machine.
+    monkeypatch.setattr(kernel, "pace", lambda price: 1.0)
+    clear_cache = kernel_store.user_store.cache_clear
+    clear_cache()
+    empty_store = kernel_store.user_store()
+    assert empty_store is not None
+    yield empty_store
+    clear_cache()
 
 
 @pytest.fixture
 def announced() -> Iterator[list[list[Kernel]]]:
-    """Collect the kernels that are compiled rather than loaded, as they are announced."""
-    calls: list[list[Kernel]] = []
+    """Collect the announcements of compiling, each a list of kernels."""
+    announcements: list[list[Kernel]] = []
 
-    class Announced(Watch):
+    class Recorder(Watch):
         def compiling(self, kernels: Sequence[Kernel], seconds: float, kept: str) -> None:
-            calls.append(list(kernels))
+            announcements.append(list(kernels))
 
-    with watching(Announced()):
-        yield calls
+    with watching(Recorder()):
+        yield announcements

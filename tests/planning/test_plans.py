@@ -104,14 +104,14 @@ def test_a_deadline_that_has_passed(make: Callable[[], Plan]) -> None:
 
 def test_a_token_stops_a_long_run_from_another_thread() -> None:
     token = CancelToken()
-    counted = threading.Event()
+    has_counted = threading.Event()
 
     def progress(state: Progress) -> None:
         if state.count:
-            counted.set()
+            has_counted.set()
 
     def cancel() -> None:
-        assert counted.wait(100)
+        assert has_counted.wait(100)
         token.cancel()
 
     before = threading.active_count()

@@ -10,7 +10,7 @@ import pytest
 
 from gpusudoku.kernels.contraction.nine import cuda as nine
 from tests.ptx import compiled
-from tests.ptx.launch import Fault, Pointer, flattened
+from tests.ptx.launch import Fault, Pointer, flatten
 from tests.ptx.parse import parse
 from tests.ptx.written import kernel, run
 
@@ -191,12 +191,12 @@ class Group(NamedTuple):
 def test_arguments_are_flattened_as_numba_does() -> None:
     array = np.zeros((3, 4), np.int16)
     start = array.ctypes.data
-    numbers, [region] = flattened((Group(array, -1), np.uint64(2**64 - 1)), "arguments")
+    numbers, [region] = flatten((Group(array, -1), np.uint64(2**64 - 1)), "arguments")
     assert numbers == [0, 0, 12, 2, start, 3, 4, 8, 2, -1, 2**64 - 1]
     assert (region.start, region.size, region.name) == (start, 24, "arguments.0.one")
-    assert flattened(np.zeros((0, 4)), "empty")[1] == []
+    assert flatten(np.zeros((0, 4)), "empty")[1] == []
     with pytest.raises(TypeError, match=r"arguments\.0: a kernel cannot be given a float"):
-        flattened((1.5,), "arguments")
+        flatten((1.5,), "arguments")
 
 
 @compiled.WAITING

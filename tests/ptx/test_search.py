@@ -21,7 +21,7 @@ from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.options import Options
 from gpusudoku.search.frontier import Frontier
 from tests import naive
-from tests.boards import puzzle, searched, spoilt, streamed
+from tests.boards import puzzle, search_boards, spoilt, stream_solutions
 from tests.engines.cuda.simulator import limit_memory, short_launches
 from tests.ptx.card import Card
 from tests.ptx.compiled import DIALECTS, WAITING
@@ -114,7 +114,7 @@ def test_no_room_for_solutions(
     insert(*capability)
     monkeypatch.setattr(search_module, "ROOM_BYTES", 3 * 81)
     board = puzzle("3x3", 25, 1)
-    found, wanted = (sorted(streamed(board, device=device)) for device in ("cuda", "cpu"))
+    found, wanted = (sorted(stream_solutions(board, device=device)) for device in ("cuda", "cpu"))
     assert found == wanted
     assert len(wanted) > 100
 
@@ -131,7 +131,7 @@ def test_many_owners(insert: Insert) -> None:
     boards[3], boards[12] = spoilt(boards[3], 1), spoilt(boards[12], 2)
     wanted = [count(board, device="cpu").count for board in boards]
     for cutoff in (None, ALONE):
-        assert searched(boards, CudaEngine(), Options(cutoff=cutoff)).counts == wanted
+        assert search_boards(boards, CudaEngine(), Options(cutoff=cutoff)).counts == wanted
     assert 0 in wanted
 
 

@@ -25,12 +25,12 @@ from tests.boards import UNIQUE, full_grid, pattern
 from tests.puzzles.symmetries import (
     arranged,
     arrangements,
+    count_idle_relabellings,
     every_form,
     group_order,
     least,
-    numbered,
+    renumber,
     twin,
-    unused,
 )
 
 NINE = Geometry(3, 3)
@@ -158,10 +158,12 @@ def test_the_oracle_drops_nothing() -> None:
         for _ in range(2 if geometry.n == 6 else 8):
             board = scattered(geometry, int(rng.integers(geometry.cells + 1)), rng)
             forms = Counter(every_form(board))
-            own = numbered(board.cells.tolist())
+            own = renumber(board.cells.tolist())
             assert least(board).board.cells.tolist() == [*min(forms)]
-            assert least(board).automorphisms == forms[own] * unused(board)
-            assert sum(forms.values()) * unused(Board.empty(geometry)) == group_order(geometry)
+            assert least(board).automorphisms == forms[own] * count_idle_relabellings(board)
+            assert sum(forms.values()) * count_idle_relabellings(
+                Board.empty(geometry)
+            ) == group_order(geometry)
     for clues in range(0, 17, 4):
         board = scattered(Geometry(2, 2), clues, rng)
         digits = [(0, *each) for each in product(range(1, 5), repeat=4) if len({*each}) == 4]

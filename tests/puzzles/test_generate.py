@@ -13,7 +13,7 @@ import gpusudoku
 from gpusudoku import Board, Cancelled, CancelToken, GaveUp, InputError, Interrupted, generate
 from gpusudoku.options import MAX_NUMBER
 from gpusudoku.puzzles.generate import PuzzleOptions, Puzzles, _Patience
-from tests.puzzles.oracle import counts, is_minimal
+from tests.puzzles.reference import counts, is_minimal
 from tests.test_cancelling import Countdown
 from tests.waiting import until
 

@@ -24,7 +24,7 @@ from gpusudoku import (
 )
 from tests import naive
 from tests.boards import LINE_4X4, NONE, UNIQUE, full_grid
-from tests.puzzles.oracle import is_minimal
+from tests.puzzles.reference import is_minimal
 from tests.test_cancelling import Countdown, moments
 
 NINE = "154239867296178345783564291935647128618925734472381956867493512549712683321856479"
@@ -115,7 +115,7 @@ def test_clues_that_are_kept() -> None:
         assert minimise(board, seed=1, keep=keep) == expected
         assert [*minimise_many([board], seed=1, keep=keep)] == [expected]
     assert expected.board.cells[pattern].all()
-    assert is_minimal([expected.board], kept=pattern)
+    assert is_minimal([expected.board], fixed=pattern)
     assert minimise(board, keep=range(81)).removed == ()
     # An empty cell may be among them.
     puzzle = minimise(board, seed=1).board

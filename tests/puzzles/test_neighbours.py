@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import gpusudoku
 from gpusudoku import Board, Cancelled, CancelToken, Geometry, InputError, neighbours
 from tests.boards import LINE_4X4, NONE, UNIQUE, full_grid, run_uncompiled
-from tests.puzzles.oracle import counts, is_minimal
+from tests.puzzles.reference import counts, is_minimal
 from tests.test_cancelling import moments
 
 WAYS = [(n, m) for n in range(3) for m in range(3) if n + m]

@@ -10,7 +10,7 @@ import pytest
 
 import gpusudoku
 from gpusudoku import Cancelled, InputError, generate
-from tests.puzzles.oracle import is_minimal
+from tests.puzzles.reference import is_minimal
 from tests.test_cancelling import Countdown
 
 SHARES = {24: 2.28, 25: 13.42, 26: 31.94, 27: 32.74, 28: 15.48}

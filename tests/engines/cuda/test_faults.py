@@ -23,7 +23,7 @@ from gpusudoku.jobs.cancel import CancelToken
 from gpusudoku.options import Options
 from gpusudoku.runs.counting import resume
 from tests import naive
-from tests.boards import puzzle, searched, spoilt
+from tests.boards import puzzle, search_boards, spoilt
 from tests.contraction.nine.counted import candidates_of, summed
 from tests.engines.cuda.faulty import LOST, Faulty
 from tests.engines.cuda.simulator import MANY, ON_SIMULATOR, short_launches
@@ -68,7 +68,7 @@ def calls_of(run: Callable[[Gpus], object], gpus: int = 1) -> range:
     return range(1, most + 1)
 
 
-def counted(engine: CudaEngine) -> int:
+def count_solutions(engine: CudaEngine) -> int:
     return count(BOARD, engine=engine, method="search", cutoff=ALONE).count
 
 
@@ -81,15 +81,15 @@ def test_the_only_gpu_is_lost_at_any_moment() -> None:
     """The count is right or there is an error; the next count tries the GPU again."""
     told = list[str]()
     before = threading.active_count()
-    for call in calls_of(counted)[::7]:
+    for call in calls_of(count_solutions)[::7]:
         engine = Gpus(gpu := Faulty(0, call))
         try:
-            assert counted(engine) == COUNT, call
+            assert count_solutions(engine) == COUNT, call
         except DeviceError as error:
             told.append(str(error))
         assert engine.warnings == []
-        gpu.at = None
-        assert counted(engine) == COUNT
+        gpu.failing_call = None
+        assert count_solutions(engine) == COUNT
     assert len(told) > 5
     assert {*told} == {TOLD}
     assert threading.active_count() <= before
@@ -102,13 +102,13 @@ def test_one_of_two_is_lost_at_any_moment(
 ) -> None:
     monkeypatch.setattr(search, "TRANSFER_SHARE", share)
     before = threading.active_count()
-    for call in calls_of(counted, 2)[::11]:
+    for call in calls_of(count_solutions, 2)[::11]:
         gpus = Faulty(0), Faulty(1)
         engine = Gpus(*gpus)
-        assert counted(engine) == COUNT  # both are ready now
-        gpus[lost].at = gpus[lost].calls + call
+        assert count_solutions(engine) == COUNT  # both are ready now
+        gpus[lost].failing_call = gpus[lost].calls + call
         try:
-            assert counted(engine) == COUNT, call
+            assert count_solutions(engine) == COUNT, call
         except DeviceError:  # before anything began
             assert call < 5
             continue
@@ -137,8 +137,8 @@ def test_a_listing_goes_on(share: float, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_batch_goes_on() -> None:
     boards = [spoilt(BOARD, 1), BOARD, puzzle("2x3", 13, 1), puzzle("2x3", 12, 3)]
     wanted = [naive.count(board) for board in boards]
-    for call in calls_of(lambda engine: searched(boards, engine), 2)[5::13]:
-        assert searched(boards, Gpus(Faulty(0, call), Faulty(1))).counts == wanted, call
+    for call in calls_of(lambda engine: search_boards(boards, engine), 2)[5::13]:
+        assert search_boards(boards, Gpus(Faulty(0, call), Faulty(1))).counts == wanted, call
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_a_checkpoint_outlives_the_gpu(tmp_path: Path) -> None:
         with pytest.raises(DeviceError, match="resume") as caught:
             count(MANY, engine=engine, method="search", checkpoint=run)
         told += str(caught.value).startswith(TOLD)
-        gpu.at = None
+        gpu.failing_call = None
         assert resume(run, engine=engine).count == naive.count(MANY)
     assert told == 2
 
@@ -205,7 +205,7 @@ def test_a_checkpoint_outlives_the_gpu(tmp_path: Path) -> None:
 def test_it_fails_from_the_start() -> None:
     engine = Gpus(Faulty(0, 1))
     with pytest.raises(DeviceError) as caught:
-        counted(engine)
+        count_solutions(engine)
     assert str(caught.value) == TOLD
 
 

@@ -19,7 +19,7 @@ from gpusudoku.options import Options
 from gpusudoku.results import Count
 from gpusudoku.solving import solve
 from tests import naive
-from tests.boards import CLUES, full_grid, puzzle, searched, spoilt, streamed
+from tests.boards import CLUES, full_grid, puzzle, search_boards, spoilt, stream_solutions
 
 pytestmark = pytest.mark.gpu
 
@@ -73,7 +73,7 @@ def test_many_boards(engine: Any) -> None:
     found = [result.count for result in count_many(boards, engine=engine)]
     assert found == [result.count for result in count_many(boards, device="cpu")]
     for cutoff in (None, 1e300):
-        counts = searched([FEW, MANY], engine, Options(cutoff=cutoff)).counts
+        counts = search_boards([FEW, MANY], engine, Options(cutoff=cutoff)).counts
         assert counts == [OF_FEW, OF_MANY]
 
 
@@ -82,8 +82,8 @@ def test_listing(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     from gpusudoku.engines.cuda import search as search_module
 
     monkeypatch.setattr(search_module, "ROOM_BYTES", room)
-    found = streamed(FEW, device="cuda")
-    assert sorted(found) == sorted(streamed(FEW, device="cpu"))
+    found = stream_solutions(FEW, device="cuda")
+    assert sorted(found) == sorted(stream_solutions(FEW, device="cpu"))
     assert len(found) == OF_FEW
     assert solve(FEW, device="cuda").unique is False
 

@@ -22,7 +22,7 @@ from gpusudoku.search.frontier import Frontier
 from tests import naive
 from tests.boards import puzzle
 from tests.engines.cuda.faulty import Faulty
-from tests.engines.cuda.simulator import ON_SIMULATOR, counted, short_launches
+from tests.engines.cuda.simulator import ON_SIMULATOR, count_simulated, short_launches
 from tests.planning.plans import AfterPolls
 
 pytestmark = ON_SIMULATOR
@@ -94,10 +94,10 @@ def test_what_is_left_is_the_rest(end: str, fault: int | None) -> None:
         engine = quick_engine(gpu := Faulty())
         job = Stopped(reports, end)
         engine.prepare(frontier, settings)
-        gpu.at = fault and gpu.calls + fault
+        gpu.failing_call = fault and gpu.calls + fault
         with suppress(Cancelled, DeviceError):
             engine.explore(frontier, settings, job)
-        gpu.at = None
+        gpu.failing_call = None
         rest = Job(1, None, None, np.uint64)
         for task in job.left:
             lefts += len(task.payload)
@@ -127,4 +127,4 @@ def test_a_time_limit_ends_boards_of_a_batch() -> None:
         assert (each.exact, each.device) == (False, "cuda")
         assert each.count <= naive.count(BOARD)
     assert solve(BOARD, device="cuda", seconds=1e-6).solvable is None
-    assert counted(BOARD, seconds=1000) == naive.count(BOARD)
+    assert count_simulated(BOARD, seconds=1000) == naive.count(BOARD)
