@@ -1,4 +1,4 @@
-"""Jobs: tasks that are done once and shared, counters and limits, errors, stops, progress."""
+"""Jobs: each task runs once, shared tasks, counters and limits, errors, stops, progress."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tests.waiting import until
 @pytest.mark.parametrize("number", [1, 5])
 def test_all_tasks_are_done_once(number: int) -> None:
     job = Job(1)
-    taken = []
-    workers = [worker_calling(lambda job, payload: taken.append(payload)) for _ in range(number)]
+    payloads = []
+    workers = [worker_calling(lambda job, payload: payloads.append(payload)) for _ in range(number)]
     job.run(tasks(*range(1000)), workers)
-    assert sorted(taken) == list(range(1000))
+    assert sorted(payloads) == list(range(1000))
     assert job.busy == [1.0] * number
     assert job.utilisation == (1 / job.seconds,) * number
     assert (job.workers, job.left, job.stopped) == (number, [], True)
     Job(1).run([], workers)
-    assert len(taken) == 1000
+    assert len(payloads) == 1000
 
 
 def test_counters_are_exact_beyond_64_bits() -> None:
@@ -46,10 +46,10 @@ def test_counters_are_raised_all_at_once() -> None:
 
 
 def test_a_job_stops_when_every_counter_has_reached_the_limit() -> None:
-    for limit, taken in (8, 2), (9, 3):
+    for limit, task_count in (8, 2), (9, 3):
         job = Job(1, limit=limit)
         job.run(tasks(*[4] * 100), [add_payloads])
-        assert (job.counts, len(job.left)) == ([4 * taken], 100 - taken)
+        assert (job.counts, len(job.left)) == ([4 * task_count], 100 - task_count)
     job = Job(3, limit=2)
     by_counter = worker_calling(lambda job, payload: job.report([(payload, 1)]))
     job.run(tasks(*[0] * 10, *[2] * 10, *[1] * 10), [by_counter])
@@ -70,7 +70,7 @@ def test_shared_tasks_are_taken() -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_deadline_suspends_a_job(workers: int) -> None:
-    """It wakes who waits, and nothing is raised."""
+    """It wakes waiting workers, and raises no error."""
     deadline = Deadline(inf)
 
     def hold(job: Job, payload: int) -> None:
@@ -84,8 +84,8 @@ def test_a_deadline_suspends_a_job(workers: int) -> None:
     assert [task.payload for task in job.left] == [5]
 
 
-def test_a_suspended_job_hands_out_nothing_and_has_what_is_left() -> None:
-    """Neither to who asks then, nor to who waits already."""
+def test_a_suspended_job_keeps_the_remaining_tasks() -> None:
+    """Neither later nor already waiting workers get a task."""
 
     def suspend(job: Job, payload: int) -> None:
         if payload:
@@ -103,7 +103,7 @@ def test_a_suspended_job_hands_out_nothing_and_has_what_is_left() -> None:
 
 @pytest.mark.parametrize("error", [ValueError, SystemExit])
 def test_the_first_error_in_a_worker_is_raised_once_all_have_ended(error: type) -> None:
-    """Who finds no task waits for one to be shared, but not for ever."""
+    """A worker without a task waits for a shared one, but stops waiting after an error."""
 
     def fail(job: Job, payload: int) -> None:
         if payload:
@@ -112,11 +112,11 @@ def test_the_first_error_in_a_worker_is_raised_once_all_have_ended(error: type) 
         raise error(f"from {payload}")
 
     job = Job(1)
-    before = threading.active_count()
+    threads_before = threading.active_count()
     with pytest.raises(error, match="from 0"):
         job.run(tasks(1, 0), [worker_calling(fail)] * 3)
     assert job.counts == [1]
-    assert threading.active_count() <= before
+    assert threading.active_count() <= threads_before
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt()])
@@ -141,8 +141,8 @@ def test_a_stopped_job_hands_out_nothing() -> None:
     assert (job.counts, len(job.left), job.flag[0]) == ([0], 3, 1)
 
 
-def test_progress_is_told_while_the_job_runs() -> None:
-    """The share that is done never passes 1."""
+def test_progress_is_reported_while_the_job_runs() -> None:
+    """The finished share never exceeds 1."""
     reports: list[Progress] = []
 
     def progress(state: Progress) -> None:
@@ -158,7 +158,7 @@ def test_progress_is_told_while_the_job_runs() -> None:
     assert 0 < reports[0].seconds <= reports[-1].seconds <= job.seconds
 
 
-def test_one_worker_does_all_in_the_thread_that_calls() -> None:
+def test_one_worker_runs_in_the_calling_thread() -> None:
     job = Job(1)
     threads = []
     job.run_here(tasks(1, 2), worker_calling(lambda *_: threads.append(threading.current_thread())))
@@ -166,7 +166,7 @@ def test_one_worker_does_all_in_the_thread_that_calls() -> None:
     assert (job.busy, job.stopped) == ([1.0], True)
 
 
-def test_an_interrupt_there_is_raised_as_it_is() -> None:
+def test_an_interrupt_in_the_calling_thread_is_raised_unchanged() -> None:
     def interrupted(job: Job) -> float:
         job.report([(0, 7)])
         raise KeyboardInterrupt

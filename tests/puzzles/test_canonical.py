@@ -1,4 +1,4 @@
-"""Canonical forms: the least of all equivalent boards, the way there, the number of symmetries."""
+"""Canonical forms: the least equivalent board, the transformation to it, and symmetries."""
 
 from __future__ import annotations
 
@@ -51,44 +51,44 @@ def board_of(text: str) -> Board:
 
 
 def scattered(geometry: Geometry, clues: int, rng: np.random.Generator) -> Board:
-    """Put digits anywhere but where they contradict: with many solutions, or with none."""
+    """Return a board with random digits that do not contradict: many solutions, or none."""
     cells = np.zeros(geometry.cells, np.uint8)
     for cell in rng.permutation(geometry.cells)[:clues].tolist():
-        seen = {*cells[geometry.peers[cell]].tolist()}
-        free = [digit for digit in range(1, geometry.n + 1) if digit not in seen]
-        if free:
-            cells[cell] = rng.choice(free)
+        peer_digits = {*cells[geometry.peers[cell]].tolist()}
+        candidates = [digit for digit in range(1, geometry.n + 1) if digit not in peer_digits]
+        if candidates:
+            cells[cell] = rng.choice(candidates)
     return Board(cells, geometry)
 
 
 def some_of(grid: Board, clues: int, rng: np.random.Generator) -> Board:
-    """Keep so many clues of a grid."""
+    """Return a board with ``clues`` clues of a grid."""
     cells = grid.cells.copy()
     cells[rng.permutation(len(cells))[clues:]] = 0
     return Board(cells, grid.geometry)
 
 
 def grids(number: int, seed: int) -> list[Board]:
-    """Make random full grids of 9x9 cells."""
-    return [each.board for each in gpusudoku.generate(number, seed=seed, clues=81)]
+    """Return random full 9x9 grids."""
+    return [generated.board for generated in gpusudoku.generate(number, seed=seed, clues=81)]
 
 
 def forms_of(boards: Sequence[Board]) -> list[gpusudoku.Canonical]:
     """Return the canonical forms of boards, each of which has one."""
-    found = [*canonical_many(boards, on_error="raise")]
-    assert not any(isinstance(each, BadBoard) for each in found)
-    assert [each.puzzle for each in found] == [*boards]
-    return found  # type: ignore[return-value]
+    forms = [*canonical_many(boards, on_error="raise")]
+    assert not any(isinstance(form, BadBoard) for form in forms)
+    assert [form.puzzle for form in forms] == [*boards]
+    return forms  # type: ignore[return-value]
 
 
-def leads(way: gpusudoku.Transformation, board: Board, goal: Board) -> bool:
-    """Say whether a transformation keeps bands, stacks and digits apart, and has this result."""
+def leads_to(way: gpusudoku.Transformation, board: Board, goal: Board) -> bool:
+    """Return whether a transformation is valid and turns a board into ``goal``."""
     height = board.geometry.box_rows
     width = board.geometry.box_columns
     for lines, size in (way.rows, height), (way.columns, width):
         assert sorted(lines) == [*range(board.n)]
-        for first in range(0, board.n, size):
-            assert len({line // size for line in lines[first : first + size]}) == 1
+        for start in range(0, board.n, size):
+            assert len({line // size for line in lines[start : start + size]}) == 1
     assert sorted(way.digits) == [*range(1, board.n + 1)]
     assert not way.transposed or height == width
     digits = (0, *way.digits)
@@ -96,26 +96,26 @@ def leads(way: gpusudoku.Transformation, board: Board, goal: Board) -> bool:
     return cells == goal.cells.tolist() and way.apply(board) == goal
 
 
-def held_against(boards: Sequence[Board]) -> None:
+def assert_forms(boards: Sequence[Board]) -> None:
     """Compare the forms of boards with those of brute force."""
-    for found in forms_of(boards):
-        assert (found.board, found.automorphisms) == least(found.puzzle), str(found.puzzle)
-        assert leads(found.transformation, found.puzzle, found.board)
+    for form in forms_of(boards):
+        assert (form.board, form.automorphisms) == least(form.puzzle), str(form.puzzle)
+        assert leads_to(form.transformation, form.puzzle, form.board)
 
 
-def twins_agree(boards: Sequence[Board], seed: int) -> None:
+def assert_twins_agree(boards: Sequence[Board], seed: int) -> None:
     """Compare the forms of boards with those of boards that are equivalent."""
     rng = np.random.default_rng(seed)
     twins = [twin(board, rng) for board in boards]
-    for one, other in zip(forms_of(boards), forms_of(twins), strict=True):
-        assert one.board == other.board, f"{one.puzzle} {other.puzzle}"
-        assert one.automorphisms == other.automorphisms
-        for each in one, other:
-            assert leads(each.transformation, each.puzzle, each.board)
+    for form, twin_form in zip(forms_of(boards), forms_of(twins), strict=True):
+        assert form.board == twin_form.board, f"{form.puzzle} {twin_form.puzzle}"
+        assert form.automorphisms == twin_form.automorphisms
+        for checked_form in form, twin_form:
+            assert leads_to(checked_form.transformation, checked_form.puzzle, checked_form.board)
 
 
 def ragged() -> Iterator[Board]:
-    """List 9x9 boards of few, regular clues: many arrangements have equal rows on the way."""
+    """Return 9x9 boards with few, regular clues, so that many arrangements have equal rows."""
     for grid in pattern(NINE), grids(1, 3)[0].grid:
         regions = [np.zeros((9, 9), np.bool_) for _ in range(9)]
         regions[0][:1] = True  # a row
@@ -132,12 +132,12 @@ def ragged() -> Iterator[Board]:
 
 
 def family(name: str, number: int) -> list[Board]:
-    """Make so many 9x9 boards of a kind."""
+    """Return ``number`` 9x9 boards of a kind."""
     rng = np.random.default_rng(1)
     if name == "17":
         return [twin(board_of(text), rng) for text in islice(cycle(SEVENTEEN), number)]
     if name == "minimal":
-        return [each.board for each in gpusudoku.generate(number, seed=2)]
+        return [generated.board for generated in gpusudoku.generate(number, seed=2)]
     if name == "none":
         return [scattered(NINE, int(rng.integers(1, 61)), rng) for _ in range(number)]
     if name == "symmetric":
@@ -145,31 +145,35 @@ def family(name: str, number: int) -> list[Board]:
         return [some_of(grid, int(rng.integers(1, 82)), rng) for _ in range(number)]
     if name == "ragged":
         return [twin(board, rng) for board in islice(cycle(ragged()), number)]
-    least_clues, most = {"several": (1, 16), "dense": (40, 80), "full": (81, 81)}[name]
-    clues = rng.integers(least_clues, most + 1, number).tolist()
+    least_clues, max_clues = {"several": (1, 16), "dense": (40, 80), "full": (81, 81)}[name]
+    clues = rng.integers(least_clues, max_clues + 1, number).tolist()
     return [some_of(grid, c, rng) for c, grid in zip(clues, grids(number, 1), strict=True)]
 
 
-def test_the_oracle_drops_nothing() -> None:
-    """The one that is quick agrees with trying all arrangements and, for 2x2 boxes, all digits."""
+def test_the_quick_reference_agrees_with_trying_all_arrangements() -> None:
+    """For 2x2 boxes, all relabellings of digits are tried, too."""
     rng = np.random.default_rng(0)
     for shape in SMALL:
         geometry = Geometry.parse(shape)
         for _ in range(2 if geometry.n == 6 else 8):
             board = scattered(geometry, int(rng.integers(geometry.cells + 1)), rng)
             forms = Counter(every_form(board))
-            own = renumber(board.cells.tolist())
+            own_form = renumber(board.cells.tolist())
             assert least(board).board.cells.tolist() == [*min(forms)]
-            assert least(board).automorphisms == forms[own] * count_idle_relabellings(board)
+            assert least(board).automorphisms == forms[own_form] * count_idle_relabellings(board)
             assert sum(forms.values()) * count_idle_relabellings(
                 Board.empty(geometry)
             ) == group_order(geometry)
     for clues in range(0, 17, 4):
         board = scattered(Geometry(2, 2), clues, rng)
-        digits = [(0, *each) for each in product(range(1, 5), repeat=4) if len({*each}) == 4]
+        digits = [
+            (0, *arrangement)
+            for arrangement in product(range(1, 5), repeat=4)
+            if len({*arrangement}) == 4
+        ]
         boards = Counter(
-            tuple(names[digit] for digit in arranged(board, each))
-            for each in arrangements(board.geometry)
+            tuple(names[digit] for digit in arranged(board, arrangement))
+            for arrangement in arrangements(board.geometry)
             for names in digits
         )
         assert least(board).board.cells.tolist() == [*min(boards)]
@@ -184,14 +188,14 @@ def test_small_boards(shape: str) -> None:
     times = {4: 20, 6: 3}.get(geometry.n, 5)
     boards = [scattered(geometry, clues, rng) for clues in range(cells + 1) for _ in range(times)]
     boards += [Board(full_grid(geometry, seed), geometry) for seed in range(times)]
-    held_against(boards)
-    twins_agree(boards, 3)
+    assert_forms(boards)
+    assert_twins_agree(boards, 3)
 
 
 def test_all_grids_of_2x2_boxes() -> None:
     boards = [*gpusudoku.solutions("." * 16)]
-    held_against(boards)
-    classes = Counter((found.board, found.automorphisms) for found in forms_of(boards))
+    assert_forms(boards)
+    classes = Counter((form.board, form.automorphisms) for form in forms_of(boards))
     assert sorted(classes.values()) == [96, 192]
     assert {size * automorphisms for (_, automorphisms), size in classes.items()} == {3072}
 
@@ -210,7 +214,7 @@ def test_all_boards_of_few_clues(clues: int) -> None:
                 board = np.zeros(16, np.uint8)
                 board[[*cells]] = digits
                 boards.append(Board(board, geometry))
-    classes = Counter((found.board, found.automorphisms) for found in forms_of(boards))
+    classes = Counter((form.board, form.automorphisms) for form in forms_of(boards))
     assert {size * automorphisms for (_, automorphisms), size in classes.items()} == {3072}
     for board, automorphisms in classes:
         assert least(board) == (board, automorphisms)
@@ -224,9 +228,9 @@ def test_all_grids_of_2x3_boxes(shape: str) -> None:
     if shape == "3x2":
         boards = [board.transposed() for board in boards]
     classes: Counter[tuple[Board, int]] = Counter()
-    for found in canonical_many(boards):
-        assert not isinstance(found, BadBoard)
-        classes[found.board, found.automorphisms] += 720
+    for form in canonical_many(boards):
+        assert not isinstance(form, BadBoard)
+        classes[form.board, form.automorphisms] += 720
     assert len(classes) == 49
     assert sum(classes.values()) == 28_200_960
     for (board, automorphisms), size in classes.items():
@@ -239,7 +243,7 @@ def test_latin_squares_of_five_rows(shape: str) -> None:
     geometry = Geometry.parse(shape)
     rng = np.random.default_rng(5)
     boards = [scattered(geometry, clues, rng) for clues in range(26)]
-    held_against([*boards, Board(full_grid(geometry, 0), geometry)])
+    assert_forms([*boards, Board(full_grid(geometry, 0), geometry)])
 
 
 @pytest.mark.parametrize("shape", ["1x7", "2x4", "4x2", "2x5", "3x4", "4x4"])
@@ -249,7 +253,7 @@ def test_larger_boards_agree_with_twins(shape: str) -> None:
     grids = [Board(full_grid(geometry, seed), geometry) for seed in range(3)]
     boards = [some_of(grid, geometry.cells * share // 5, rng) for grid in grids for share in (2, 3)]
     boards += [scattered(geometry, geometry.cells // 2, rng) for _ in range(6)]
-    twins_agree([*boards, *(grids if geometry.n < 10 else [])], 7)
+    assert_twins_agree([*boards, *(grids if geometry.n < 10 else [])], 7)
 
 
 def test_too_many_rearrangements() -> None:
@@ -260,21 +264,21 @@ def test_too_many_rearrangements() -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_9x9_boards(name: str) -> None:
-    held_against(family(name, 7))
+    assert_forms(family(name, 7))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_9x9_twins(name: str) -> None:
     boards = family(name, 250)
-    twins_agree(boards, 8)
+    assert_twins_agree(boards, 8)
     assert [*canonical_many(boards, jobs=1)] == [*canonical_many(boards, jobs=3)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_many_9x9_boards(name: str) -> None:
-    held_against(family(name, 100))
-    twins_agree(family(name, 20_000), 9)
+    assert_forms(family(name, 100))
+    assert_twins_agree(family(name, 20_000), 9)
 
 
 @pytest.mark.slow
@@ -282,34 +286,34 @@ def test_many_9x9_boards(name: str) -> None:
 def test_many_6x6_boards(shape: str) -> None:
     geometry = Geometry.parse(shape)
     rng = np.random.default_rng(10)
-    held_against([scattered(geometry, i % 37, rng) for i in range(1500)])
+    assert_forms([scattered(geometry, i % 37, rng) for i in range(1500)])
 
 
 def test_few_clues_of_9x9_boards() -> None:
-    """Of one clue, and of none, all is known."""
+    """The forms of boards with one clue and without clues are known."""
     order = group_order(NINE)
     assert order == 2 * 6**8 * 362880
     empty = canonical(Board.empty(NINE))
     rng = np.random.default_rng(11)
     assert (empty.board, empty.automorphisms) == (Board.empty(NINE), order)
     for _ in range(5):
-        found = canonical(scattered(NINE, 1, rng))
-        assert (str(found.board), found.automorphisms) == ("." * 80 + "1", order // (81 * 9))
+        form = canonical(scattered(NINE, 1, rng))
+        assert (str(form.board), form.automorphisms) == ("." * 80 + "1", order // (81 * 9))
 
 
 @pytest.mark.parametrize("board", ["1", "."])
 def test_boards_of_one_cell_have_two_automorphisms(board: str) -> None:
     """Both transformations, one of which transposes, leave them as they are."""
-    found = canonical(board, box="1x1")
-    assert (str(found.board), found.automorphisms) == (board, 2)
+    form = canonical(board, box="1x1")
+    assert (str(form.board), form.automorphisms) == (board, 2)
 
 
 def test_known_9x9_forms() -> None:
     rng = np.random.default_rng(12)
     for text, automorphisms in (MAX_SYMMETRIC, 648), *((text, 1) for text in SEVENTEEN):
         for _ in range(5):
-            found = canonical(twin(board_of(text), rng))
-            assert (str(found.board), found.automorphisms) == (text, automorphisms)
+            form = canonical(twin(board_of(text), rng))
+            assert (str(form.board), form.automorphisms) == (text, automorphisms)
     # Two digits of a puzzle are nowhere: their names can be exchanged.
     without = [digit if digit < 8 else 0 for digit in board_of(MAX_SYMMETRIC).cells.tolist()]
     assert canonical(Board(without)).automorphisms % 2 == 0
@@ -320,29 +324,33 @@ def test_symmetries_of_a_grid_are_648_of_all_arrangements() -> None:
     """Each arrangement is tried: 3,359,232 of them."""
     grid = board_of(MAX_SYMMETRIC).grid.astype(np.int64)
     orders = np.array([*{rows for _, rows, _ in arrangements(NINE)}])
-    found = 0
-    for given in grid, grid.T:
+    symmetry_count = 0
+    for cells in grid, grid.T:
         for rows in orders:
-            forms = given[rows][:, orders].transpose(1, 0, 2).reshape(-1, 81)
+            forms = cells[rows][:, orders].transpose(1, 0, 2).reshape(-1, 81)
             # The first rows say how digits would have to be named.
             names = np.zeros((len(forms), 10), np.int64)
             np.put_along_axis(names, forms[:, :9], grid[:1], axis=1)
-            found += (np.take_along_axis(names, forms, axis=1) == grid.ravel()).all(axis=1).sum()
-    assert found == canonical(Board(grid)).automorphisms == 648
+            symmetry_count += (
+                (np.take_along_axis(names, forms, axis=1) == grid.ravel()).all(axis=1).sum()
+            )
+    assert symmetry_count == canonical(Board(grid)).automorphisms == 648
 
 
 def test_equivalent_boards_are_told_from_others() -> None:
-    """Pairs of few clues, of which brute force says whether they are equivalent."""
+    """Brute force decides whether pairs of boards with few clues are equivalent."""
     rng = np.random.default_rng(13)
     agreed = Counter[bool]()
     for shape in ("2x2", "2x3", "1x4"):
         geometry = Geometry.parse(shape)
         boards = [scattered(geometry, 3, rng) for _ in range(24)]
         forms = [least(board).board for board in boards]
-        for (one, form), (other, another) in combinations(zip(boards, forms, strict=True), 2):
-            way = isomorphic(one, other)
-            assert (way is not None) == (form == another)
-            assert way is None or leads(way, one, other)
+        for (board_a, form_a), (board_b, form_b) in combinations(
+            zip(boards, forms, strict=True), 2
+        ):
+            way = isomorphic(board_a, board_b)
+            assert (way is not None) == (form_a == form_b)
+            assert way is None or leads_to(way, board_a, board_b)
             agreed[way is not None] += 1
     assert min(agreed.values()) > 20
 
@@ -351,29 +359,29 @@ def test_isomorphic_9x9_boards() -> None:
     rng = np.random.default_rng(14)
     for name in FAMILIES:
         for board in family(name, 3):
-            other = twin(board, rng)
-            way = isomorphic(board, other)
+            equivalent = twin(board, rng)
+            way = isomorphic(board, equivalent)
             assert way is not None
-            assert leads(way, board, other)
+            assert leads_to(way, board, equivalent)
             # One clue less, and the two differ.
-            cells = other.cells.copy()
+            cells = equivalent.cells.copy()
             cells[rng.choice(np.flatnonzero(cells))] = 0
             assert isomorphic(board, Board(cells)) is None
-    one, other = grids(2, 15)
-    assert isomorphic(one, other) is None
+    first_grid, equivalent = grids(2, 15)
+    assert isomorphic(first_grid, equivalent) is None
     assert isomorphic(Board.empty(NINE), Board.empty(NINE)) is not None
 
 
 def test_boards_are_given_in_any_form() -> None:
-    found = canonical(UNIQUE)
-    assert found == canonical([[1, 2, 3, 4], [3, 4, 1, 2], [2, 1, 4, 3], [4, 3, 2, 0]])
-    assert found == next(canonical_many([UNIQUE])) == canonical(board_of(UNIQUE))
+    form = canonical(UNIQUE)
+    assert form == canonical([[1, 2, 3, 4], [3, 4, 1, 2], [2, 1, 4, 3], [4, 3, 2, 0]])
+    assert form == next(canonical_many([UNIQUE])) == canonical(board_of(UNIQUE))
     assert canonical("." * 36, box="3x2").board.geometry == Geometry(3, 2)
-    one, other = (canonical("12" + "." * 34, box=box).board for box in ("2x3", "3x2"))
-    assert one.geometry != other.geometry
-    way = isomorphic(UNIQUE, found.board)
+    wide_form, tall_form = (canonical("12" + "." * 34, box=box).board for box in ("2x3", "3x2"))
+    assert wide_form.geometry != tall_form.geometry
+    way = isomorphic(UNIQUE, form.board)
     assert way is not None
-    assert way.apply(board_of(UNIQUE)) == found.board
+    assert way.apply(board_of(UNIQUE)) == form.board
 
 
 @pytest.mark.parametrize("unit", ["row", "column", "box"])
@@ -399,11 +407,11 @@ def test_given_candidates_are_an_error() -> None:
 
 def test_bad_boards_among_many() -> None:
     boards = [UNIQUE, "12", "11" + "." * 14, UNIQUE]
-    found = [*canonical_many(boards, on_error="record")]
-    assert found[0] == found[3] == canonical(UNIQUE)
-    assert [each.index for each in found if isinstance(each, BadBoard)] == [1, 2]
+    forms = [*canonical_many(boards, on_error="record")]
+    assert forms[0] == forms[3] == canonical(UNIQUE)
+    assert [form.index for form in forms if isinstance(form, BadBoard)] == [1, 2]
     rows = canonical_many(boards)
-    assert next(rows) == found[0]
+    assert next(rows) == forms[0]
     with pytest.raises(InputError, match="2 cells"):
         next(rows)
     with pytest.raises(InputError, match=r"^board 1: "):

@@ -1,4 +1,4 @@
-"""The search on tiny boards in Numba's simulator: launch after launch, on one GPU or two."""
+"""The search on tiny boards in Numba's simulator, with many launches, on one or two GPUs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ HARD = puzzle("2x3", 8, 6)
 
 
 @pytest.mark.parametrize("shape", list(CLUES))
-def test_counts_equal_the_oracle(shape: str) -> None:
+def test_counts_equal_naive_counts(shape: str) -> None:
     board = puzzle(shape, CLUES[shape], 1)
     assert count_simulated(board) == naive.count(board)
 
@@ -100,8 +100,8 @@ def test_several_roots() -> None:
     for cutoff in (None, 1e30):
         assert search_boards(boards, CudaEngine(), Options(cutoff=cutoff)).counts == totals
     limited = search_boards(boards, CudaEngine(), Options(limit=5)).counts
-    for found, total in zip(limited, totals, strict=True):
-        assert min(total, 5) <= found <= total
+    for limited_count, total in zip(limited, totals, strict=True):
+        assert min(total, 5) <= limited_count <= total
 
 
 def test_every_solution_is_listed_once() -> None:
@@ -115,40 +115,40 @@ def test_a_listing_up_to_a_limit() -> None:
 
 
 def test_an_interrupt(launches: list[Launch]) -> None:
-    """A search that would go on for hours, interrupted once the first solutions are found."""
+    """An endless search is interrupted as soon as it has found solutions."""
 
     def progress(state: Progress) -> None:
         if state.count:
             raise KeyboardInterrupt
 
-    before = threading.active_count()
+    threads_before = threading.active_count()
     with pytest.raises(Interrupted) as caught, reporting(progress):
         count_simulated(Board.empty(Geometry(2, 3)))
     assert caught.value.count > 0
     assert launches
-    assert threading.active_count() <= before
+    assert threading.active_count() <= threads_before
 
 
 def test_one_board_keeps_all_threads_busy(
     monkeypatch: pytest.MonkeyPatch, launches: list[Launch]
 ) -> None:
-    """At first boards become more with every launch; then the threads that run dry are fed."""
+    """At first each launch multiplies the boards; later, idle threads are refilled."""
     short_launches(monkeypatch)
     monkeypatch.setattr(thread, "MAX_UNREPORTED", 2)
     gpu = count(HARD, device="cuda", method="search", cutoff=1e30)
     assert gpu.count == naive.count(HARD)
     assert {launched.rounds for launched in launches} == {1}
-    before = [launched.boards_before for launched in launches]
+    boards_before = [launched.boards_before for launched in launches]
     threads = launches[0].threads
-    assert before[0] == 1
-    assert sum(number >= threads for number in before) > len(before) * 3 / 4
+    assert boards_before[0] == 1
+    assert sum(number >= threads for number in boards_before) > len(boards_before) * 3 / 4
     cpu = count(HARD, device="cpu", method="search", jobs=1, cutoff=1e30)
     assert gpu.stats.boards_explored == cpu.stats.boards_explored
     assert gpu.stats.launches == len(launches)
 
 
 def test_launches_get_longer(monkeypatch: pytest.MonkeyPatch, launches: list[Launch]) -> None:
-    """A thread goes on in the next launch where the last one left it."""
+    """A thread continues in the next launch where it stopped."""
     assert count_simulated(MANY, cutoff=1e30, strategy="first") == naive.count(MANY)
     lengths = [launched.rounds for launched in launches]
     assert lengths[0] == search.FIRST_ROUNDS
@@ -158,16 +158,16 @@ def test_launches_get_longer(monkeypatch: pytest.MonkeyPatch, launches: list[Lau
 def test_quick_launches_do_not_get_longer_without_end(
     monkeypatch: pytest.MonkeyPatch, launches: list[Launch]
 ) -> None:
-    """A launch that ends early says nothing of how long the next may be."""
+    """A launch that ends early is no measure of the length of the next one."""
     monkeypatch.setattr(search, "ROOM_BYTES", 16)  # room for one solution
     monkeypatch.setattr(search, "LAUNCH_SECONDS", 1e9)
-    found = stream_solutions(Board.empty(Geometry(2, 2)), device="cuda", limit=70)
-    assert len(found) == 70
+    found_solutions = stream_solutions(Board.empty(Geometry(2, 2)), device="cuda", limit=70)
+    assert len(found_solutions) == 70
     assert len(launches) >= 64
     assert max(launched.rounds for launched in launches) <= search.MAX_ROUNDS
 
 
-def test_nor_do_launches_that_full_stacks_end(
+def test_launches_that_full_stacks_end_do_not_get_longer(
     monkeypatch: pytest.MonkeyPatch, launches: list[Launch]
 ) -> None:
     limit_memory(0, HARD.geometry, monkeypatch)
@@ -184,7 +184,7 @@ def test_whole_warps(
     monkeypatch: pytest.MonkeyPatch,
     launches: list[Launch],
 ) -> None:
-    """Threads that wait for each other are all there, and have stacks: here in warps of two."""
+    """All threads of a warp (two here) exist and have stacks, as they wait for each other."""
     limit_memory(levels, MANY.geometry, monkeypatch)
     engine = CudaEngine()
     engine.gpus[0].warp = 2
@@ -199,7 +199,7 @@ def two_gpus() -> CudaEngine:
 
 
 def test_two_gpus_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of it starts on one GPU; the other asks for some, if there is any."""
+    """All work starts on one GPU; the other one takes a part of it."""
     short_launches(monkeypatch)
     result = count(HARD, engine=two_gpus(), method="search", cutoff=1e30)
     assert result.count == naive.count(HARD)
@@ -214,7 +214,7 @@ def test_two_gpus_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_forecast_learns_while_a_gpu_searches(
     monkeypatch: pytest.MonkeyPatch, launches: list[Launch]
 ) -> None:
-    """The nodes that are expected are within a factor of two of those that are searched."""
+    """The forecast of the number of nodes is right within a factor of two."""
     short_launches(monkeypatch)
     monkeypatch.setattr(frontier, "FIRST_SAMPLE_SECONDS", 0.0)
     monkeypatch.setattr(frontier, "SAMPLING_SHARE", 1.0)

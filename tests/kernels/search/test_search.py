@@ -1,4 +1,4 @@
-"""Counts of the search: equal to the naive oracle's, published totals, wide boards."""
+"""Counts of the search: equal to naive counts and published totals, also of wide boards."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def counted(board: Board, **options: Any) -> int:
 @pytest.mark.parametrize(
     ("shape", "nodes"), [("2x2", 238), ("2x3", 2052), ("3x3", 190), ("2x5", 24), ("4x4", 12)]
 )
-def test_counts_equal_the_oracle(shape: str, nodes: int) -> None:
+def test_counts_equal_naive_counts(shape: str, nodes: int) -> None:
     """Boards with solutions, spoilt ones, which mostly have none, and full ones.
 
     The number of nodes tells whether cells are chosen, and techniques applied, as before.
