@@ -1,8 +1,8 @@
-"""Two operations on 64-bit masks: one name each, three meanings.
+"""Operations on 64-bit masks that have one name on every device.
 
-The plain functions below say what is meant and are what runs under the CUDA simulator. Compiled
-for the CPU they become one instruction each (popcnt, tzcnt) through LLVM; compiled for CUDA they
-become its own (popc; brev and clz).
+The plain functions below define the meaning, and run under the CUDA simulator. Compiled for the
+CPU, they become one instruction each (popcnt, tzcnt) through LLVM. Compiled for CUDA, they become
+its instructions popc, and brev and clz.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ ZERO = np.uint64(0)
 
 
 def ones(count: int) -> np.uint64:
-    """The uint64 whose ``count`` lowest bits are set, 0 <= count <= 64."""
+    """Return the uint64 whose ``count`` lowest bits are set, 0 <= count <= 64."""
     mask: np.uint64 = np.uint64((1 << count) - 1)
     return mask
 
 
 def popcount(x: Any) -> int:
-    """Number of set bits of a uint64."""
+    """Return the number of set bits of a uint64."""
     return int(x).bit_count()
 
 
 def lowest_index(x: Any) -> int:
-    """Index of the lowest set bit of a uint64 that is not 0."""
-    value = int(x)
-    return (value & -value).bit_length() - 1
+    """Return the index of the lowest set bit of a uint64 that is not 0."""
+    mask = int(x)
+    return (mask & -mask).bit_length() - 1
 
 
 @when_compiling
 def _register_cpu() -> None:
+    """Register both functions with the compiler for the CPU."""
     from llvmlite import ir
     from numba.extending import intrinsic, overload
 
@@ -51,6 +52,7 @@ def _register_cpu() -> None:
     @intrinsic
     def cttz(typing_context, x):
         def generate(context, builder, signature, args):
+            # The result for 0 is left undefined, which saves a test on older processors.
             zero_is_undefined = ir.Constant(ir.IntType(1), 1)
             return builder.cttz(args[0], zero_is_undefined)
 
@@ -66,7 +68,10 @@ def _register_cpu() -> None:
 
 
 def register_cuda() -> None:
-    """Teach the CUDA compiler both names. Not for the simulator, which runs the functions above."""
+    """Register both functions with the CUDA compiler.
+
+    The simulator needs no registration: it runs the plain functions.
+    """
     from numba import cuda
     from numba.extending import overload
 

@@ -31,6 +31,7 @@ from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.iterating import only_row, rows_of, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, made_in
 from gpusudoku.jobs.job import called, pieces
+from gpusudoku.kernels.canonical.arrays import NONE, Forms, Layout, Search
 from gpusudoku.kernels.canonical.grids import (
     CLASS_BITS,
     DIGIT_BITS,
@@ -39,7 +40,7 @@ from gpusudoku.kernels.canonical.grids import (
     PairTable,
     canonical_grids,
 )
-from gpusudoku.kernels.canonical.puzzles import NONE, Forms, Layout, Search, canonical_puzzles
+from gpusudoku.kernels.canonical.puzzles import canonical_puzzles
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.options import Options
@@ -425,7 +426,7 @@ def _write_puzzles(geometry: Geometry, boards: NDArray[np.uint8], forms: Forms) 
 
     A board whose search needs more than MAX_STATES states has no form: its ties are -1.
     """
-    layout = Layout(geometry.box_rows, geometry.box_columns)
+    layout = Layout.of(geometry.box_rows, geometry.box_columns)
     kernel = canonical_puzzles(geometry.box_rows, geometry.box_columns)
     states = FIRST_STATES
     search = Search.empty(layout, states)
@@ -449,7 +450,7 @@ def canonical_kernels(geometry: Geometry) -> list[Kernel]:
     InputError if a row of a box does not fit into a word.
     """
     shape = (geometry.box_rows, geometry.box_columns)
-    if not Layout(*shape).together:
+    if not Layout.of(*shape).entries_per_word:
         raise InputError(f"no canonical forms with boxes of {geometry}: too many columns")
     orders = factorial(geometry.box_columns) ** geometry.box_rows * factorial(geometry.box_rows)
     has_table = 1 < geometry.n <= MAX_DIGITS and orders <= MAX_ORDERS

@@ -1,523 +1,489 @@
-"""Canonical forms of puzzles: all rearrangements with the least text so far, row by row.
+"""Find canonical forms of puzzles, row by row, among all rearrangements with the least text so far.
 
-The canonical form of a board is the least of all boards that it can be rearranged to, read row by
-row, with empty cells below all digits; see ``puzzles/canonical.py``. A *state* is a set of
-rearrangements that agree on the first rows: it has the rows of the board that were taken, the
-places of their columns, and their digits' labels, in the order in which they appear. At every level
-each state is tried with each row that may follow. Those with the least text become the next states.
+The canonical form of a board is the least of all boards that it can be rearranged to. Boards are
+compared row by row, with empty cells below all digits; see ``puzzles/canonical.py``. The search
+finds one row of the form per level, and keeps all *states*: partial rearrangements whose rows so
+far have the least text. A state has the rows of the board that it has used, the positions of their
+columns in the form, and the *labels* of their digits: 1, 2, ..., in the order in which digits first
+appear in the form. A level compares, for every state, every row of the board that may be the next.
+The rows that tie for the least text lead to the states of the next level.
 
-Columns that are empty so far are interchangeable within their stack. They come first in it, and
-stacks that are empty so far come before others. A state stands for all orders of these: the next
-row puts its clues as far to the right as it can, known labels before new ones. Only columns, or
-stacks, whose clues all get new labels can be chosen among, and there is a state for every choice.
-Of empty rows in a band one is tried, and of empty bands one.
+A column is *open* as long as the rows so far have no clue in it. So is a stack. Open columns of a
+stack are interchangeable. They come first in their stack, and open stacks come before other stacks,
+because empty cells make the least text. One state represents all orders of its open columns and
+stacks. The next row puts its clues in open columns as far to the right as possible, known labels
+before new ones. Only columns, or stacks, whose clues all get new labels are then still
+interchangeable, and every choice among them becomes a state. Empty rows of a band are
+interchangeable, too, and only one of them is tried. The same holds for empty bands.
 
-A row is compared in *entries*, one for each cell: 0, a known label, or NEW. Rows with equal entries
-have equal texts, whichever digits are new.
+A row is compared as *entries*, one per cell: 0 for an empty cell, a known label, or ``new_label``.
+Rows with equal entries have equal texts, whichever digits get the new labels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpusudoku.kernels.arguments import int64, kind_of, uint8
-from gpusudoku.kernels.bits import ONE, ZERO, lowest_index
-from gpusudoku.kernels.kernel import Jit, Kernel, inlined
+from gpusudoku.kernels.bits import ONE, ZERO
+from gpusudoku.kernels.canonical.arrays import (
+    COLUMN_MASK,
+    DIGIT_SHIFT,
+    LEAST,
+    NONE,
+    TRIAL,
+    Forms,
+    Layout,
+    Search,
+)
+from gpusudoku.kernels.canonical.rows import (
+    count_boxes_from_first_entry,
+    entry_shift,
+    entry_word,
+    pack_row,
+)
+from gpusudoku.kernels.kernel import Kernel, inlined
 
 SECONDS = 5.0
-"""What compiling takes."""
-NONE = 255
-"""The place of a column, or the slot of a stack, that is empty so far."""
+"""The price of compiling."""
+FULL = -1
+"""The number of ties or states if there are more than the memory holds."""
 
 
-class Layout:
-    """The words of a row's entries, and the bytes of a state, for boxes of R x C cells.
+@inlined
+def has_contradiction(box_rows, box_columns, boards, board, unit_digits):
+    """Return True if two clues of a board contradict each other.
 
-    Bytes of a state: the place of each column among all, the ``label`` of each digit, the
-    ``slot`` of each stack, its ``free`` columns, that are empty so far, then the number of stacks
-    that are so, the band of the last row, whether the board is transposed, and all rows so far.
-    The last word has the rows that were taken, as bits.
+    unit_digits    uint64 (2, n)    scratch: the digits of each column and box
     """
-
-    def __init__(self, box_rows: int, box_columns: int) -> None:
-        R, C = self.box_rows, self.box_columns = box_rows, box_columns
-        n = self.n = R * C
-        self.bits = (n + 1).bit_length()
-        self.width = self.bits * C
-        """Bits of the entries of a box."""
-        self.together = min(R, 64 // self.width)
-        """Boxes in a word; 0 if they are too wide."""
-        self.words = -(-R // self.together) if self.together else 0
-        self.label = n
-        self.slot = 2 * n
-        self.free = 2 * n + R
-        self.open, self.band, self.turn, self.rows = range(2 * n + 2 * R, 2 * n + 2 * R + 4)
-        self.size = (self.rows + n + 7) // 8 + 1
-        """Words of a state."""
-
-
-class Search(NamedTuple):
-    """The memory of a search."""
-
-    states: NDArray[np.uint64]
-    """uint64 (2, most, size): those of this level and of the next, in turn."""
-    bytes: NDArray[np.uint8]
-    """uint8 (2, most, 8 * size): the same memory."""
-    tied: NDArray[np.int64]
-    """int64 (most, 2): states and rows with the least text."""
-    clues: NDArray[np.int64]
-    """int64 (2 n * n): column + 256 * digit of each clue, row by row, then those of the board
-    transposed."""
-    starts: NDArray[np.int64]
-    """int64 (2, n * R + 1): where the clues of each row and stack begin."""
-    filled: NDArray[np.int64]
-    """int64 (2, n): the stacks that have clues in each row."""
-    most_filled: NDArray[np.int64]
-    """int64 (1): the boxes of the least row so far from the first one with entries on."""
-    spots: NDArray[np.int64]
-    """int64 (n): the cells of the least row that have entries."""
-    keys: NDArray[np.uint64]
-    """uint64 (3, n): the entries of a row, the least so far, and those of boxes."""
-    seen: NDArray[np.uint64]
-    """uint64 (2, n): the digits of each column and box, as bits."""
-
-    @classmethod
-    def empty(cls, layout: Layout, most: int) -> Search:
-        """Memory for so many states."""
-        n = layout.n
-        states = np.zeros((2, most, layout.size), np.uint64)
-        return cls(
-            states,
-            states.view(np.uint8),
-            np.zeros((most, 2), np.int64),
-            np.zeros(2 * n * n, np.int64),
-            np.zeros((2, n * layout.box_rows + 1), np.int64),
-            np.zeros((2, n), np.int64),
-            np.zeros(1, np.int64),
-            np.zeros(n, np.int64),
-            np.zeros((3, n), np.uint64),
-            np.zeros((2, n), np.uint64),
-        )
-
-
-class Forms(NamedTuple):
-    """Canonical forms of B boards, to be written."""
-
-    cells: NDArray[np.uint8]
-    """uint8 (B, n * n): the forms."""
-    ties: NDArray[np.int64]
-    """int64 (B): the states that lead to each. All stand for equally many rearrangements. Without a
-    form it is 0 if clues contradict each other, and -1 if there were too many states."""
-    maps: NDArray[np.uint8]
-    """uint8 (B, 1 + 3 n): of one of them: 1 if the board is transposed; then the row of the board
-    in each row; the place of each column, and the label of each digit, NONE if there are no clues.
-    """
-
-    @classmethod
-    def empty(cls, n: int, boards: int) -> Forms:
-        """Memory for so many boards."""
-        cells = np.zeros((boards, n * n), np.uint8)
-        return cls(cells, np.zeros(boards, np.int64), np.zeros((boards, 1 + 3 * n), np.uint8))
-
-    def part(self, start: int, end: int) -> Forms:
-        """Return the memory of the boards from start to before end."""
-        return Forms(self.cells[start:end], self.ties[start:end], self.maps[start:end])
-
-    def put(self, which: NDArray[np.int64], found: Forms) -> None:
-        """Put those of some boards, int64 (k), in their places."""
-        self.cells[which], self.ties[which], self.maps[which] = found
-
-
-def build_clash(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., bool]:
-    """Make ``clash(boards, board, seen)``: True if two clues of a board contradict each other.
-
-    ``seen`` is memory, uint64 (2, n).
-    """
-    R = box_rows
-    C = box_columns
     n = box_rows * box_columns
+    column_digits = unit_digits[0]
+    box_digits = unit_digits[1]
+    for unit in range(n):
+        column_digits[unit] = ZERO
+        box_digits[unit] = ZERO
 
-    @jit
-    def clash(boards, board, seen):
-        for i in range(n):
-            seen[0, i] = seen[1, i] = ZERO
-        twice = ZERO
-        for row in range(n):
-            in_row = ZERO
-            for stack in range(R):
-                in_box = seen[1, row // R * R + stack]
-                for column in range(stack * C, stack * C + C):
-                    digit = np.uint64(boards[board, row * n + column])
-                    bit = ONE << digit - ONE if digit > ZERO else ZERO
-                    twice |= (in_row | in_box | seen[0, column]) & bit
-                    in_row = in_row | bit
-                    in_box = in_box | bit
-                    seen[0, column] |= bit
-                seen[1, row // R * R + stack] = in_box
-        return twice != ZERO
-
-    return clash
+    repeated = ZERO
+    for row in range(n):
+        row_digits = ZERO
+        for stack in range(box_rows):
+            box = row // box_rows * box_rows + stack
+            digits_so_far = box_digits[box]
+            for column in range(stack * box_columns, (stack + 1) * box_columns):
+                digit = np.uint64(boards[board, row * n + column])
+                bit = ONE << digit - ONE if digit > ZERO else ZERO
+                repeated |= (row_digits | digits_so_far | column_digits[column]) & bit
+                row_digits = row_digits | bit
+                digits_so_far = digits_so_far | bit
+                column_digits[column] |= bit
+            box_digits[box] = digits_so_far
+    return repeated != ZERO
 
 
-def build_puzzles(box_rows: int, box_columns: int, jit: Jit) -> Callable[..., int]:
-    """Make ``puzzles(boards, first, search, forms)``.
+@inlined
+def list_clues(layout, boards, board, search):
+    """List the clues of a board, and those of the board transposed."""
+    count = np.int64(0)
+    for orientation in range(layout.orientations):
+        row_step = layout.n
+        column_step = 1
+        if orientation == 1:
+            row_step = 1
+            column_step = layout.n
+        for row in range(layout.n):
+            filled_boxes = np.int64(0)
+            for stack in range(layout.stacks):
+                start = count
+                search.clue_starts[orientation, row * layout.stacks + stack] = start
+                first_column = stack * layout.box_columns
+                for column in range(first_column, first_column + layout.box_columns):
+                    digit = np.int64(boards[board, row * row_step + column * column_step])
+                    # An empty cell is written, too, and overwritten by the next one: no branch.
+                    search.clues[count] = column | (digit - 1) << DIGIT_SHIFT
+                    count += digit > 0
+                filled_boxes += count > start
+            search.filled_boxes[orientation, row] = filled_boxes
+        search.clue_starts[orientation, layout.n * layout.stacks] = count
 
-    It writes the forms of boards, uint8 (B, n * n), from ``first`` on, and returns the index of the
-    first one that has too many states for the memory, or B.
+
+@inlined
+def compare_row(layout, search, buffer, state, orientation, row, tie_count):
+    """Compare a row of the board, for a state, with the least row so far.
+
+    Returns the number of ties for the least row, or FULL.
     """
-    layout = Layout(box_rows, box_columns)
-    R = box_rows
-    C = box_columns
-    n = layout.n
-    bits = layout.bits
-    width = layout.width
-    together = layout.together
-    W = layout.words
-    SIZE = layout.size
-    LABEL = layout.label
-    SLOT = layout.slot
-    FREE = layout.free
-    OPEN = layout.open
-    BAND = layout.band
-    TURN = layout.turn
-    ROWS = layout.rows
-    NEW = n + 1
-    turns = 2 if R == C else 1
-    entry = np.uint64((1 << bits) - 1)
-    TRIAL, BEST, BOXES = 0, 1, 2
-    clash = build_clash(R, C, jit)
+    # If the row has clues in more boxes than that, one of these boxes is left of the first entry of
+    # the least row.
+    if search.filled_boxes[orientation, row] > search.max_filled_boxes[0]:
+        return tie_count
 
-    @jit
-    def read(board, boards, search):
-        """List the clues of a board and of the board transposed."""
-        k = np.int64(0)
-        for turn in range(turns):
-            down, right = (1, n) if turn else (n, 1)
-            for row in range(n):
-                filled = 0
-                for stack in range(R):
-                    search.starts[turn, row * R + stack] = k
-                    for column in range(stack * C, stack * C + C):
-                        digit = np.int64(boards[board, row * down + column * right])
-                        search.clues[k] = column | (digit - 1) << 8
-                        k += digit > 0
-                    filled += k > search.starts[turn, row * R + stack]
-                search.filled[turn, row] = filled
-            search.starts[turn, n * R] = k
+    pack_row(layout, search, search.bytes[buffer, state], orientation, row)
+    packed = search.packed
+    for word in range(layout.row_words):
+        if packed[TRIAL, word] > packed[LEAST, word]:
+            return tie_count
+        if packed[TRIAL, word] < packed[LEAST, word]:
+            for k in range(layout.row_words):
+                packed[LEAST, k] = packed[TRIAL, k]
+            search.max_filled_boxes[0] = count_boxes_from_first_entry(layout, packed)
+            tie_count = 0
+            break
 
-    @jit
-    def put(keys, cell, entries):
-        """Put entries into the row's, the last of which is that of a cell."""
-        if W == 1:
-            keys[TRIAL, 0] |= entries << np.uint64(bits * (n - 1 - cell))
+    if tie_count == search.ties.shape[0]:
+        return FULL
+    search.ties[tie_count, 0] = state
+    search.ties[tie_count, 1] = row
+    return tie_count + 1
+
+
+@inlined
+def compare_band(layout, search, buffer, state, band, tie_count):
+    """Compare the unused rows of a band with the least row so far; return the number of ties."""
+    orientation = np.int64(search.bytes[buffer, state, layout.orientation_at])
+    used_rows = search.words[buffer, state, layout.state_words - 1]
+    has_tried_empty = False
+    for row in range(band * layout.box_rows, (band + 1) * layout.box_rows):
+        if used_rows >> np.uint64(row) & ONE != ZERO:
+            continue
+        # Empty rows of a band are interchangeable: one is enough.
+        is_empty = search.filled_boxes[orientation, row] == 0
+        if is_empty and has_tried_empty:
+            continue
+        has_tried_empty |= is_empty
+        tie_count = compare_row(layout, search, buffer, state, orientation, row, tie_count)
+        if tie_count == FULL:
+            return FULL
+    return tie_count
+
+
+@inlined
+def compare_unused_bands(layout, search, buffer, state, tie_count):
+    """Compare the rows of all unused bands with the least row so far; return the number of ties."""
+    orientation = np.int64(search.bytes[buffer, state, layout.orientation_at])
+    used_rows = search.words[buffer, state, layout.state_words - 1]
+    band_boxes = layout.box_rows * layout.stacks
+    has_tried_empty = False
+    for band in range(layout.bands):
+        # Bands are used as a whole, so the first row is representative.
+        if used_rows >> np.uint64(band * layout.box_rows) & ONE != ZERO:
+            continue
+        # Empty bands are interchangeable: one is enough.
+        start = search.clue_starts[orientation, band * band_boxes]
+        end = search.clue_starts[orientation, (band + 1) * band_boxes]
+        is_empty = start == end
+        if is_empty and has_tried_empty:
+            continue
+        has_tried_empty |= is_empty
+        tie_count = compare_band(layout, search, buffer, state, band, tie_count)
+        if tie_count == FULL:
+            return FULL
+    return tie_count
+
+
+@inlined
+def find_least_row(layout, search, buffer, state_count, level):
+    """Find the least row that may be the next in any state.
+
+    Returns the number of ties, or FULL.
+    """
+    tie_count = 0
+    search.max_filled_boxes[0] = layout.stacks
+    for word in range(layout.row_words):
+        search.packed[LEAST, word] = ~ZERO
+    for state in range(state_count):
+        if level % layout.box_rows == 0:
+            tie_count = compare_unused_bands(layout, search, buffer, state, tie_count)
         else:
-            slot = cell // C
-            place = cell % C
-            shift = width * (together - 1 - slot % together) + bits * (C - 1 - place)
-            keys[TRIAL, slot // together] |= entries << np.uint64(shift)
+            band = np.int64(search.bytes[buffer, state, layout.band_at])
+            tie_count = compare_band(layout, search, buffer, state, band, tie_count)
+        if tie_count == FULL:
+            return FULL
+    return tie_count
 
-    @jit
-    def insert(entries, label):
-        """Insert a label into entries that are sorted, the largest in the lowest bits."""
-        above = entries
-        below = ZERO
-        while above & entry > label:
-            above = above >> np.uint64(bits)
-            below = below + np.uint64(bits)
-        low = entries & ((ONE << below) - ONE)
-        return (above << np.uint64(bits) | label) << below | low
 
-    @jit
-    def put_loose(search, side, s, loose):
-        """Put the entries of stacks into the row's, as far to the right as they can be."""
-        keys = search.keys
-        waiting = 0
-        while loose != ZERO:
-            stack = lowest_index(loose)
-            loose &= loose - ONE
-            box = keys[BOXES, stack]
-            slot = np.int64(search.bytes[side, s, SLOT + stack])
-            if slot != NONE:
-                free = np.int64(search.bytes[side, s, FREE + stack])
-                put(keys, slot * C + free - 1, box)
-                continue
-            i = waiting  # not above the stacks that were looked at
-            while i > 0 and keys[BOXES, i - 1] > box:
-                keys[BOXES, i] = keys[BOXES, i - 1]
-                i -= 1
-            keys[BOXES, i] = box
-            waiting += 1
-        slot = np.int64(search.bytes[side, s, OPEN]) - waiting
-        for i in range(waiting):
-            put(keys, (slot + i) * C + C - 1, keys[BOXES, i])
+@inlined
+def write_row(layout, search, forms, board, level, label_count):
+    """Write the least row to the form of a board, and list its positions that are not empty.
 
-    @jit
-    def row_entries(search, side, s, turn, row):
-        """Find the least entries that a state allows for a row."""
-        keys = search.keys
-        loose = ZERO
-        for w in range(W):
-            keys[TRIAL, w] = ZERO
-        for k in range(search.starts[turn, row * R], search.starts[turn, row * R + R]):
-            column = search.clues[k] & 255
-            digit = search.clues[k] >> 8
-            label = np.uint64(search.bytes[side, s, LABEL + digit])
-            cell = np.int64(search.bytes[side, s, column])
-            if cell != NONE:
-                put(keys, cell, label)
-                continue
-            stack = column // C
-            bit = ONE << np.uint64(stack)
-            keys[BOXES, stack] = insert(keys[BOXES, stack] if loose & bit else ZERO, label)
-            loose |= bit
-        if loose != ZERO:
-            put_loose(search, side, s, loose)
+    label_count    int    labels of the rows before
 
-    @jit
-    def boxes_left(keys):
-        """Count the boxes of the least row from the first one with entries on."""
-        for slot in range(R):
-            shift = width * (together - 1 - slot % together)
-            if keys[BEST, slot // together] >> np.uint64(shift) != ZERO:
-                return R - slot
-        return 0
+    Returns the number of labels, including new ones, and the number of positions.
+    """
+    entry_mask = (ONE << np.uint64(layout.entry_bits)) - ONE
+    position_count = 0
+    for position in range(layout.n):
+        entries = search.packed[LEAST, entry_word(layout, position)]
+        label = np.int64(entries >> entry_shift(layout, position) & entry_mask)
+        if label > 0:
+            search.row_positions[position_count] = position
+            position_count += 1
+        if label == layout.new_label:
+            label_count += 1
+            label = label_count
+        forms.cells[board, level * layout.n + position] = label
+    return label_count, position_count
 
-    @jit
-    def compare(search, side, s, turn, row, tied):
-        """Compare a row of a state with the least one; return how many are tied, -1 if too many."""
-        if search.filled[turn, row] > search.most_filled[0]:
-            return tied  # a box has entries that is empty in the least row
-        row_entries(search, side, s, turn, row)
-        keys = search.keys
-        for w in range(W):
-            if keys[TRIAL, w] > keys[BEST, w]:
-                return tied
-            if keys[TRIAL, w] < keys[BEST, w]:
-                for v in range(W):
-                    keys[BEST, v] = keys[TRIAL, v]
-                search.most_filled[0] = boxes_left(keys)
-                tied = 0
-                break
-        if tied == search.tied.shape[0]:
-            return -1
-        search.tied[tied, 0], search.tied[tied, 1] = s, row
-        return tied + 1
 
-    @jit
-    def compare_band(search, side, s, band, tied):
-        """Compare the rows of a band that a state has not taken."""
-        turn = np.int64(search.bytes[side, s, TURN])
-        taken = search.states[side, s, SIZE - 1]
-        was_empty = False
-        for row in range(band * R, band * R + R):
-            if taken >> np.uint64(row) & ONE != ZERO:
-                continue
-            is_empty = search.starts[turn, row * R] == search.starts[turn, row * R + R]
-            if is_empty and was_empty:
-                continue
-            was_empty |= is_empty
-            tied = compare(search, side, s, turn, row, tied)
-            if tied < 0:
-                return tied
-        return tied
+@inlined
+def copy_state(layout, words, source_buffer, source, target_buffer, target):
+    """Copy a state."""
+    for word in range(layout.state_words):
+        words[target_buffer, target, word] = words[source_buffer, source, word]
 
-    @jit
-    def compare_rows(search, side, count, level):
-        """Find the least row that may follow in any state; return how many are tied."""
-        tied = 0
-        search.most_filled[0] = R
-        for w in range(W):
-            search.keys[BEST, w] = ~ZERO
-        for s in range(count):
-            if level % R != 0:
-                last = np.int64(search.bytes[side, s, BAND])
-                tied = compare_band(search, side, s, last, tied)
-                if tied < 0:
-                    return tied
-                continue
-            turn = np.int64(search.bytes[side, s, TURN])
-            taken = search.states[side, s, SIZE - 1]
-            was_empty = False
-            for band in range(C):
-                if taken >> np.uint64(band * R) & ONE != ZERO:
-                    continue
-                start = search.starts[turn, band * R * R]
-                is_empty = start == search.starts[turn, (band + 1) * R * R]
-                if is_empty and was_empty:
-                    continue
-                was_empty |= is_empty
-                tied = compare_band(search, side, s, band, tied)
-                if tied < 0:
-                    return tied
-        return tied
 
-    @jit
-    def write_row(search, forms, board, level, labels):
-        """Write the least row; return the numbers of labels, with its new ones, and of entries."""
-        spots = 0
-        for position in range(n):
-            slot = position // C
-            place = position % C
-            shift = width * (together - 1 - slot % together) + bits * (C - 1 - place)
-            label = np.int64(search.keys[BEST, slot // together] >> np.uint64(shift) & entry)
-            if label > 0:
-                search.spots[spots] = position
-                spots += 1
-            if label == NEW:
-                labels += 1
-            forms.cells[board, level * n + position] = labels if label == NEW else label
-        return labels, spots
+@inlined
+def can_place(layout, clue_starts, state, parent, clue, row, label, label_count, position):
+    """Return whether a clue of a row can be placed at a position of the least row.
 
-    @jit
-    def copy(search, from_side, s, to_side, e):
-        """Copy a state."""
-        for w in range(SIZE):
-            search.states[to_side, e, w] = search.states[from_side, s, w]
+    clue_starts    int64                    ``Search.clue_starts``
+    state          uint8 (state bytes)      the state, with clues of the row placed before
+    parent         uint8 (state bytes)      the state of the level before that it follows from
+    clue           int                      the clue: its column and digit
+    row            int                      its row of the board
+    label          int                      the label at the position
+    label_count    int                      labels of the rows before; a larger label is new
+    """
+    column = clue & COLUMN_MASK
+    digit = clue >> DIGIT_SHIFT
+    if state[column] != NONE:
+        return np.int64(state[column]) == position
+    expected_label = label if label <= label_count else layout.new_label
+    if np.int64(state[layout.labels_at + digit]) != expected_label:
+        return False
 
-    @jit
-    def place_clue(search, side, e, k, label, cell):
-        """Give a clue of a row its label, and its column and stack their places."""
-        column = search.clues[k] & 255
-        digit = search.clues[k] >> 8
-        state = search.bytes
-        state[side, e, LABEL + digit] = label
-        if state[side, e, column] == NONE:
-            state[side, e, column] = cell
-            state[side, e, FREE + column // C] -= 1
-            if state[side, e, SLOT + column // C] == NONE:
-                state[side, e, SLOT + column // C] = cell // C
-                state[side, e, OPEN] -= 1
+    stack = column // layout.box_columns
+    box = position // layout.box_columns
+    column_in_box = position % layout.box_columns
+    stack_position = np.int64(state[layout.stack_positions_at + stack])
+    if stack_position != NONE:
+        # The parent's open columns come first in the stack.
+        open_columns = np.int64(parent[layout.open_columns_at + stack])
+        return stack_position == box and column_in_box < open_columns
 
-    @jit
-    def fits(search, side, s, e, k, turn, row, label, labels, cell):
-        """Tell whether a clue of a row can be in a cell; e came of s, and has some clues."""
-        column = search.clues[k] & 255
-        digit = search.clues[k] >> 8
-        state = search.bytes
-        if state[side, e, column] != NONE:
-            return np.int64(state[side, e, column]) == cell
-        if np.int64(state[side, e, LABEL + digit]) != (label if label <= labels else NEW):
+    if box >= np.int64(parent[layout.open_stacks_at]):
+        return False
+    # The first clue placed in an open stack fixes the position of the stack. A known label belongs
+    # to one clue only. A new label comes first only if all clues of the stack get new labels; they
+    # fill the box from this position to its end, which tells how many they are.
+    orientation = np.int64(parent[layout.orientation_at])
+    first_clue = clue_starts[orientation, row * layout.stacks + stack]
+    box_clues = clue_starts[orientation, row * layout.stacks + stack + 1] - first_clue
+    return label <= label_count or box_clues == layout.box_columns - column_in_box
+
+
+@inlined
+def place_clue(layout, state, clue, label, position):
+    """Place a clue in a state: fix its label, its column's position, and its stack's position."""
+    column = clue & COLUMN_MASK
+    digit = clue >> DIGIT_SHIFT
+    state[layout.labels_at + digit] = label
+    if state[column] == NONE:
+        stack = column // layout.box_columns
+        state[column] = position
+        state[layout.open_columns_at + stack] -= 1
+        if state[layout.stack_positions_at + stack] == NONE:
+            state[layout.stack_positions_at + stack] = position // layout.box_columns
+            state[layout.open_stacks_at] -= 1
+
+
+@inlined
+def write_successor(layout, search, buffer, parent, row, level, successor):
+    """Copy a state to the next level, with one more used row whose clues are not placed yet."""
+    next_buffer = 1 - buffer
+    copy_state(layout, search.words, buffer, parent, next_buffer, successor)
+    search.words[next_buffer, successor, layout.state_words - 1] |= ONE << np.uint64(row)
+    state = search.bytes[next_buffer, successor]
+    state[layout.band_at] = row // layout.box_rows
+    state[layout.rows_at + level] = row
+
+
+@inlined
+def fill_position(
+    layout, search, parent, buffer, state_index, row, label, label_count, position, state_count
+):
+    """Place a clue of a row at a position, in a state and in copies of it for all other choices.
+
+    parent         uint8 (state bytes)    the state of the level before that it follows from
+    buffer         int                    the buffer of the state
+    label          int                    the label at the position
+    label_count    int                    labels of the rows before; a larger label is new
+    state_count    int                    the number of states in the buffer
+
+    Returns the number of states in the buffer, or FULL.
+    """
+    max_states = search.ties.shape[0]
+    state = search.bytes[buffer, state_index]
+    orientation = np.int64(parent[layout.orientation_at])
+    clue_starts = search.clue_starts
+    start = clue_starts[orientation, row * layout.stacks]
+    end = clue_starts[orientation, (row + 1) * layout.stacks]
+    first_choice = np.int64(-1)
+    for k in range(start, end):
+        clue = search.clues[k]
+        if not can_place(
+            layout, clue_starts, state, parent, clue, row, label, label_count, position
+        ):
+            continue
+        # The first clue is placed at the end: the copies must not have it.
+        if first_choice < 0:
+            first_choice = clue
+            continue
+        if state_count == max_states:
+            return FULL
+        copy_state(layout, search.words, buffer, state_index, buffer, state_count)
+        place_clue(layout, search.bytes[buffer, state_count], clue, label, position)
+        state_count += 1
+    place_clue(layout, state, first_choice, label, position)
+    return state_count
+
+
+@inlined
+def add_successors(
+    layout, search, forms, board, buffer, tie, level, label_count, position_count, state_count
+):
+    """Add the states of the next level that follow from a tie, one for each choice of columns.
+
+    tie               int    the number of the tie
+    label_count       int    labels of the rows before
+    position_count    int    positions of the least row that are not empty
+    state_count       int    states of the next level so far
+
+    Returns the number of states of the next level, or FULL.
+    """
+    parent_index = search.ties[tie, 0]
+    parent = search.bytes[buffer, parent_index]
+    row = search.ties[tie, 1]
+    first_successor = state_count
+    if first_successor == search.ties.shape[0]:
+        return FULL
+    write_successor(layout, search, buffer, parent_index, row, level, first_successor)
+    state_count += 1
+
+    for i in range(position_count):
+        position = search.row_positions[i]
+        label = np.int64(forms.cells[board, level * layout.n + position])
+        # The range ends before the states that the loop adds: they have a clue at the position.
+        for successor in range(first_successor, state_count):
+            state_count = fill_position(
+                layout,
+                search,
+                parent,
+                1 - buffer,
+                successor,
+                row,
+                label,
+                label_count,
+                position,
+                state_count,
+            )
+            if state_count == FULL:
+                return FULL
+    return state_count
+
+
+@inlined
+def write_first_states(layout, search):
+    """Write the states without rows, one for each orientation, to buffer 0."""
+    for orientation in range(layout.orientations):
+        for word in range(layout.state_words):
+            search.words[0, orientation, word] = ZERO
+        state = search.bytes[0, orientation]
+        for column in range(layout.n):
+            state[column] = NONE
+        for digit in range(layout.n):
+            state[layout.labels_at + digit] = layout.new_label
+        for stack in range(layout.stacks):
+            state[layout.stack_positions_at + stack] = NONE
+            state[layout.open_columns_at + stack] = layout.box_columns
+        state[layout.open_stacks_at] = layout.stacks
+        state[layout.orientation_at] = orientation
+
+
+@inlined
+def write_map(layout, state, forms, board):
+    """Write the rearrangement of a state of the last level to the form of a board."""
+    n = layout.n
+    forms.maps[board, 0] = state[layout.orientation_at]
+    for i in range(n):
+        forms.maps[board, 1 + i] = state[layout.rows_at + i]
+        forms.maps[board, 1 + n + i] = state[i]
+        label = state[layout.labels_at + i]
+        if label == layout.new_label:
+            label = NONE
+        forms.maps[board, 1 + 2 * n + i] = label
+
+
+@inlined
+def find_form(layout, search, forms, board):
+    """Write the form of a board whose clues are listed; return False if the memory is too small."""
+    write_first_states(layout, search)
+    state_count = layout.orientations
+    label_count = 0
+    buffer = 0
+    for level in range(layout.n):
+        tie_count = find_least_row(layout, search, buffer, state_count, level)
+        if tie_count == FULL:
             return False
-        stack = column // C
-        slot = cell // C
-        place = cell % C
-        at = np.int64(state[side, e, SLOT + stack])
-        if at != NONE:
-            return at == slot and place < np.int64(state[1 - side, s, FREE + stack])
-        # Empty stacks with known labels come before those with as many clues, all of new ones.
-        clues = search.starts[turn, row * R + stack + 1] - search.starts[turn, row * R + stack]
-        return slot < np.int64(state[1 - side, s, OPEN]) and (label <= labels or clues == C - place)
-
-    @jit
-    def follow(search, forms, board, side, s, row, level, labels, spots, made):
-        """Make the states of the next level that follow from a tied one; return how many there are.
-
-        -1 if there are too many.
-        """
-        most = search.tied.shape[0]
-        after = 1 - side
-        start = made
-        if made == most:
-            return -1
-        copy(search, side, s, after, made)
-        search.states[after, made, SIZE - 1] |= ONE << np.uint64(row)
-        search.bytes[after, made, BAND] = row // R
-        search.bytes[after, made, ROWS + level] = row
-        made += 1
-        turn = np.int64(search.bytes[side, s, TURN])
-        first = search.starts[turn, row * R]
-        last = search.starts[turn, row * R + R]
-        for i in range(spots):
-            cell = search.spots[i]
-            label = np.int64(forms.cells[board, level * n + cell])
-            for e in range(start, made):
-                chosen = -1
-                for k in range(first, last):
-                    if not fits(search, after, s, e, k, turn, row, label, labels, cell):
-                        continue
-                    if chosen < 0:
-                        chosen = k
-                        continue
-                    if made == most:
-                        return -1
-                    copy(search, after, e, after, made)
-                    place_clue(search, after, made, k, label, cell)
-                    made += 1
-                place_clue(search, after, e, chosen, label, cell)
-        return made
-
-    @jit
-    def begin(search):
-        """Make the states in which nothing is known."""
-        for turn in range(turns):
-            for w in range(SIZE):
-                search.states[0, turn, w] = ZERO
-            for i in range(n):
-                search.bytes[0, turn, i] = NONE
-                search.bytes[0, turn, LABEL + i] = NEW
-            for stack in range(R):
-                search.bytes[0, turn, SLOT + stack] = NONE
-                search.bytes[0, turn, FREE + stack] = C
-            search.bytes[0, turn, OPEN] = R
-            search.bytes[0, turn, TURN] = turn
-
-    @jit
-    def find(search, forms, board):
-        """Write the form of a board whose clues are listed; return False if memory is too small."""
-        begin(search)
-        count = turns
-        labels = 0
-        side = 0
-        for level in range(n):
-            tied = compare_rows(search, side, count, level)
-            if tied < 0:
+        labels_before = label_count
+        label_count, position_count = write_row(layout, search, forms, board, level, labels_before)
+        state_count = 0
+        for tie in range(tie_count):
+            state_count = add_successors(
+                layout,
+                search,
+                forms,
+                board,
+                buffer,
+                tie,
+                level,
+                labels_before,
+                position_count,
+                state_count,
+            )
+            if state_count == FULL:
                 return False
-            known = labels
-            labels, spots = write_row(search, forms, board, level, known)
-            count = 0
-            for i in range(tied):
-                s = search.tied[i, 0]
-                row = search.tied[i, 1]
-                count = follow(search, forms, board, side, s, row, level, known, spots, count)
-                if count < 0:
-                    return False
-            side = 1 - side
-        forms.ties[board] = count
-        forms.maps[board, 0] = search.bytes[side, 0, TURN]
-        for i in range(n):
-            forms.maps[board, 1 + i] = search.bytes[side, 0, ROWS + i]
-            forms.maps[board, 1 + n + i] = search.bytes[side, 0, i]
-            label = search.bytes[side, 0, LABEL + i]
-            forms.maps[board, 1 + 2 * n + i] = NONE if label == NEW else label
-        return True
+        buffer = 1 - buffer
+    forms.ties[board] = state_count
+    write_map(layout, search.bytes[buffer, 0], forms, board)
+    return True
 
-    def puzzles(boards, first, search, forms):
-        for board in range(first, boards.shape[0]):
-            if clash(boards, board, search.seen):
+
+def build_puzzles(layout: Layout) -> Callable[..., int]:
+    """Return ``write_forms`` for a layout."""
+
+    # The layout is a constant of the closure, and all functions are inlined into it. So the
+    # compiler knows the divisors, strides and bounds of loops.
+    def write_forms(boards, first_board, search, forms):
+        """Write the forms of boards, uint8 (B, n * n), beginning with the board ``first_board``.
+
+        Returns the index of the first board that needs more states than the memory holds, or B.
+        """
+        for board in range(first_board, boards.shape[0]):
+            if has_contradiction(
+                layout.box_rows, layout.box_columns, boards, board, search.unit_digits
+            ):
                 forms.ties[board] = 0
                 continue
-            read(board, boards, search)
-            if not find(search, forms, board):
+            list_clues(layout, boards, board, search)
+            if not find_form(layout, search, forms, board):
                 return board
         return boards.shape[0]
 
-    return puzzles
+    return write_forms
 
 
 @cache
 def canonical_puzzles(box_rows: int, box_columns: int) -> Kernel:
-    """The kernel of ``build_puzzles`` for a box shape."""
-    layout = Layout(box_rows, box_columns)
-    groups = Search.empty(layout, 0), Forms.empty(layout.n, 0)
+    """Return the kernel that finds canonical forms of boards with a box shape."""
+    layout = Layout.of(box_rows, box_columns)
+    memory = (Search.empty(layout, 0), Forms.empty(layout.n, 0))
     return Kernel(
         f"canonical.puzzles-{box_rows}x{box_columns}",
-        (uint8[:, ::1], int64, *map(kind_of, groups)),
-        lambda: build_puzzles(box_rows, box_columns, inlined),
+        (uint8[:, ::1], int64, *map(kind_of, memory)),
+        lambda: build_puzzles(layout),
         (canonical_puzzles, (box_rows, box_columns)),
         returns=int64,
         seconds=SECONDS,

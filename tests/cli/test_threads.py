@@ -79,7 +79,9 @@ def test_the_same_solutions(run, file, monkeypatch, form):
     lines = [line for line in batch() if len(line) in (16, 36, 81)]
     numbers = count_many(lines, limit=LISTED_TOGETHER, device="cpu").numbers()
     path = file(
-        "\n".join(line for line, number in zip(lines, numbers, strict=True) if number < LISTED_TOGETHER)
+        "\n".join(
+            line for line, number in zip(lines, numbers, strict=True) if number < LISTED_TOGETHER
+        )
     )
     arguments = ["enumerate", path, "--limit", "3", "--format", form, "--device", "cpu", "-j"]
     results = [run(*arguments, threads, "-q") for threads in (1, *THREADS)]

@@ -1,10 +1,10 @@
-"""Canonical forms: the least equivalent board, the transformation to it, and symmetries."""
+"""Canonical forms: the least equivalent board, the transformation to it, and automorphisms."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations, cycle, islice, product
+from itertools import combinations, cycle, islice, permutations, product
 
 import numpy as np
 import pytest
@@ -25,12 +25,12 @@ from tests.boards import UNIQUE, full_grid, pattern
 from tests.puzzles.symmetries import (
     arranged,
     arrangements,
-    count_idle_relabellings,
     every_form,
     group_order,
     least,
     renumber,
     twin,
+    count_idle_relabellings,
 )
 
 NINE = Geometry(3, 3)
@@ -41,7 +41,7 @@ SEVENTEEN = (
     ".................1.....2.3......425...6.......17....8.....7...64...6....9..8...1.",
     ".................1.....2.3......45.6..3.......17...8.....16......8....4..6.5..2..",
 )
-"""Canonical puzzles with 17 clues; brute force says so, too."""
+"""Canonical puzzles with 17 clues, confirmed by brute force."""
 FAMILIES = ["17", "minimal", "several", "none", "dense", "full", "symmetric", "ragged"]
 SMALL = ["1x1", "1x2", "2x1", "1x3", "3x1", "1x4", "2x2", "2x3", "3x2"]
 
@@ -50,72 +50,80 @@ def board_of(text: str) -> Board:
     return Board([int(sign) for sign in text.replace(".", "0")])
 
 
-def scattered(geometry: Geometry, clues: int, rng: np.random.Generator) -> Board:
-    """Return a board with random digits that do not contradict: many solutions, or none."""
+def scattered_clues(geometry: Geometry, clues: int, rng: np.random.Generator) -> Board:
+    """Put digits in random cells without a contradiction: the board may have no solution."""
     cells = np.zeros(geometry.cells, np.uint8)
     for cell in rng.permutation(geometry.cells)[:clues].tolist():
-        peer_digits = {*cells[geometry.peers[cell]].tolist()}
-        candidates = [digit for digit in range(1, geometry.n + 1) if digit not in peer_digits]
+        seen_digits = {*cells[geometry.peers[cell]].tolist()}
+        candidates = [digit for digit in range(1, geometry.n + 1) if digit not in seen_digits]
         if candidates:
             cells[cell] = rng.choice(candidates)
     return Board(cells, geometry)
 
 
-def some_of(grid: Board, clues: int, rng: np.random.Generator) -> Board:
-    """Return a board with ``clues`` clues of a grid."""
+def keep_clues(grid: Board, clues: int, rng: np.random.Generator) -> Board:
+    """Keep random clues of a grid."""
     cells = grid.cells.copy()
     cells[rng.permutation(len(cells))[clues:]] = 0
     return Board(cells, grid.geometry)
 
 
-def grids(number: int, seed: int) -> list[Board]:
-    """Return random full 9x9 grids."""
-    return [generated.board for generated in gpusudoku.generate(number, seed=seed, clues=81)]
+def grids(count: int, seed: int) -> list[Board]:
+    """Make random full grids of 9x9 cells."""
+    return [puzzle.board for puzzle in gpusudoku.generate(count, seed=seed, clues=81)]
 
 
-def forms_of(boards: Sequence[Board]) -> list[gpusudoku.Canonical]:
-    """Return the canonical forms of boards, each of which has one."""
+def canonical_forms(boards: Sequence[Board]) -> list[gpusudoku.Canonical]:
+    """Return the canonical forms of boards, all of which must have one."""
     forms = [*canonical_many(boards, on_error="raise")]
     assert not any(isinstance(form, BadBoard) for form in forms)
     assert [form.puzzle for form in forms] == [*boards]
     return forms  # type: ignore[return-value]
 
 
-def leads_to(way: gpusudoku.Transformation, board: Board, goal: Board) -> bool:
-    """Return whether a transformation is valid and turns a board into ``goal``."""
+def is_transformation(
+    transformation: gpusudoku.Transformation, board: Board, expected: Board
+) -> bool:
+    """Return whether a transformation keeps the rules and leads from a board to the expected one.
+
+    Keeping the rules means that bands and stacks stay together, and that digits stay different.
+    """
     height = board.geometry.box_rows
     width = board.geometry.box_columns
-    for lines, size in (way.rows, height), (way.columns, width):
+    for lines, size in (transformation.rows, height), (transformation.columns, width):
         assert sorted(lines) == [*range(board.n)]
         for start in range(0, board.n, size):
             assert len({line // size for line in lines[start : start + size]}) == 1
-    assert sorted(way.digits) == [*range(1, board.n + 1)]
-    assert not way.transposed or height == width
-    digits = (0, *way.digits)
-    cells = [digits[d] for d in arranged(board, (way.transposed, way.rows, way.columns))]
-    return cells == goal.cells.tolist() and way.apply(board) == goal
+    assert sorted(transformation.digits) == [*range(1, board.n + 1)]
+    assert not transformation.transposed or height == width
+    labels = (0, *transformation.digits)
+    arrangement = (transformation.transposed, transformation.rows, transformation.columns)
+    cells = [labels[digit] for digit in arranged(board, arrangement)]
+    return cells == expected.cells.tolist() and transformation.apply(board) == expected
 
 
-def assert_forms(boards: Sequence[Board]) -> None:
+def check_by_brute_force(boards: Sequence[Board]) -> None:
     """Compare the forms of boards with those of brute force."""
-    for form in forms_of(boards):
+    for form in canonical_forms(boards):
         assert (form.board, form.automorphisms) == least(form.puzzle), str(form.puzzle)
-        assert leads_to(form.transformation, form.puzzle, form.board)
+        assert is_transformation(form.transformation, form.puzzle, form.board)
 
 
-def assert_twins_agree(boards: Sequence[Board], seed: int) -> None:
-    """Compare the forms of boards with those of boards that are equivalent."""
+def check_twins(boards: Sequence[Board], seed: int) -> None:
+    """Compare the forms of boards with the forms of random equivalent boards."""
     rng = np.random.default_rng(seed)
     twins = [twin(board, rng) for board in boards]
-    for form, twin_form in zip(forms_of(boards), forms_of(twins), strict=True):
+    for form, twin_form in zip(canonical_forms(boards), canonical_forms(twins), strict=True):
         assert form.board == twin_form.board, f"{form.puzzle} {twin_form.puzzle}"
         assert form.automorphisms == twin_form.automorphisms
-        for checked_form in form, twin_form:
-            assert leads_to(checked_form.transformation, checked_form.puzzle, checked_form.board)
+        for canonical_form in form, twin_form:
+            assert is_transformation(
+                canonical_form.transformation, canonical_form.puzzle, canonical_form.board
+            )
 
 
 def ragged() -> Iterator[Board]:
-    """Return 9x9 boards with few, regular clues, so that many arrangements have equal rows."""
+    """Yield 9x9 boards with few, regular clues: many partial arrangements have equal rows."""
     for grid in pattern(NINE), grids(1, 3)[0].grid:
         regions = [np.zeros((9, 9), np.bool_) for _ in range(9)]
         regions[0][:1] = True  # a row
@@ -131,50 +139,49 @@ def ragged() -> Iterator[Board]:
         yield from (Board(np.where(grid <= digits, grid, 0)) for digits in (1, 2, 3, 6, 8))
 
 
-def family(name: str, number: int) -> list[Board]:
-    """Return ``number`` 9x9 boards of a kind."""
+def family(name: str, count: int) -> list[Board]:
+    """Make ``count`` 9x9 boards of a kind."""
     rng = np.random.default_rng(1)
     if name == "17":
-        return [twin(board_of(text), rng) for text in islice(cycle(SEVENTEEN), number)]
+        return [twin(board_of(text), rng) for text in islice(cycle(SEVENTEEN), count)]
     if name == "minimal":
-        return [generated.board for generated in gpusudoku.generate(number, seed=2)]
+        return [puzzle.board for puzzle in gpusudoku.generate(count, seed=2)]
     if name == "none":
-        return [scattered(NINE, int(rng.integers(1, 61)), rng) for _ in range(number)]
+        return [scattered_clues(NINE, int(rng.integers(1, 61)), rng) for _ in range(count)]
     if name == "symmetric":
         grid = board_of(MAX_SYMMETRIC)
-        return [some_of(grid, int(rng.integers(1, 82)), rng) for _ in range(number)]
+        return [keep_clues(grid, int(rng.integers(1, 82)), rng) for _ in range(count)]
     if name == "ragged":
-        return [twin(board, rng) for board in islice(cycle(ragged()), number)]
-    least_clues, max_clues = {"several": (1, 16), "dense": (40, 80), "full": (81, 81)}[name]
-    clues = rng.integers(least_clues, max_clues + 1, number).tolist()
-    return [some_of(grid, c, rng) for c, grid in zip(clues, grids(number, 1), strict=True)]
+        return [twin(board, rng) for board in islice(cycle(ragged()), count)]
+    min_clues, max_clues = {"several": (1, 16), "dense": (40, 80), "full": (81, 81)}[name]
+    clue_counts = rng.integers(min_clues, max_clues + 1, count).tolist()
+    return [
+        keep_clues(grid, clues, rng)
+        for clues, grid in zip(clue_counts, grids(count, 1), strict=True)
+    ]
 
 
-def test_the_quick_reference_agrees_with_trying_all_arrangements() -> None:
-    """For 2x2 boxes, all relabellings of digits are tried, too."""
+def test_the_reference_implementation_misses_nothing() -> None:
+    """``least`` agrees with trying all arrangements and, for 2x2 boxes, all labels of digits."""
     rng = np.random.default_rng(0)
     for shape in SMALL:
         geometry = Geometry.parse(shape)
         for _ in range(2 if geometry.n == 6 else 8):
-            board = scattered(geometry, int(rng.integers(geometry.cells + 1)), rng)
+            board = scattered_clues(geometry, int(rng.integers(geometry.cells + 1)), rng)
             forms = Counter(every_form(board))
-            own_form = renumber(board.cells.tolist())
+            unchanged = renumber(board.cells.tolist())
             assert least(board).board.cells.tolist() == [*min(forms)]
-            assert least(board).automorphisms == forms[own_form] * count_idle_relabellings(board)
+            assert least(board).automorphisms == forms[unchanged] * count_idle_relabellings(board)
             assert sum(forms.values()) * count_idle_relabellings(
                 Board.empty(geometry)
             ) == group_order(geometry)
     for clues in range(0, 17, 4):
-        board = scattered(Geometry(2, 2), clues, rng)
-        digits = [
-            (0, *arrangement)
-            for arrangement in product(range(1, 5), repeat=4)
-            if len({*arrangement}) == 4
-        ]
+        board = scattered_clues(Geometry(2, 2), clues, rng)
+        relabellings = [(0, *labels) for labels in permutations(range(1, 5))]
         boards = Counter(
-            tuple(names[digit] for digit in arranged(board, arrangement))
+            tuple(labels[digit] for digit in arranged(board, arrangement))
             for arrangement in arrangements(board.geometry)
-            for names in digits
+            for labels in relabellings
         )
         assert least(board).board.cells.tolist() == [*min(boards)]
         assert {*boards.values()} == {least(board).automorphisms}
@@ -184,37 +191,41 @@ def test_the_quick_reference_agrees_with_trying_all_arrangements() -> None:
 def test_small_boards(shape: str) -> None:
     geometry = Geometry.parse(shape)
     rng = np.random.default_rng(2)
-    cells = geometry.cells
-    times = {4: 20, 6: 3}.get(geometry.n, 5)
-    boards = [scattered(geometry, clues, rng) for clues in range(cells + 1) for _ in range(times)]
-    boards += [Board(full_grid(geometry, seed), geometry) for seed in range(times)]
-    assert_forms(boards)
-    assert_twins_agree(boards, 3)
+    repetitions = {4: 20, 6: 3}.get(geometry.n, 5)
+    boards = [
+        scattered_clues(geometry, clues, rng)
+        for clues in range(geometry.cells + 1)
+        for _ in range(repetitions)
+    ]
+    boards += [Board(full_grid(geometry, seed), geometry) for seed in range(repetitions)]
+    check_by_brute_force(boards)
+    check_twins(boards, 3)
 
 
 def test_all_grids_of_2x2_boxes() -> None:
     boards = [*gpusudoku.solutions("." * 16)]
-    assert_forms(boards)
-    classes = Counter((form.board, form.automorphisms) for form in forms_of(boards))
+    check_by_brute_force(boards)
+    classes = Counter((form.board, form.automorphisms) for form in canonical_forms(boards))
     assert sorted(classes.values()) == [96, 192]
     assert {size * automorphisms for (_, automorphisms), size in classes.items()} == {3072}
 
 
 @pytest.mark.parametrize("clues", range(4))
 def test_all_boards_of_few_clues(clues: int) -> None:
-    """Every class has as many boards as the order of the group over the number of symmetries."""
+    """The size of a class is the order of the group divided by the number of automorphisms."""
     geometry = Geometry(2, 2)
     boards = []
     for cells in combinations(range(16), clues):
         for digits in product(range(1, 5), repeat=clues):
+            pairs_of_clues = combinations(zip(cells, digits, strict=True), 2)
             if all(
-                a != b or d not in geometry.peers[c]
-                for (c, a), (d, b) in combinations(zip(cells, digits, strict=True), 2)
+                digit != other_digit or other_cell not in geometry.peers[cell]
+                for (cell, digit), (other_cell, other_digit) in pairs_of_clues
             ):
                 board = np.zeros(16, np.uint8)
                 board[[*cells]] = digits
                 boards.append(Board(board, geometry))
-    classes = Counter((form.board, form.automorphisms) for form in forms_of(boards))
+    classes = Counter((form.board, form.automorphisms) for form in canonical_forms(boards))
     assert {size * automorphisms for (_, automorphisms), size in classes.items()} == {3072}
     for board, automorphisms in classes:
         assert least(board) == (board, automorphisms)
@@ -222,7 +233,7 @@ def test_all_boards_of_few_clues(clues: int) -> None:
 
 @pytest.mark.parametrize("shape", ["2x3", "3x2"])
 def test_all_grids_of_2x3_boxes(shape: str) -> None:
-    """The 39,168 with one first row, or column, are a 720th of all; they fall into 49 classes."""
+    """The 39,168 grids with the first row, or column, 123456 are 1/720 of all: 49 classes."""
     geometry = Geometry.parse(shape)
     boards = [*gpusudoku.solutions("123456" + "." * 30, box="2x3")]
     if shape == "3x2":
@@ -242,8 +253,8 @@ def test_all_grids_of_2x3_boxes(shape: str) -> None:
 def test_latin_squares_of_five_rows(shape: str) -> None:
     geometry = Geometry.parse(shape)
     rng = np.random.default_rng(5)
-    boards = [scattered(geometry, clues, rng) for clues in range(26)]
-    assert_forms([*boards, Board(full_grid(geometry, 0), geometry)])
+    boards = [scattered_clues(geometry, clues, rng) for clues in range(26)]
+    check_by_brute_force([*boards, Board(full_grid(geometry, 0), geometry)])
 
 
 @pytest.mark.parametrize("shape", ["1x7", "2x4", "4x2", "2x5", "3x4", "4x4"])
@@ -251,9 +262,10 @@ def test_larger_boards_agree_with_twins(shape: str) -> None:
     geometry = Geometry.parse(shape)
     rng = np.random.default_rng(6)
     grids = [Board(full_grid(geometry, seed), geometry) for seed in range(3)]
-    boards = [some_of(grid, geometry.cells * share // 5, rng) for grid in grids for share in (2, 3)]
-    boards += [scattered(geometry, geometry.cells // 2, rng) for _ in range(6)]
-    assert_twins_agree([*boards, *(grids if geometry.n < 10 else [])], 7)
+    clue_counts = (geometry.cells * 2 // 5, geometry.cells * 3 // 5)
+    boards = [keep_clues(grid, clues, rng) for grid in grids for clues in clue_counts]
+    boards += [scattered_clues(geometry, geometry.cells // 2, rng) for _ in range(6)]
+    check_twins([*boards, *(grids if geometry.n < 10 else [])], 7)
 
 
 def test_too_many_rearrangements() -> None:
@@ -264,21 +276,21 @@ def test_too_many_rearrangements() -> None:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_9x9_boards(name: str) -> None:
-    assert_forms(family(name, 7))
+    check_by_brute_force(family(name, 7))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_9x9_twins(name: str) -> None:
     boards = family(name, 250)
-    assert_twins_agree(boards, 8)
+    check_twins(boards, 8)
     assert [*canonical_many(boards, jobs=1)] == [*canonical_many(boards, jobs=3)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_many_9x9_boards(name: str) -> None:
-    assert_forms(family(name, 100))
-    assert_twins_agree(family(name, 20_000), 9)
+    check_by_brute_force(family(name, 100))
+    check_twins(family(name, 20_000), 9)
 
 
 @pytest.mark.slow
@@ -286,24 +298,24 @@ def test_many_9x9_boards(name: str) -> None:
 def test_many_6x6_boards(shape: str) -> None:
     geometry = Geometry.parse(shape)
     rng = np.random.default_rng(10)
-    assert_forms([scattered(geometry, i % 37, rng) for i in range(1500)])
+    check_by_brute_force([scattered_clues(geometry, i % 37, rng) for i in range(1500)])
 
 
 def test_few_clues_of_9x9_boards() -> None:
-    """The forms of boards with one clue and without clues are known."""
+    """The forms of boards with at most one clue, and their automorphisms, are known."""
     order = group_order(NINE)
     assert order == 2 * 6**8 * 362880
     empty = canonical(Board.empty(NINE))
     rng = np.random.default_rng(11)
     assert (empty.board, empty.automorphisms) == (Board.empty(NINE), order)
     for _ in range(5):
-        form = canonical(scattered(NINE, 1, rng))
+        form = canonical(scattered_clues(NINE, 1, rng))
         assert (str(form.board), form.automorphisms) == ("." * 80 + "1", order // (81 * 9))
 
 
 @pytest.mark.parametrize("board", ["1", "."])
 def test_boards_of_one_cell_have_two_automorphisms(board: str) -> None:
-    """Both transformations, one of which transposes, leave them as they are."""
+    """There are two transformations, with and without transposing, and both change nothing."""
     form = canonical(board, box="1x1")
     assert (str(form.board), form.automorphisms) == (board, 2)
 
@@ -314,74 +326,73 @@ def test_known_9x9_forms() -> None:
         for _ in range(5):
             form = canonical(twin(board_of(text), rng))
             assert (str(form.board), form.automorphisms) == (text, automorphisms)
-    # Two digits of a puzzle are nowhere: their names can be exchanged.
-    without = [digit if digit < 8 else 0 for digit in board_of(MAX_SYMMETRIC).cells.tolist()]
-    assert canonical(Board(without)).automorphisms % 2 == 0
+    # Two digits that are missing from a puzzle can be exchanged.
+    cells = [digit if digit < 8 else 0 for digit in board_of(MAX_SYMMETRIC).cells.tolist()]
+    assert canonical(Board(cells)).automorphisms % 2 == 0
 
 
 @pytest.mark.slow
-def test_symmetries_of_a_grid_are_648_of_all_arrangements() -> None:
-    """Each arrangement is tried: 3,359,232 of them."""
+def test_a_grid_has_648_automorphisms_among_all_arrangements() -> None:
+    """All 3,359,232 arrangements are tried."""
     grid = board_of(MAX_SYMMETRIC).grid.astype(np.int64)
     orders = np.array([*{rows for _, rows, _ in arrangements(NINE)}])
-    symmetry_count = 0
-    for cells in grid, grid.T:
+    automorphisms = 0
+    for oriented_grid in grid, grid.T:
         for rows in orders:
-            forms = cells[rows][:, orders].transpose(1, 0, 2).reshape(-1, 81)
-            # The first rows say how digits would have to be named.
-            names = np.zeros((len(forms), 10), np.int64)
-            np.put_along_axis(names, forms[:, :9], grid[:1], axis=1)
-            symmetry_count += (
-                (np.take_along_axis(names, forms, axis=1) == grid.ravel()).all(axis=1).sum()
-            )
-    assert symmetry_count == canonical(Board(grid)).automorphisms == 648
+            forms = oriented_grid[rows][:, orders].transpose(1, 0, 2).reshape(-1, 81)
+            # The first row of a form determines the labels of its digits.
+            labels = np.zeros((len(forms), 10), np.int64)
+            np.put_along_axis(labels, forms[:, :9], grid[:1], axis=1)
+            labelled_forms = np.take_along_axis(labels, forms, axis=1)
+            automorphisms += (labelled_forms == grid.ravel()).all(axis=1).sum()
+    assert automorphisms == canonical(Board(grid)).automorphisms == 648
 
 
-def test_equivalent_boards_are_told_from_others() -> None:
-    """Brute force decides whether pairs of boards with few clues are equivalent."""
+def test_isomorphic_agrees_with_brute_force() -> None:
+    """Pairs of boards with few clues, whose equivalence brute force decides."""
     rng = np.random.default_rng(13)
-    agreed = Counter[bool]()
+    outcomes = Counter[bool]()
     for shape in ("2x2", "2x3", "1x4"):
         geometry = Geometry.parse(shape)
-        boards = [scattered(geometry, 3, rng) for _ in range(24)]
+        boards = [scattered_clues(geometry, 3, rng) for _ in range(24)]
         forms = [least(board).board for board in boards]
-        for (board_a, form_a), (board_b, form_b) in combinations(
-            zip(boards, forms, strict=True), 2
-        ):
-            way = isomorphic(board_a, board_b)
-            assert (way is not None) == (form_a == form_b)
-            assert way is None or leads_to(way, board_a, board_b)
-            agreed[way is not None] += 1
-    assert min(agreed.values()) > 20
+        pairs = combinations(zip(boards, forms, strict=True), 2)
+        for (board, form), (other_board, other_form) in pairs:
+            transformation = isomorphic(board, other_board)
+            assert (transformation is not None) == (form == other_form)
+            assert transformation is None or is_transformation(transformation, board, other_board)
+            outcomes[transformation is not None] += 1
+    assert min(outcomes.values()) > 20
 
 
 def test_isomorphic_9x9_boards() -> None:
     rng = np.random.default_rng(14)
     for name in FAMILIES:
         for board in family(name, 3):
-            equivalent = twin(board, rng)
-            way = isomorphic(board, equivalent)
-            assert way is not None
-            assert leads_to(way, board, equivalent)
-            # One clue less, and the two differ.
-            cells = equivalent.cells.copy()
+            twin_board = twin(board, rng)
+            transformation = isomorphic(board, twin_board)
+            assert transformation is not None
+            assert is_transformation(transformation, board, twin_board)
+            # Without one of the clues, the boards are not equivalent.
+            cells = twin_board.cells.copy()
             cells[rng.choice(np.flatnonzero(cells))] = 0
             assert isomorphic(board, Board(cells)) is None
-    first_grid, equivalent = grids(2, 15)
-    assert isomorphic(first_grid, equivalent) is None
+    grid, other_grid = grids(2, 15)
+    assert isomorphic(grid, other_grid) is None
     assert isomorphic(Board.empty(NINE), Board.empty(NINE)) is not None
 
 
-def test_boards_are_given_in_any_form() -> None:
+def test_boards_in_any_format() -> None:
     form = canonical(UNIQUE)
     assert form == canonical([[1, 2, 3, 4], [3, 4, 1, 2], [2, 1, 4, 3], [4, 3, 2, 0]])
     assert form == next(canonical_many([UNIQUE])) == canonical(board_of(UNIQUE))
     assert canonical("." * 36, box="3x2").board.geometry == Geometry(3, 2)
-    wide_form, tall_form = (canonical("12" + "." * 34, box=box).board for box in ("2x3", "3x2"))
-    assert wide_form.geometry != tall_form.geometry
-    way = isomorphic(UNIQUE, form.board)
-    assert way is not None
-    assert way.apply(board_of(UNIQUE)) == form.board
+    wide_form = canonical("12" + "." * 34, box="2x3")
+    high_form = canonical("12" + "." * 34, box="3x2")
+    assert wide_form.board.geometry != high_form.board.geometry
+    transformation = isomorphic(UNIQUE, form.board)
+    assert transformation is not None
+    assert transformation.apply(board_of(UNIQUE)) == form.board
 
 
 @pytest.mark.parametrize("unit", ["row", "column", "box"])
@@ -422,7 +433,7 @@ def test_bad_boards_among_many() -> None:
             canonical_many([UNIQUE], **options)  # type: ignore[arg-type]
 
 
-def test_a_token_stops_it() -> None:
+def test_a_cancelled_token() -> None:
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):

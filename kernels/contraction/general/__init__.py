@@ -1,4 +1,4 @@
 """The loops of the contraction of boards of any shape.
 
-Read ``arrays`` first, then ``lists`` and ``join``. ``kernels.kernel`` gives a function its types.
+Read ``arrays`` first, then ``lists`` and ``join``. ``kernels.kernel`` compiles them.
 """

@@ -2,13 +2,14 @@
 
 A *line* is a stack or a band. The sum runs over the maps of the *summed* lines, which are the
 stacks or the bands, whichever is cheaper. The others are the *crossing* lines: for each choice of
-maps of the summed lines, their maps are counted. The summed lines are taken in a fixed order; a
-*level* is a place in it. An *entry* is a distinct map of a line: a tuple of partitions, one per
-line that it crosses, with a multiplicity. The entries of all summed lines are numbered in a row,
-level by level. ``docs/contraction.md`` (section 2) defines maps, partitions and multiplicities.
+maps of the summed lines, the maps of every crossing line that fit are counted. The summed lines are
+taken in a fixed order; a *level* is a position in this order. An *entry* is a distinct map of a
+line: a tuple of partitions, one per line that it crosses, with a multiplicity. The entries of all
+summed lines are numbered consecutively, level by level. ``docs/contraction.md`` (section 2) defines
+maps, partitions and multiplicities.
 
-Sizes of these arrays depend on the board, so they are NamedTuples, not groups. The default of each
-field is its kind: ``Index()`` is the kind of an ``Index``.
+The sizes of these arrays depend on the board, so they are NamedTuples, not groups. The default of
+each field is its kind: ``Index()`` is the kind of an ``Index``.
 """
 
 from __future__ import annotations
@@ -22,23 +23,37 @@ from gpusudoku.kernels.arguments import int64, uint64
 
 
 class Index(NamedTuple):
-    """What the sum reads: the lists of all lines, prepared for quick look-ups.
+    """The lists of all lines, laid out for the sum.
 
-    The entries of a level are in lexicographic order. So those that share their first partitions
-    follow one another and can be skipped together. An example with two crossing lines:
+    The entries of a level are in lexicographic order. So entries that share their first partitions
+    are consecutive, and can be skipped together. An example with two crossing lines::
 
         entry   partitions   skip   differs
           0        0, 0      2, 1      0
           1        0, 1      2, 2      1
           2        1, 0      3, 3      0
+
+    A *bit set* has one bit for each entry of a crossing line. Entry e is bit e % 64 of word
+    e // 64::
+
+        word 0:  bit 63 ... 1 0    entries 63 ... 1 0
+        word 1:  bit 63 ... 1 0    entries 127 ... 65 64
+
+    The multiplicities of a crossing line's entries are stored in binary, as bit sets called
+    *planes*. Plane b has bit b of every multiplicity, so a weighted sum over a bit set takes one
+    popcount per word and plane::
+
+        entry           3  2  1  0
+        multiplicity    1  2  3  1
+        plane 0         1  0  1  1
+        plane 1         0  1  1  0
     """
 
     sets: NDArray[np.uint64] = uint64[::1]
-    """All bit sets, one after the other. A bit set is over the entries of a crossing line, and
-    tells which of them fit a partition of a summed line. Entry e is bit e % 64 of its word e //
-    64."""
+    """All bit sets, one after the other. For a partition of a summed line and a crossing line, a
+    bit set has the entries of the crossing line that fit."""
     words: NDArray[np.int64] = int64[::1]
-    """(crossing lines): words of a bit set over the entries of each line."""
+    """(crossing lines): the number of words of a bit set over the entries of each line."""
     begin: NDArray[np.int64] = int64[::1]
     """(levels + 1): the entries of level l are begin[l] to begin[l + 1] - 1."""
     set_of: NDArray[np.int64] = int64[:, ::1]
@@ -46,74 +61,74 @@ class Index(NamedTuple):
     multiplicity: NDArray[np.uint64] = uint64[::1]
     """(entries): the multiplicity of each entry."""
     skip: NDArray[np.int64] = int64[:, ::1]
-    """(entries, crossing lines): the next entry whose partition differs in this line or in one
-    before it."""
+    """(entries, crossing lines): the next entry whose partition differs in this line or in an
+    earlier one."""
     differs: NDArray[np.int64] = int64[::1]
-    """(entries + 1): the first line in which an entry differs from the one before it; 0 for the
+    """(entries + 1): the first line in which an entry differs from the entry before it; 0 for the
     first entry of a level, and at the end."""
     place: NDArray[np.int64] = int64[:, ::1]
-    """(entries of the last level, crossing lines): the place in ``Walk.memo`` of the entry's
-    partition."""
+    """(entries of the last level, crossing lines): the index in ``Walk.memo`` of the total for the
+    entry's partition."""
     places: NDArray[np.int64] = int64[::1]
-    """(crossing lines): the number of places of each line."""
+    """(crossing lines): the number of totals of each line in ``Walk.memo``."""
     planes: NDArray[np.uint64] = uint64[::1]
-    """The multiplicities of the crossing lines' entries in binary, as bit sets: one for bit 0 of
-    all multiplicities of a line, one for bit 1, and so on."""
+    """The planes of all crossing lines, one after the other."""
     plane_begin: NDArray[np.int64] = int64[::1]
-    """(crossing lines): where in ``planes`` those of each line begin."""
+    """(crossing lines): where in ``planes`` the planes of each line begin."""
     plane_count: NDArray[np.int64] = int64[::1]
-    """(crossing lines): how many planes each line has."""
+    """(crossing lines): the number of planes of each line."""
 
 
 class Levels(NamedTuple):
     """The state of the crossing lines: per level, the entries that fit all choices above it.
 
-    Each bit set is stored as its words that are not 0. Level 0 has all entries.
+    Bit sets are sparse: only words that are not 0 are stored, with their positions. Level 0 has all
+    bits set, including those above the last entry.
     """
 
     words: NDArray[np.uint64] = uint64[:, :, ::1]
     """(levels, crossing lines, words): the words that are not 0."""
     positions: NDArray[np.int64] = int64[:, :, ::1]
-    """(levels, crossing lines, words): the place of each of them in its bit set."""
+    """(levels, crossing lines, words): the position of each of these words in its bit set."""
     counts: NDArray[np.int64] = int64[:, ::1]
-    """(levels, crossing lines): how many there are."""
+    """(levels, crossing lines): the number of these words."""
 
 
 class Walk(NamedTuple):
-    """The state of the summed lines: how far the depth-first walk is at each level."""
+    """The state of the summed lines: the position of the depth-first walk at each level."""
 
     entry: NDArray[np.int64] = int64[::1]
-    """(levels): the entry to try next. At a level above the current one, the entry before it is the
-    one chosen."""
+    """(levels): the entry to try next. At a level above the current one, the chosen entry is the
+    one before it."""
     end: NDArray[np.int64] = int64[::1]
     """(levels): the end of the entries to try."""
     fresh: NDArray[np.int64] = int64[::1]
-    """(levels): the first crossing line whose bit set has to be made again for the next entry. The
-    entry shares the partitions before with the entry that was tried last."""
+    """(levels): the first crossing line whose bit set must be computed again for the next entry. In
+    all earlier lines, this entry has the same partitions as the entry tried last."""
     product: NDArray[np.uint64] = uint64[::1]
     """(levels): the product of the multiplicities chosen above the level."""
     memo: NDArray[np.int64] = int64[::1]
-    """(places): at the last level, the total multiplicity of the crossing line's entries that fit,
-    for every partition looked at so far; -1 for the others."""
+    """(totals of all crossing lines): at the last level, for each partition of the summed line, the
+    total multiplicity of the crossing line's entries that fit, or UNKNOWN."""
 
 
 class Branches(NamedTuple):
-    """Parts of the sum. A branch has one entry of level 0 and a range of entries of level 1."""
+    """Branches of the sum: each has one entry of level 0 and a range of entries of level 1."""
 
     first: NDArray[np.int64] = int64[::1]
     """(branches): the entry of level 0."""
     begin: NDArray[np.int64] = int64[::1]
-    """(branches): the first entry of level 1. It means nothing if there is one level only."""
+    """(branches): the first entry of level 1. It has no meaning if there is only one level."""
     end: NDArray[np.int64] = int64[::1]
     """(branches): the end of the entries of level 1."""
     weight: NDArray[np.int64] = int64[::1]
-    """(branches): the number of branches with the same sum that this one stands for."""
+    """(branches): the number of branches with the same sum that this one represents."""
 
 
 class PathGraph(NamedTuple):
-    """A layered graph without dead ends. Its paths from the root, node 0, are the maps of a line.
+    """A layered graph without dead ends, whose paths from the root, node 0, are the maps of a line.
 
-    A layer has the nodes that are reached with the same number of digits placed.
+    The nodes of a layer are reached with the same number of placed digits.
     """
 
     first: NDArray[np.int64] = int64[::1]
@@ -121,13 +136,20 @@ class PathGraph(NamedTuple):
     target: NDArray[np.int64] = int64[::1]
     """(edges): the node that an edge leads to."""
     choice: NDArray[np.int64] = int64[::1]
-    """(edges): the way of placing a digit that an edge stands for."""
+    """(edges): the choice of columns for a digit that an edge represents."""
     columns: NDArray[np.uint64] = uint64[:, ::1]
     """(choices, bands): the column of the digit in every band."""
 
 
 class Packing(NamedTuple):
-    """How the columns of all digits in a band are packed into words."""
+    """How the columns of all digits in a band are packed into words, the first digit lowest.
+
+    With 4 bits and 16 digits in a word, for example::
+
+        bit   63  60       7   4 3   0
+              | d15 | ... |  d1 |  d0 |    word 0
+              | d31 | ... | d17 | d16 |    word 1
+    """
 
     bits: int = int64
     """Bits of a column number."""
@@ -145,4 +167,4 @@ class Descent(NamedTuple):
     node: NDArray[np.int64] = int64[::1]
     """(layers): the node in each layer."""
     edge: NDArray[np.int64] = int64[::1]
-    """(layers): the edge to follow next from it."""
+    """(layers): the edge to follow next from this node."""

@@ -1,20 +1,20 @@
-"""The sum over one map of every summed line, depth first, and an estimate of what it costs.
+"""The sum over one map of every summed line, depth first, and an estimate of its cost.
 
-The summed lines are taken one a level. At a level every crossing line has a bit set: its entries
-that fit all entries chosen so far. To choose one more entry means one AND per crossing line. If
-that leaves none of a line, the entry is given up, along with all that follow and share the
-partitions that are to blame. At the last level the entries left in each set are counted, each with
-its multiplicity. ``arrays`` says what is where.
+Each level takes one summed line. At a level, every crossing line has a bit set: its entries that
+fit all entries chosen so far. Choosing one more entry takes one AND per crossing line. If that
+leaves no entry of a crossing line, the chosen entry is skipped, together with all following entries
+that share the partitions in question. At the last level, the entries that remain in each bit set
+are counted, each with its multiplicity. ``arrays`` describes all arrays.
 
-Why the result is exact. A term of the sum is the product of a multiplicity per level and a total
-per crossing line. A total is always below 2^63: it is at most the number of maps of the line,
-equal ones counted each. Terms are added up in one of two ways:
+Why the result is exact. A term of the sum is the product of one multiplicity per level and one
+total per crossing line. A total is always below 2^63: it is at most the number of maps of the line.
+Terms are added up in one of two ways:
 
-- Without primes the caller knows that no term reaches 2^63. The factors are positive, so no
-  product on the way to a term does either. Two words hold the sum of 2^65 such terms, more than
-  can be added up in a lifetime.
+- Without primes, the caller knows that no term reaches 2^63. The factors are positive, so no
+  partial product of a term does either. Two words hold the sum of 2^65 such terms, more than can be
+  added up in a lifetime.
 - With primes below 2^31, all factors are reduced first. A product of two remainders is below 2^62.
-  The caller finds the sum from its remainders if the product of the primes is larger than the sum.
+  The product of the primes exceeds the sum, so the caller can find the sum from its remainders.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from gpusudoku.kernels.contraction.general.arrays import Branches, Index, Levels
 from gpusudoku.kernels.kernel import inlined, kernel
 
 SET_STEPS = 8
-"""Looking at a bit set takes as long as looking at this number of words, in addition to its own."""
+"""The cost of starting on a bit set, in steps. A step is one word of a bit set."""
 ENTRY_STEPS = 4
-"""Looking at an entry of the last level takes as long as looking at this number of words."""
+"""The cost of an entry of the last level, in steps."""
 
 UNKNOWN = -1
 """A total that is not in the memo yet."""
@@ -37,42 +37,43 @@ UNKNOWN = -1
 
 @inlined
 def intersect(index, levels, level, line, entry):
-    """Make a line's bit set of the next level: what also fits one more entry.
+    """Make a crossing line's bit set of the next level: the entries that also fit ``entry``.
 
     Returns the number of its words that are not 0.
     """
     start = index.set_of[entry, line]
-    left = 0
+    word_count = 0
     for k in range(levels.counts[level, line]):
         position = levels.positions[level, line, k]
         word = levels.words[level, line, k] & index.sets[start + position]
-        levels.words[level + 1, line, left] = word
-        levels.positions[level + 1, line, left] = position
-        left += word != ZERO
-    levels.counts[level + 1, line] = left
-    return left
+        # Written in any case, and kept if it is not 0: no branch.
+        levels.words[level + 1, line, word_count] = word
+        levels.positions[level + 1, line, word_count] = position
+        word_count += word != ZERO
+    levels.counts[level + 1, line] = word_count
+    return word_count
 
 
 @inlined
 def total(index, levels, level, line, entry):
-    """Add up the multiplicities of a line's entries that also fit one more entry."""
-    found = 0
+    """Add up the multiplicities of a crossing line's entries that also fit ``entry``."""
+    multiplicities = 0
     start = index.set_of[entry, line]
     plane = index.plane_begin[line]
     for bit in range(index.plane_count[line]):
-        ones = 0
+        entry_count = 0
         for k in range(levels.counts[level, line]):
             position = levels.positions[level, line, k]
             fitting = levels.words[level, line, k] & index.sets[start + position]
-            ones += popcount(fitting & index.planes[plane + position])
-        found += ones << bit
+            entry_count += popcount(fitting & index.planes[plane + position])
+        multiplicities += entry_count << bit
         plane += index.words[line]
-    return found
+    return multiplicities
 
 
 @inlined
 def begin(walk, branches, branch):
-    """Begin the walk of a branch, at the level that is returned."""
+    """Start the walk of a branch; return its first level."""
     walk.entry[0] = branches.first[branch]
     walk.end[0] = branches.first[branch] + 1
     walk.fresh[0] = 0
@@ -82,19 +83,22 @@ def begin(walk, branches, branch):
 
 @inlined
 def step(index, levels, walk, branches, branch, level):
-    """Try the next entry of a level that is not the last; returns the level to go on at."""
+    """Try the next entry of a level that is not the last; return the level of the next step."""
     lines = index.words.shape[0]
     entry = walk.entry[level]
     if entry >= walk.end[level]:
         return level - 1
+
+    # Intersect the bit sets of all crossing lines whose partitions have changed.
     line = walk.fresh[level]
     while line < lines and intersect(index, levels, level, line, entry) > 0:
         line += 1
-    following = index.skip[entry, line] if line < lines else entry + 1
-    walk.entry[level] = following
-    walk.fresh[level] = index.differs[following]
-    if line < lines:
+    next_entry = index.skip[entry, line] if line < lines else entry + 1
+    walk.entry[level] = next_entry
+    walk.fresh[level] = index.differs[next_entry]
+    if line < lines:  # this line has no entry that fits
         return level
+
     walk.product[level + 1] = walk.product[level] * index.multiplicity[entry]
     walk.entry[level + 1] = index.begin[level + 1]
     walk.end[level + 1] = index.begin[level + 2]
@@ -107,17 +111,17 @@ def step(index, levels, walk, branches, branch, level):
 
 @inlined
 def entry_totals(index, levels, walk, level, entry):
-    """Have the totals of all lines for an entry of the last level in the memo.
+    """Fill the memo with the totals of all crossing lines for an entry of the last level.
 
-    Returns the first line whose total is 0, or the number of lines.
+    Stops at the first line whose total is 0, and returns it, or the number of lines.
     """
-    places = index.place[entry - index.begin[level]]
+    memo_indices = index.place[entry - index.begin[level]]
     line = 0
-    while line < places.shape[0]:
-        place = places[line]
-        if walk.memo[place] == UNKNOWN:
-            walk.memo[place] = total(index, levels, level, line, entry)
-        if walk.memo[place] == 0:
+    while line < memo_indices.shape[0]:
+        memo_index = memo_indices[line]
+        if walk.memo[memo_index] == UNKNOWN:
+            walk.memo[memo_index] = total(index, levels, level, line, entry)
+        if walk.memo[memo_index] == 0:
             break
         line += 1
     return line
@@ -125,16 +129,29 @@ def entry_totals(index, levels, walk, level, entry):
 
 @inlined
 def add_remainders(index, walk, primes, level, entry, out):
-    """Add a term modulo each prime. Its totals are in the memo; ``out`` is uint64 (primes)."""
-    places = index.place[entry - index.begin[level]]
+    """Add a term, whose totals are in the memo, modulo each prime: ``out`` is uint64 (primes)."""
+    memo_indices = index.place[entry - index.begin[level]]
     for k in range(primes.shape[0]):
-        p = primes[k]
-        term = index.multiplicity[entry] % p
-        for above in range(level):
-            term = term * (index.multiplicity[walk.entry[above] - 1] % p) % p
-        for line in range(places.shape[0]):
-            term = term * (np.uint64(walk.memo[places[line]]) % p) % p
-        out[k] = (out[k] + term) % p
+        prime = primes[k]
+        term = index.multiplicity[entry] % prime
+        for upper_level in range(level):
+            chosen_entry = walk.entry[upper_level] - 1
+            term = term * (index.multiplicity[chosen_entry] % prime) % prime
+        for line in range(memo_indices.shape[0]):
+            term = term * (np.uint64(walk.memo[memo_indices[line]]) % prime) % prime
+        out[k] = (out[k] + term) % prime
+
+
+@inlined
+def add_term(index, walk, level, entry, out):
+    """Add a term, whose totals are in the memo: ``out`` is uint64 (2), low word and high word."""
+    term = walk.product[level] * index.multiplicity[entry]
+    memo_indices = index.place[entry - index.begin[level]]
+    for line in range(memo_indices.shape[0]):
+        term *= np.uint64(walk.memo[memo_indices[line]])
+    low = out[0] + term
+    out[1] += np.uint64(low < term)  # the carry: the sum has passed 2^64
+    out[0] = low
 
 
 @inlined
@@ -143,7 +160,7 @@ def add_terms(index, levels, walk, primes, level, out):
 
     Returns the number of terms that are not 0.
     """
-    terms = 0
+    term_count = 0
     lines = index.words.shape[0]
     for k in range(walk.memo.shape[0]):
         walk.memo[k] = UNKNOWN
@@ -156,16 +173,10 @@ def add_terms(index, levels, walk, primes, level, out):
         if primes.shape[0] > 0:
             add_remainders(index, walk, primes, level, entry, out)
         else:
-            term = walk.product[level] * index.multiplicity[entry]
-            places = index.place[entry - index.begin[level]]
-            for line in range(lines):
-                term *= np.uint64(walk.memo[places[line]])
-            low = out[0] + term
-            out[1] += np.uint64(low < term)
-            out[0] = low
-        terms += 1
+            add_term(index, walk, level, entry, out)
+        term_count += 1
         entry += 1
-    return terms
+    return term_count
 
 
 @kernel(
@@ -175,86 +186,103 @@ def join(index, levels, walk, branches, primes, stop, out):
     """Sum some branches.
 
     index      Index
-    levels     Levels                  scratch, its level 0 filled in
+    levels     Levels                  scratch, with level 0 filled in
     walk       Walk                    scratch
-    branches   Branches                what to sum; the weights are left to the caller
-    primes     uint64 (primes)         none, or primes below 2^31
-    stop       int64 (1)               not 0: give up
+    branches   Branches                the branches to sum; the caller applies their weights
+    primes     uint64 (primes)         primes below 2^31; empty for exact sums
+    stop       int64 (1)               the kernel returns early when it is not 0
     out        uint64 (branches, 2)    out, all 0: the sums, low word and high word
                or (branches, primes)   or modulo each prime
 
-    Returns the number of terms that are not 0, or -1 if it gave up.
+    Returns the number of terms that are not 0, or -1 if it was stopped.
     """
-    last = index.begin.shape[0] - 2
-    terms = 0
+    last_level = index.begin.shape[0] - 2
+    term_count = 0
     for branch in range(branches.first.shape[0]):
         level = begin(walk, branches, branch)
         while level >= 0:
             if stop[0] != 0:
                 return -1
-            if level == last:
-                terms += add_terms(index, levels, walk, primes, level, out[branch])
+            if level == last_level:
+                term_count += add_terms(index, levels, walk, primes, level, out[branch])
                 level -= 1
             else:
                 level = step(index, levels, walk, branches, branch, level)
-    return terms
+    return term_count
 
 
 @inlined
-def random(state, below):
-    """A number below another and the next state, of a linear congruential generator."""
+def random(state, end):
+    """Return a random integer from 0 to before ``end``, and the next state of the generator.
+
+    The generator is linear congruential, with Knuth's constants for MMIX. Its upper bits are used,
+    as the lower ones have short periods.
+    """
     state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-    return np.int64((state >> np.uint64(33)) % np.uint64(below)), state
+    return np.int64((state >> np.uint64(33)) % np.uint64(end)), state
+
+
+@inlined
+def level_bounds(index, branches, branch, level):
+    """Return the first entry of a level in a branch, and the end of its entries."""
+    if level == 0:
+        return branches.first[branch], branches.first[branch] + 1
+    if level == 1:
+        return branches.begin[branch], branches.end[branch]
+    return index.begin[level], index.begin[level + 1]
+
+
+@inlined
+def last_level_steps(index, levels, level, entry_count):
+    """Return the steps that the entries of the last level take."""
+    steps = ENTRY_STEPS * entry_count
+    for line in range(index.words.shape[0]):
+        words = levels.counts[level, line] * index.plane_count[line]
+        # The memo has one total for each partition.
+        steps += words * min(entry_count, index.places[line])
+    return steps
 
 
 @kernel(Index(), Levels(), Branches(), int64, int64, returns=float64)
 def probe(index, levels, branches, walks, tries):
-    """Estimate the words that ``join`` looks at for a branch, as a mean over all branches.
+    """Estimate the steps that ``join`` takes for a branch, as a mean over all branches.
 
-    After D. E. Knuth, "Estimating the efficiency of backtrack programs", 1975. A walk goes down the
-    tree. At each level it tries some entries, and goes on with one that is left. The cost of a
-    level counts once for each entry that the walk could have been at instead.
+    After D. E. Knuth, "Estimating the efficiency of backtrack programs", 1975. A random walk goes
+    down the tree. At each level it tries some entries, and continues with a random one of those
+    that fit. The cost of a level is multiplied by the number of nodes that the walk represents
+    there.
 
     index      Index
-    levels     Levels                  scratch, its level 0 filled in
-    branches   Branches                what ``join`` is to sum
+    levels     Levels                  scratch, with level 0 filled in
+    branches   Branches                the branches that ``join`` is to sum
     walks      int                     the number of walks
-    tries      int                     entries to try at a level, at most
+    tries      int                     the maximum number of entries to try at a level
 
-    Returns the estimate, which is a float.
+    Returns the estimate as a float.
     """
-    last = index.begin.shape[0] - 2
+    last_level = index.begin.shape[0] - 2
     lines = index.words.shape[0]
     state = ONE
     cost = 0.0
     for _ in range(walks):
         branch, state = random(state, branches.first.shape[0])
-        weight = 1.0
-        for level in range(last + 1):
-            low = index.begin[level]
-            high = index.begin[level + 1]
-            if level == 0:
-                low = branches.first[branch]
-                high = branches.first[branch] + 1
-            elif level == 1:
-                low = branches.begin[branch]
-                high = branches.end[branch]
-            if level == last:
-                steps = ENTRY_STEPS * (high - low)
-                for line in range(lines):
-                    words = levels.counts[level, line] * index.plane_count[line]
-                    steps += words * min(high - low, index.places[line])
-                cost += weight * steps
+        node_count = 1.0  # nodes that the walk represents
+        for level in range(last_level + 1):
+            start, end = level_bounds(index, branches, branch, level)
+            entry_count = end - start
+            if level == last_level:
+                cost += node_count * last_level_steps(index, levels, level, entry_count)
                 break
-            tried = min(high - low, tries)
+
+            tried_count = min(entry_count, tries)
+            fitting_count = 0
+            chosen_entry = -1
             steps = 0
-            alive = 0
-            chosen = -1
-            for k in range(tried):
-                entry = low + k
-                if tried < high - low:
-                    entry, state = random(state, high - low)
-                    entry += low
+            for k in range(tried_count):
+                entry = start + k
+                if tried_count < entry_count:
+                    offset, state = random(state, entry_count)
+                    entry = start + offset
                 line = 0
                 while line < lines:
                     steps += SET_STEPS + levels.counts[level, line]
@@ -262,14 +290,15 @@ def probe(index, levels, branches, walks, tries):
                         break
                     line += 1
                 if line == lines:
-                    alive += 1
-                    pick, state = random(state, alive)
+                    # Reservoir sampling: every entry that fits has the same chance in the end.
+                    fitting_count += 1
+                    pick, state = random(state, fitting_count)
                     if pick == 0:
-                        chosen = entry
-            cost += weight * steps * (high - low) / tried
-            if alive == 0:
+                        chosen_entry = entry
+            cost += node_count * steps * entry_count / tried_count
+            if fitting_count == 0:
                 break
             for line in range(lines):
-                intersect(index, levels, level, line, chosen)
-            weight *= alive * (high - low) / tried
+                intersect(index, levels, level, line, chosen_entry)
+            node_count *= fitting_count * entry_count / tried_count
     return cost / walks

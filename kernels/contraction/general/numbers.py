@@ -1,11 +1,11 @@
-"""From the number of a solution to the entries that it uses: the join, walked once more.
+"""Find the entries of the solution with a given rank, by walking through the join once more.
 
 The terms of the sum come in the order of the walk. A term counts the solutions that use its entries
-of the summed lines, up to the factors of the lists. So a number leads to a term, and what is left
-of it, less than the term, to one entry of every crossing line.
+of the summed lines, up to the factors of the lists. So a rank determines a term. The *remainder* of
+the rank, which is less than the term, determines one entry of every crossing line.
 
-Why nothing overflows. Numbers and the sum of the terms gone through have two words, as in ``join``.
-A product that would pass one word is noticed before it is taken; then the walk is given up.
+Why nothing overflows. Ranks, and the sum of the terms before, have two words, as in ``join``. A
+product that would exceed one word is detected before it is computed; the kernel then returns.
 """
 
 from __future__ import annotations
@@ -22,146 +22,186 @@ from gpusudoku.kernels.contraction.general.join import UNKNOWN, begin, entry_tot
 from gpusudoku.kernels.kernel import inlined, kernel
 
 STOPPED = -1
+"""The kernel was stopped."""
 TOO_LARGE = -2
+"""A term exceeds one word."""
 MISSED = -3
-"""It gave up; a term passes one word; a number is not below its branch's sum."""
-MOST = np.uint64((1 << 63) - 1)
+"""A rank is not below the sum of its branch."""
+MAX_PRODUCT = np.uint64((1 << 63) - 1)
 
 
 @inlined
 def times(product, factor):
-    """The product of two numbers below 2^63, or 0 if it is not below that itself."""
-    return product * factor if factor == ZERO or product <= MOST // factor else ZERO
+    """Return the product of two numbers below 2^63, or 0 if it is not below 2^63 itself."""
+    if factor == ZERO or product <= MAX_PRODUCT // factor:
+        return product * factor
+    return ZERO
 
 
 class Found(NamedTuple):
-    """The terms that numbers lead to."""
+    """The terms that ranks determine."""
 
     entries: NDArray[np.int64] = int64[:, ::1]
-    """(numbers, levels): the entry of every summed line, numbered as in ``Index``."""
+    """(ranks, levels): the entry of every summed line, numbered as in ``Index``."""
     totals: NDArray[np.int64] = int64[:, ::1]
-    """(numbers, lines): the totals of the crossing lines."""
+    """(ranks, crossing lines): the totals of the crossing lines."""
     rest: NDArray[np.uint64] = uint64[::1]
-    """(numbers): what is left of the number, less than the term."""
+    """(ranks): the remainder of the rank: the rank less the sum of the terms before."""
+
+
+@inlined
+def term_of(index, walk, level, entry):
+    """Return the term of an entry of the last level, or 0 if it exceeds one word.
+
+    The totals must be in the memo, and be above 0.
+    """
+    memo_indices = index.place[entry - index.begin[level]]
+    term = times(walk.product[level], index.multiplicity[entry])
+    for line in range(memo_indices.shape[0]):
+        term = times(term, np.uint64(walk.memo[memo_indices[line]]))
+    return term
+
+
+@inlined
+def write_term(index, walk, level, entry, terms, k):
+    """Write the entries and totals of a term of the last level as those of rank number ``k``."""
+    for upper_level in range(level):
+        terms.entries[k, upper_level] = walk.entry[upper_level] - 1
+    terms.entries[k, level] = entry
+    memo_indices = index.place[entry - index.begin[level]]
+    for line in range(memo_indices.shape[0]):
+        terms.totals[k, line] = walk.memo[memo_indices[line]]
 
 
 @kernel(
     *(Index(), Levels(), Walk(), Branches(), int64[::1], uint64[:, ::1], Found(), int64[::1]),
     returns=int64,
 )
-def find_terms(index, levels, walk, branches, first, numbers, found, stop):
-    """Find the terms that some numbers lead to.
+def find_terms(index, levels, walk, branches, starts, ranks, terms, stop):
+    """Find the terms that ranks determine.
 
-    branches   Branches                       where they are
-    first      int64 (branches + 1)           where the numbers of every branch begin; their end
-    numbers    uint64 (numbers, 2)            low word and high word, ascending in every branch:
-                                              below the branch's sum
-    found      Found                          out
-    stop       int64 (1)                      not 0: give up
+    branches   Branches                the branches that have them
+    starts     int64 (branches + 1)    where the ranks of every branch begin, and the end of all
+    ranks      uint64 (ranks, 2)       low word and high word, counted from the start of the branch:
+                                       ascending in every branch, and below the branch's sum
+    terms      Found                   out
+    stop       int64 (1)               the kernel returns early when it is not 0
 
     Returns 0, or STOPPED, TOO_LARGE or MISSED.
     """
-    last = index.begin.shape[0] - 2
+    last_level = index.begin.shape[0] - 2
     lines = index.words.shape[0]
     for branch in range(branches.first.shape[0]):
         level = begin(walk, branches, branch)
+        # The sum of the terms of the branch so far.
         low = ZERO
         high = ZERO
-        asked = first[branch]
-        end = first[branch + 1]
-        while level >= 0 and asked < end:
+        k = starts[branch]
+        end = starts[branch + 1]
+        while level >= 0 and k < end:
             if stop[0] != 0:
                 return STOPPED
-            if level < last:
+            if level < last_level:
                 level = step(index, levels, walk, branches, branch, level)
                 continue
-            for k in range(walk.memo.shape[0]):
-                walk.memo[k] = UNKNOWN
+
+            for i in range(walk.memo.shape[0]):
+                walk.memo[i] = UNKNOWN
             entry = walk.entry[level]
-            while entry < walk.end[level] and asked < end and stop[0] == 0:
+            while entry < walk.end[level] and k < end and stop[0] == 0:
                 line = entry_totals(index, levels, walk, level, entry)
                 if line < lines:
                     entry = index.skip[entry, line]
                     continue
-                places = index.place[entry - index.begin[level]]
-                term = times(walk.product[level], index.multiplicity[entry])
-                for line in range(lines):
-                    term = times(term, np.uint64(walk.memo[places[line]]))
+                term = term_of(index, walk, level, entry)
                 if term == ZERO:
                     return TOO_LARGE
-                after = low + term
-                carried = high + np.uint64(after < low)
-                while asked < end and (
-                    numbers[asked, 1] < carried
-                    or (numbers[asked, 1] == carried and numbers[asked, 0] < after)
+                next_low = low + term
+                next_high = high + np.uint64(next_low < low)  # the carry
+                while k < end and (
+                    ranks[k, 1] < next_high or (ranks[k, 1] == next_high and ranks[k, 0] < next_low)
                 ):
-                    found.rest[asked] = numbers[asked, 0] - low
-                    for above in range(level):
-                        found.entries[asked, above] = walk.entry[above] - 1
-                    found.entries[asked, level] = entry
-                    for line in range(lines):
-                        found.totals[asked, line] = walk.memo[places[line]]
-                    asked += 1
-                low = after
-                high = carried
+                    # The remainder is below the term, so the low words are enough.
+                    terms.rest[k] = ranks[k, 0] - low
+                    write_term(index, walk, level, entry, terms, k)
+                    k += 1
+                low = next_low
+                high = next_high
                 entry += 1
             level -= 1
-        if asked < end:
+        if k < end:
             return STOPPED if stop[0] != 0 else MISSED
     return 0
+
+
+@inlined
+def list_fitting_entries(index, line, chosen, words, totals_before):
+    """Make the bit set of a crossing line's entries that fit, and its running totals.
+
+    chosen           int64 (levels)        the entries of the summed lines
+    words            uint64 (words)        out: the bit set
+    totals_before    int64 (words + 1)     out: the multiplicities in all words before each word
+    """
+    word_count = words.shape[0]
+    plane_begin = index.plane_begin[line]
+    totals_before[0] = 0
+    for k in range(word_count):
+        word = ~ZERO
+        for level in range(chosen.shape[0]):
+            word &= index.sets[index.set_of[chosen[level], line] + k]
+        words[k] = word
+        word_total = 0
+        if word != ZERO:
+            for bit in range(index.plane_count[line]):
+                plane_word = index.planes[plane_begin + bit * word_count + k]
+                word_total += popcount(word & plane_word) << bit
+        totals_before[k + 1] = totals_before[k] + word_total
 
 
 @kernel(
     Index(), int64[:, ::1], int64, int64[::1], uint64[::1], int64[::1], int64[:, ::1], int64[::1]
 )
-def find_crossing(index, entries, line, multiplicity, words, before, found, stop):
-    """Find the entries of a crossing line that numbers lead to, given those of the summed ones.
+def find_crossing(index, entries, line, multiplicity, words, totals_before, out, stop):
+    """Find the entries of a crossing line that remainders determine.
 
-    entries       int64 (numbers, levels)    as ``find_terms`` writes them; the work for rows
-                                             that are equal in a run is done once
-    line          int                        the crossing line
-    multiplicity  int64 (entries)            of its entries
-    words         uint64 (words)             scratch: the bit set of the entries that fit
-    before        int64 (words + 1)          scratch: their multiplicities before each word
-    found         int64 (numbers, 2)         out: the entry; the number, which is below the total,
-                                             and then what is left of it
-    stop          int64 (1)                  not 0: give up
+    entries          int64 (ranks, levels)    the entries of the summed lines, as ``find_terms``
+                                              writes them; successive equal rows share work
+    line             int                      the crossing line
+    multiplicity     int64 (entries)          the multiplicities of its entries
+    words            uint64 (words)           scratch: the bit set of the entries that fit
+    totals_before    int64 (words + 1)        scratch: their multiplicities before each word
+    out              int64 (ranks, 2)         in: (unused, remainder), the remainder below the total
+                                              of the line; out: the entry, and the remainder within
+                                              its multiplicity
+    stop             int64 (1)                the kernel returns early when it is not 0
     """
-    size = words.shape[0]
-    depth = entries.shape[1]
-    plane_begin = index.plane_begin[line]
     for row in range(entries.shape[0]):
         if stop[0] != 0:
             return
-        same = row > 0
-        left = found[row, 1]
-        for level in range(depth):
-            same = same and entries[row, level] == entries[row - 1, level]
-        if not same:
-            before[0] = 0
-            for k in range(size):
-                word = ~ZERO
-                for level in range(depth):
-                    word &= index.sets[index.set_of[entries[row, level], line] + k]
-                words[k] = word
-                total = 0
-                if word != ZERO:
-                    for bit in range(index.plane_count[line]):
-                        total += popcount(word & index.planes[plane_begin + bit * size + k]) << bit
-                before[k + 1] = before[k] + total
+        is_same = row > 0
+        for level in range(entries.shape[1]):
+            is_same = is_same and entries[row, level] == entries[row - 1, level]
+        if not is_same:
+            list_fitting_entries(index, line, entries[row], words, totals_before)
+
+        # Find the last word k with totals_before[k] <= remainder, by bisection.
+        remainder = out[row, 1]
         low = 0
-        high = size
+        high = words.shape[0]
         while high - low > 1:
             middle = (low + high) // 2
-            if before[middle] <= left:
+            if totals_before[middle] <= remainder:
                 low = middle
             else:
                 high = middle
-        left = left - before[low]
+
+        # Find the entry in the word.
+        remainder = remainder - totals_before[low]
         word = words[low]
         entry = 64 * low + lowest_index(word)
-        while left >= multiplicity[entry]:
-            left -= multiplicity[entry]
+        while remainder >= multiplicity[entry]:
+            remainder -= multiplicity[entry]
             word &= word - ONE
             entry = 64 * low + lowest_index(word)
-        found[row, 0], found[row, 1] = entry, left
+        out[row, 0] = entry
+        out[row, 1] = remainder

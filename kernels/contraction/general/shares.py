@@ -1,21 +1,24 @@
-"""The join backwards: how many solutions use what two lines name alike where they cross.
+"""The join backwards: the number of solutions with given classes of maps in a box.
 
-In the box where a summed line and a crossing line meet, an entry of either has a *naming*: its
-partition there, and which of its words name which set how. What is added up for a pair of namings
-that fit, its *environment*, is the number of solutions of the whole board with these two, where the
-words of the two lines count once and those of all others as often as there are.
+In the box where a summed line and a crossing line meet, an entry of either line has a *class*: its
+partition there, and how many of its maps put each digit in each slot. The *environment* of a pair
+of orthogonal classes is the number of solutions with an entry of each class, where the maps of the
+two lines count once and the maps of all other lines as often as they occur. It is the derivative
+of the sum by the multiplicities of the two entries, so it is found like derivatives are, from the
+last level back to the first.
 
-At the last level of the walk the totals are known. What all lines but one contribute is given back
-to the entries of the summed line, and from these to the entries of the one crossing line that they
-fit. Such a value is kept for every entry of a crossing line, and handed up from level to level: it
-is the sum over all choices below.
+At the last level, the totals are known. A term without the total of one crossing line is the
+derivative of the term by this total. These derivatives are added up by the class of the summed
+line's entry. From there, they are passed on to all entries of the crossing line that fit. At the
+other levels, every entry of a crossing line has a *derivative*: the sum over all choices at this
+level and below, without the multiplicity of this entry. It is passed up from level to level.
 
-Why nothing overflows. Only sums and products are taken, so all is exact modulo 2^64, which machine
-words do by themselves, and modulo primes below 2^31. There one factor of a product is reduced; the
-other is too, or is a multiplicity or a number of entries of one line, below 2^32, since all its
-maps were listed. So a product and a reduced value to add make less than 2^64. Who calls takes so
-many moduli that their product exceeds the number of solutions. What is held at the last level is at
-most the number of maps of a line, below 2^63.
+Why nothing overflows. There are only sums and products, so all is exact modulo 2^64, which machine
+words do by themselves, and modulo primes below 2^31. There, one factor of a product is reduced. The
+other is reduced, too, or is a multiplicity or a number of entries of one line, which are below
+2^32, since all its maps were listed. So a product plus a reduced value is below 2^64. The caller
+takes enough moduli for their product to exceed the number of solutions. The totals of classes are
+at most the number of maps of a line, below 2^63.
 """
 
 from __future__ import annotations
@@ -33,177 +36,222 @@ from gpusudoku.kernels.kernel import inlined, kernel
 
 
 class Namings(NamedTuple):
-    """The namings of all entries, and which of them fit. Entries of all crossing lines follow."""
+    """The classes of all entries, and the pairs of them that are orthogonal.
+
+    The entries of all crossing lines are numbered consecutively, line by line.
+
+    A *bit set* has the classes of a crossing line that are orthogonal to a class of the summed
+    line: class c is bit c % 64 of word c // 64. The bit sets of all boxes are stored one after the
+    other, line by line, level by level, class by class. The orthogonal pairs are numbered in the
+    order of their bits, so the number of a pair is the ``rank`` of its word plus the number of
+    lower bits set in this word::
+
+        word      bits                   rank
+         0        ... 0 0 1 0 1 1          0       pairs 0, 1, 2 are bits 0, 1, 3
+         1        ... 0 0 0 1 0 0          3       pair 3 is bit 2
+         2        ... 0 0 0 0 0 1          4
+    """
 
     summed: NDArray[np.int64] = int64[:, ::1]
-    """(entries, crossing lines): the namings of the entries of ``Index``."""
+    """(entries, crossing lines): the class of the entries of ``Index`` in the box with each line.
+    """
     crossing: NDArray[np.int64] = int64[:, ::1]
-    """(crossing entries, levels): those of the crossing lines' entries."""
+    """(crossing entries, levels): the class of the crossing lines' entries in each box."""
     first: NDArray[np.int64] = int64[::1]
-    """(crossing lines + 1): where the entries of every crossing line begin."""
+    """(crossing lines + 1): the first entry of every crossing line, and the end of all."""
     multiplicity: NDArray[np.int64] = int64[::1]
-    """(crossing entries): the multiplicities of these."""
+    """(crossing entries): the multiplicities of the crossing lines' entries."""
     places: NDArray[np.int64] = int64[::1]
-    """(crossing lines): namings of the last summed line in the box with each."""
+    """(crossing lines): the number of classes of the last summed line in the box with each."""
     bits: NDArray[np.uint64] = uint64[::1]
-    """For every box and every naming of its summed line a bit set: the namings of the crossing line
-    that fit it."""
+    """The bit sets of all boxes."""
     rank: NDArray[np.int64] = int64[::1]
-    """For every word of ``bits`` the place of its first pair among the environments."""
+    """For every word of ``bits``, the number of its first pair."""
     begin: NDArray[np.int64] = int64[:, ::1]
-    """(crossing lines, levels): where in ``bits`` those of a box begin."""
+    """(crossing lines, levels): where in ``bits`` the bit sets of a box begin."""
     width: NDArray[np.int64] = int64[:, ::1]
     """(crossing lines, levels): the words of each bit set of a box."""
 
 
 class Backward(NamedTuple):
-    """What a thread works in, and adds to; all 0 in the beginning."""
+    """The memory and the sums of a thread; all 0 in the beginning.
+
+    The fields from ``totals`` to ``weighted`` are indexed by the classes of the last summed line in
+    the box with each crossing line. The following ones are indexed by the classes of the crossing
+    line in the same box.
+    """
 
     environments: NDArray[np.uint64] = uint64[::1]
-    """(fitting pairs of namings): the environments of all boxes."""
+    """(orthogonal pairs of classes): the environments in all boxes."""
     above: NDArray[np.uint64] = uint64[:, ::1]
-    """(levels, crossing entries): what is handed up from below a level."""
+    """(levels, crossing entries): the derivatives of the sum over a level and the levels below."""
     totals: NDArray[np.int64] = int64[:, ::1]
-    """(crossing lines, namings): totals by the naming of the last summed line."""
+    """(crossing lines, summed classes): the totals, or UNKNOWN."""
     alone: NDArray[np.uint64] = uint64[:, ::1]
-    """(crossing lines, namings): what is given back to it; its own words count once."""
+    """(crossing lines, summed classes): the derivatives by the total and by the multiplicity of the
+    entry of the last summed line."""
     weighted: NDArray[np.uint64] = uint64[:, ::1]
-    """(crossing lines, namings): the same, and they count as often as there are."""
+    """(crossing lines, summed classes): the derivatives by the total."""
     present: NDArray[np.uint64] = uint64[:, ::1]
-    """(crossing lines, words): the namings of the crossing line that are left, as bits."""
+    """(crossing lines, words): the classes of the entries that remain, as bits."""
     held: NDArray[np.int64] = int64[:, ::1]
-    """(crossing lines, namings): their words."""
+    """(crossing lines, crossing classes): the multiplicities of the remaining entries."""
     number: NDArray[np.uint64] = uint64[:, ::1]
-    """(crossing lines, namings): their entries."""
+    """(crossing lines, crossing classes): the number of remaining entries."""
     back: NDArray[np.uint64] = uint64[:, ::1]
-    """(crossing lines, namings): what is given back to them."""
+    """(crossing lines, crossing classes): the derivatives by the multiplicity of an entry."""
 
 
 @inlined
 def reduced(value, modulus):
-    """A value modulo a prime; as it is if the modulus is 0, which stands for 2^64."""
+    """Return a value modulo a prime, or unchanged if the modulus is 0, which stands for 2^64."""
     return value if modulus == ZERO else value % modulus
 
 
 @inlined
-def pair_place(namings, line, level, naming, other):
-    """The place of a fitting pair among the environments."""
-    word = namings.begin[line, level] + naming * namings.width[line, level] + other // 64
-    before = namings.bits[word] & ((ONE << np.uint64(other % 64)) - ONE)
-    return namings.rank[word] + popcount(before)
+def pair_number(namings, line, level, summed_class, crossing_class):
+    """Return the number of an orthogonal pair of classes."""
+    word = namings.begin[line, level] + summed_class * namings.width[line, level]
+    word += crossing_class // 64
+    lower_bits = namings.bits[word] & ((ONE << np.uint64(crossing_class % 64)) - ONE)
+    return namings.rank[word] + popcount(lower_bits)
 
 
 @inlined
-def hold(levels, namings, state, line, level):
-    """Note the namings of a crossing line's entries that are left at the last level."""
-    first = namings.first[line]
-    end = namings.first[line + 1]
+def collect_classes(levels, namings, state, line, level):
+    """Collect the classes of a crossing line's entries that remain at the last level."""
+    first_entry = namings.first[line]
+    end_entry = namings.first[line + 1]
     for k in range(levels.counts[level, line]):
         word = levels.words[level, line, k]
-        entry = first + 64 * levels.positions[level, line, k]
+        word_entry = first_entry + 64 * levels.positions[level, line, k]
         while word != ZERO:
-            here = entry + lowest_index(word)
+            entry = word_entry + lowest_index(word)
             word &= word - ONE
-            if here < end:  # all bits are set at level 0
-                naming = namings.crossing[here, level]
-                state.present[line, naming // 64] |= ONE << np.uint64(naming % 64)
-                state.held[line, naming] += namings.multiplicity[here]
-                state.number[line, naming] += ONE
-    for naming in range(namings.places[line]):
-        state.totals[line, naming] = UNKNOWN
-        state.alone[line, naming] = ZERO
-        state.weighted[line, naming] = ZERO
+            if entry < end_entry:  # at level 0, all bits of the last word are set
+                entry_class = namings.crossing[entry, level]
+                state.present[line, entry_class // 64] |= ONE << np.uint64(entry_class % 64)
+                state.held[line, entry_class] += namings.multiplicity[entry]
+                state.number[line, entry_class] += ONE
+    for summed_class in range(namings.places[line]):
+        state.totals[line, summed_class] = UNKNOWN
+        state.alone[line, summed_class] = ZERO
+        state.weighted[line, summed_class] = ZERO
 
 
 @inlined
-def held_total(namings, state, line, level, naming):
-    """Add up the multiplicities of a line's entries that are left and fit a naming."""
-    found = 0
-    width = namings.width[line, level]
-    start = namings.begin[line, level] + naming * width
-    for k in range(width):
+def summed_class_total(namings, state, line, level, summed_class):
+    """Add up the multiplicities of a crossing line's remaining entries that fit a class."""
+    multiplicities = 0
+    set_words = namings.width[line, level]
+    start = namings.begin[line, level] + summed_class * set_words
+    for k in range(set_words):
         word = state.present[line, k] & namings.bits[start + k]
         while word != ZERO:
-            found += state.held[line, 64 * k + lowest_index(word)]
+            multiplicities += state.held[line, 64 * k + lowest_index(word)]
             word &= word - ONE
-    return found
+    return multiplicities
 
 
 @inlined
-def give_back(index, walk, namings, state, modulus, level, stop):
-    """Give the terms of the last level back to the namings of its entries."""
+def find_class_totals(namings, state, level, entry):
+    """Find the totals of all crossing lines for an entry of the last level.
+
+    Stops at the first line whose total is 0, and returns it, or the number of lines.
+    """
+    line = 0
+    while line < namings.places.shape[0]:
+        summed_class = namings.summed[entry, line]
+        if state.totals[line, summed_class] == UNKNOWN:
+            state.totals[line, summed_class] = summed_class_total(
+                namings, state, line, level, summed_class
+            )
+        if state.totals[line, summed_class] == 0:
+            break
+        line += 1
+    return line
+
+
+@inlined
+def add_total_derivatives(index, walk, namings, state, modulus, level, stop):
+    """Add up the derivatives of the last level's terms by totals, by the classes of its entries."""
     lines = namings.places.shape[0]
     entry = walk.entry[level]
     while entry < walk.end[level] and stop[0] == 0:
-        line = 0
-        while line < lines:
-            naming = namings.summed[entry, line]
-            if state.totals[line, naming] == UNKNOWN:
-                state.totals[line, naming] = held_total(namings, state, line, level, naming)
-            if state.totals[line, naming] == 0:
-                break
-            line += 1
+        line = find_class_totals(namings, state, level, entry)
         if line < lines:
             entry = index.skip[entry, line]
             continue
-        times = reduced(index.multiplicity[entry], modulus)
+        multiplicity = reduced(index.multiplicity[entry], modulus)
         for line in range(lines):
-            others = ONE
-            for other in range(lines):
-                if other != line:
-                    total = np.uint64(state.totals[other, namings.summed[entry, other]])
-                    others = reduced(others * reduced(total, modulus), modulus)
-            naming = namings.summed[entry, line]
-            state.alone[line, naming] = reduced(state.alone[line, naming] + others, modulus)
-            weighted = state.weighted[line, naming] + times * others
-            state.weighted[line, naming] = reduced(weighted, modulus)
+            # The derivative by the total of a line is the product of all other totals. Totals may
+            # be 0 modulo a prime, so it is not found by a division.
+            product = ONE
+            for other_line in range(lines):
+                if other_line != line:
+                    total = state.totals[other_line, namings.summed[entry, other_line]]
+                    product = reduced(product * reduced(np.uint64(total), modulus), modulus)
+            summed_class = namings.summed[entry, line]
+            unweighted = state.alone[line, summed_class] + product
+            weighted = state.weighted[line, summed_class] + multiplicity * product
+            state.alone[line, summed_class] = reduced(unweighted, modulus)
+            state.weighted[line, summed_class] = reduced(weighted, modulus)
         entry += 1
 
 
 @inlined
-def spread(levels, walk, namings, state, modulus, line, level, stop):
-    """Hand what was given back on to a crossing line's entries, and to the environments."""
-    width = namings.width[line, level]
-    first = namings.first[line]
-    for naming in range(namings.places[line]):
-        given = state.alone[line, naming] | state.weighted[line, naming]
-        if given == ZERO or stop[0] != 0:
+def pass_to_entries(levels, walk, namings, state, modulus, line, level, stop):
+    """Pass the derivatives of the last level on to the environments and to a line's entries.
+
+    Clears the classes of the remaining entries.
+    """
+    set_words = namings.width[line, level]
+
+    # From the classes of the summed line to all orthogonal classes of the crossing line.
+    for summed_class in range(namings.places[line]):
+        unweighted = state.alone[line, summed_class]
+        weighted = state.weighted[line, summed_class]
+        if unweighted | weighted == ZERO or stop[0] != 0:
             continue
-        start = namings.begin[line, level] + naming * width
-        scale = reduced(walk.product[level] * state.alone[line, naming], modulus)
-        for k in range(width):
-            fitting = namings.bits[start + k]
-            word = state.present[line, k] & fitting
+        start = namings.begin[line, level] + summed_class * set_words
+        environment = reduced(walk.product[level] * unweighted, modulus)
+        for k in range(set_words):
+            orthogonal = namings.bits[start + k]
+            word = state.present[line, k] & orthogonal
             while word != ZERO:
                 bit = word & (~word + ONE)
                 word ^= bit
-                other = 64 * k + lowest_index(bit)
-                back = state.back[line, other] + state.weighted[line, naming]
-                state.back[line, other] = reduced(back, modulus)
-                place = namings.rank[start + k] + popcount(fitting & (bit - ONE))
-                found = state.environments[place] + scale * state.number[line, other]
-                state.environments[place] = reduced(found, modulus)
+                crossing_class = 64 * k + lowest_index(bit)
+                derivative = state.back[line, crossing_class] + weighted
+                state.back[line, crossing_class] = reduced(derivative, modulus)
+                pair = namings.rank[start + k] + popcount(orthogonal & (bit - ONE))
+                total = state.environments[pair] + environment * state.number[line, crossing_class]
+                state.environments[pair] = reduced(total, modulus)
+
+    # From the classes of the crossing line to its entries. There is no level above level 0.
+    first_entry = namings.first[line]
     for k in range(levels.counts[level, line]):
         word = levels.words[level, line, k]
-        entry = first + 64 * levels.positions[level, line, k]
+        word_entry = first_entry + 64 * levels.positions[level, line, k]
         while word != ZERO and level > 0:
-            here = entry + lowest_index(word)
+            entry = word_entry + lowest_index(word)
             word &= word - ONE
-            state.above[level, here] = state.back[line, namings.crossing[here, level]]
-    for k in range(width):
+            state.above[level, entry] = state.back[line, namings.crossing[entry, level]]
+
+    for k in range(set_words):
         word = state.present[line, k]
         state.present[line, k] = ZERO
         while word != ZERO:
-            other = 64 * k + lowest_index(word)
+            crossing_class = 64 * k + lowest_index(word)
             word &= word - ONE
-            state.held[line, other] = 0
-            state.number[line, other] = ZERO
-            state.back[line, other] = ZERO
+            state.held[line, crossing_class] = 0
+            state.number[line, crossing_class] = ZERO
+            state.back[line, crossing_class] = ZERO
 
 
 @inlined
-def clear(levels, namings, state, level):
-    """Have nothing handed up to a level yet."""
+def clear_derivatives(levels, namings, state, level):
+    """Clear the derivatives of a level."""
     for line in range(namings.places.shape[0]):
         for k in range(levels.counts[level, line]):
             start = namings.first[line] + 64 * levels.positions[level, line, k]
@@ -212,27 +260,30 @@ def clear(levels, namings, state, level):
 
 
 @inlined
-def hand_up(index, levels, walk, namings, state, modulus, level):
-    """Go back to the level above: what was handed up belongs to the entry that is chosen there."""
-    chosen = walk.entry[level - 1] - 1
-    scale = walk.product[level - 1]
-    times = reduced(index.multiplicity[chosen], modulus)
+def pass_up(index, levels, walk, namings, state, modulus, level):
+    """Pass the derivatives of a level to the level above, when it has been summed.
+
+    They belong to the entry that is chosen at the level above.
+    """
+    chosen_entry = walk.entry[level - 1] - 1
+    product = walk.product[level - 1]
+    multiplicity = reduced(index.multiplicity[chosen_entry], modulus)
     for line in range(namings.places.shape[0]):
-        naming = namings.summed[chosen, line]
+        summed_class = namings.summed[chosen_entry, line]
         for k in range(levels.counts[level, line]):
             word = levels.words[level, line, k]
-            entry = namings.first[line] + 64 * levels.positions[level, line, k]
+            word_entry = namings.first[line] + 64 * levels.positions[level, line, k]
             while word != ZERO:
-                here = entry + lowest_index(word)
+                entry = word_entry + lowest_index(word)
                 word &= word - ONE
-                value = state.above[level, here]
-                other = namings.crossing[here, level - 1]
-                place = pair_place(namings, line, level - 1, naming, other)
-                found = state.environments[place] + scale * value
-                state.environments[place] = reduced(found, modulus)
+                derivative = state.above[level, entry]
+                crossing_class = namings.crossing[entry, level - 1]
+                pair = pair_number(namings, line, level - 1, summed_class, crossing_class)
+                total = state.environments[pair] + product * derivative
+                state.environments[pair] = reduced(total, modulus)
                 if level > 1:
-                    handed = state.above[level - 1, here] + times * value
-                    state.above[level - 1, here] = reduced(handed, modulus)
+                    derivative_above = state.above[level - 1, entry] + multiplicity * derivative
+                    state.above[level - 1, entry] = reduced(derivative_above, modulus)
 
 
 @kernel(
@@ -241,39 +292,40 @@ def hand_up(index, levels, walk, namings, state, modulus, level):
     seconds=3.2,
 )
 def sweep(index, levels, walk, branches, namings, state, modulus, stop):
-    """Add the environments of some branches, each as often as its weight says.
+    """Add up the environments of some branches, each multiplied by its weight.
 
-    index, levels, walk     as ``join`` has them
-    branches                Branches             what to sum
+    index, levels, walk     as of ``join``
+    branches                Branches    the branches to sum
     namings                 Namings
-    state                   Backward             scratch, and what is added to
-    modulus                 int                  a prime below 2^31, or 0, which stands for 2^64
-    stop                    int64 (1)            not 0: give up
+    state                   Backward    scratch, and the environments, which are added to
+    modulus                 int         a prime below 2^31, or 0, which stands for 2^64
+    stop                    int64 (1)   the kernel returns early when it is not 0
 
-    Returns 0, or -1 if it gave up.
+    Returns 0, or -1 if it was stopped.
     """
-    last = index.begin.shape[0] - 2
+    last_level = index.begin.shape[0] - 2
     lines = index.words.shape[0]
     for branch in range(branches.first.shape[0]):
         level = begin(walk, branches, branch)
+        # All products of the walk contain the weight.
         walk.product[0] = reduced(np.uint64(branches.weight[branch]), modulus)
         while level >= 0:
             if stop[0] != 0:
                 return -1
-            following = level - 1
-            if level == last:
+            next_level = level - 1
+            if level == last_level:
                 for line in range(lines):
-                    hold(levels, namings, state, line, level)
-                give_back(index, walk, namings, state, modulus, level, stop)
+                    collect_classes(levels, namings, state, line, level)
+                add_total_derivatives(index, walk, namings, state, modulus, level, stop)
                 for line in range(lines):
-                    spread(levels, walk, namings, state, modulus, line, level, stop)
+                    pass_to_entries(levels, walk, namings, state, modulus, line, level, stop)
             else:
-                following = step(index, levels, walk, branches, branch, level)
-                if following > level:
-                    walk.product[following] = reduced(walk.product[following], modulus)
-                    if following < last:
-                        clear(levels, namings, state, following)
-            if following < level and level > 0:
-                hand_up(index, levels, walk, namings, state, modulus, level)
-            level = following
+                next_level = step(index, levels, walk, branches, branch, level)
+                if next_level > level:
+                    walk.product[next_level] = reduced(walk.product[next_level], modulus)
+                    if next_level < last_level:  # at the last level, derivatives are overwritten
+                        clear_derivatives(levels, namings, state, next_level)
+            if next_level < level and level > 0:
+                pass_up(index, levels, walk, namings, state, modulus, level)
+            level = next_level
     return 0
