@@ -25,12 +25,12 @@ from tests.boards import UNIQUE, full_grid, pattern
 from tests.puzzles.symmetries import (
     arranged,
     arrangements,
+    count_idle_relabellings,
     every_form,
     group_order,
     least,
     renumber,
     twin,
-    count_idle_relabellings,
 )
 
 NINE = Geometry(3, 3)
