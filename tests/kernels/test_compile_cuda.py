@@ -69,26 +69,26 @@ def run(cache: Path, capability: str = "9.0", registers: int = 32) -> dict[str, 
 
 
 def test_a_kernel_is_compiled_once(tmp_path: Path) -> None:
-    first = run(tmp_path)
-    assert first["compiled"] == ["double"]
-    assert ".target sm_90" in first["ptx"]
-    assert run(tmp_path) == {**first, "compiled": []}
+    first_run = run(tmp_path)
+    assert first_run["compiled"] == ["double"]
+    assert ".target sm_90" in first_run["ptx"]
+    assert run(tmp_path) == {**first_run, "compiled": []}
 
 
 @pytest.mark.slow
 def test_it_is_compiled_anew_for_others_and_if_it_is_damaged_or_cannot_be_kept(
     tmp_path: Path,
 ) -> None:
-    first = run(tmp_path)
-    [kept] = Path(first["folder"]).iterdir()
-    content = kept.read_bytes()
-    kept.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    assert run(tmp_path) == first
+    first_run = run(tmp_path)
+    [stored_file] = Path(first_run["folder"]).iterdir()
+    content = stored_file.read_bytes()
+    stored_file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    assert run(tmp_path) == first_run
 
     others = [run(tmp_path, "8.0"), run(tmp_path, registers=64)]
     assert [one["compiled"] for one in others] == [["double"]] * 2
     assert ".target sm_80" in others[0]["ptx"]
-    assert len(list(kept.parent.iterdir())) == 3
+    assert len(list(stored_file.parent.iterdir())) == 3
 
     (tmp_path / "file").write_text("no folder")
     assert run(tmp_path / "file")["compiled"] == ["double"]

@@ -52,24 +52,30 @@ def test_two_processes_share_the_work(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    done: list[Kernel] = []
+    compiled_kernels: list[Kernel] = []
     compile_ = Kernel.compile
 
     def after_another(self: Kernel) -> None:
-        until(lambda: any(one.fetch() for one in kernels))  # the other process has compiled one
+        until(
+            lambda: any(function.fetch() for function in kernels)
+        )  # the other process has compiled one
         compile_(self)
 
     monkeypatch.setattr(Kernel, "compile", after_another)
     kernels = some()
-    compile_many.ready(kernels, 2, done.append)
+    compile_many.ready(kernels, 2, compiled_kernels.append)
     [together] = announced
-    assert {one.name for one in together} == {one.name for one in done} == files(store)
+    assert (
+        {function.name for function in together}
+        == {function.name for function in compiled_kernels}
+        == files(store)
+    )
     assert 1 <= len(here) < len(kernels)
-    assert [one(10) for one in kernels] == [20, 30, 50, 70]
+    assert [function(10) for function in kernels] == [20, 30, 50, 70]
     assert capfd.readouterr() == ("", "")
-    compile_many.ready(some(), 2, done.append)
+    compile_many.ready(some(), 2, compiled_kernels.append)
     assert len(announced) == 1
-    assert len(done) == len(kernels)
+    assert len(compiled_kernels) == len(kernels)
 
 
 KILLED = "import os, sys; sys.stdin.read(1); os.kill(os.getpid(), 9)"
@@ -124,9 +130,9 @@ class Said(Announcer):
 
 
 def of(subject: str, factor: int, seconds: float) -> Kernel:
-    made = times(factor, seconds)
-    made.subject = subject
-    return made
+    new_kernel = times(factor, seconds)
+    new_kernel.subject = subject
+    return new_kernel
 
 
 def test_the_time_of_a_command_is_said_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,13 +140,13 @@ def test_the_time_of_a_command_is_said_once(store: Store, monkeypatch: pytest.Mo
     monkeypatch.setattr(kernel, "pace", lambda price: 2.0)
     search = of("the search", 2, 3)
     total = of("the sum", 3, 10)
-    said = Said()
-    with watching(said):
+    recorder = Said()
+    with watching(recorder):
         compile_many.ready([search], 1, later=[search, total])
         compile_many.ready([total], 1)
     kept = f"once (kept in {store.folder.parent})"
     seconds = "about 6 s, or 26 s if all of it is needed"
-    assert said.texts == [f"compiling the search and the sum, {seconds}, {kept}"]
+    assert recorder.texts == [f"compiling the search and the sum, {seconds}, {kept}"]
 
 
 def test_the_pace_of_the_machine_is_measured_and_kept(
@@ -152,11 +158,11 @@ def test_the_pace_of_the_machine_is_measured_and_kept(
     monkeypatch.setattr(time, "perf_counter", lambda: next(clock))
     monkeypatch.setattr(Kernel, "fetch", lambda self: False)
     monkeypatch.setattr(Kernel, "compile", lambda self: None)
-    said = Said()
-    with watching(said):
+    recorder = Said()
+    with watching(recorder):
         compile_many.ready([of("the search", 2, 3)], 1)
         compile_many.ready([of("the sum", 3, 1)], 1)
-    assert said.texts == [
+    assert recorder.texts == [
         f"compiling the search, about 6 s, once (kept in {store.folder.parent})",
         "compiling the sum, about 5 s",
     ]
@@ -195,7 +201,7 @@ def test_two_processes_on_an_empty_folder(store: Store) -> None:
         assert out == b"begun\n"
         assert err.count(b"\n") == err.count(b"gpusudoku: compiling ") <= 1
         assert process.returncode == 0
-    assert files(store) >= {one.name for one in some()}
+    assert files(store) >= {function.name for function in some()}
 
 
 def children(pid: int) -> list[int]:

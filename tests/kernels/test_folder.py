@@ -29,20 +29,20 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def folder() -> Path:
     """Find the folder as a process that starts now does."""
     kernel_store.user_store.cache_clear()
-    found = kernel_store.user_store()
-    assert found is not None
-    return found.folder
+    store = kernel_store.user_store()
+    assert store is not None
+    return store.folder
 
 
 def test_the_folder_is_where_the_variable_says_or_in_the_users_cache(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = folder()
-    assert before.parent == tmp_path / "cache"
-    assert not before.exists()  # it is made when there is something to keep
+    old_folder = folder()
+    assert old_folder.parent == tmp_path / "cache"
+    assert not old_folder.exists()  # it is made when there is something to keep
     monkeypatch.delenv("GPUSUDOKU_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "users"))
-    assert folder() == tmp_path / "users" / "gpusudoku" / before.name
+    assert folder() == tmp_path / "users" / "gpusudoku" / old_folder.name
 
 
 @pytest.mark.usefixtures("sources")
@@ -59,19 +59,19 @@ def test_a_user_without_a_home_has_no_folder(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_an_edit_in_any_file_makes_another(sources: Path) -> None:
     """Also in subfolders, and new files: Numba itself would see neither. Prose makes no other."""
-    before = folder()
+    old_folder = folder()
     for path in sources / "compile_cpu.py", sources / "search" / "lanes.py":
         text = path.read_text()
         path.write_text(text + "\n# edited\n")
-        assert folder() != before
+        assert folder() != old_folder
         path.write_text(text)
-        assert folder() == before
+        assert folder() == old_folder
     (sources / "README.md").write_text("Other words.\n")
     (sources / "search" / "__pycache__").mkdir()
     (sources / "search" / "__pycache__" / "loop.cpython-311.pyc").write_bytes(b"x")
-    assert folder() == before
+    assert folder() == old_folder
     (sources / "search" / "new.py").write_text("X = 1\n")
-    assert folder() != before
+    assert folder() != old_folder
 
 
 @pytest.mark.usefixtures("sources")
@@ -88,19 +88,19 @@ def test_an_edit_in_any_file_makes_another(sources: Path) -> None:
 def test_all_that_decides_on_the_code_makes_another(
     where: Any, name: str, value: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = folder()
+    old_folder = folder()
     monkeypatch.setattr(where, name, value)
-    assert folder() != before
+    assert folder() != old_folder
 
 
 @pytest.mark.usefixtures("sources")
 def test_settings_of_numba_make_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As variables, or in the file that Numba looks for."""
-    before = folder()
+    old_folder = folder()
     monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
-    assert folder() != before
+    assert folder() != old_folder
     monkeypatch.delenv("NUMBA_CPU_NAME")
     monkeypatch.chdir(tmp_path)
-    assert folder() == before
+    assert folder() == old_folder
     (tmp_path / ".numba_config.yaml").write_text("opt: 1\n")
-    assert folder() != before
+    assert folder() != old_folder

@@ -31,18 +31,18 @@ from tests.kernels.examples import times
 
 
 def test_compiled_once_and_kept(store: Store, announced: list[list[Kernel]]) -> None:
-    first = times(2)
-    second = times(2)
-    assert not first.kept
-    assert first(21) == 42
-    assert first.kept
-    assert second.kept
-    assert second(21) == first(22) - 2 == 42
-    assert announced == [[first]]
-    assert [path.name for path in store.folder.iterdir()] == [first.name]
+    kernel_a = times(2)
+    kernel_b = times(2)
+    assert not kernel_a.kept
+    assert kernel_a(21) == 42
+    assert kernel_a.kept
+    assert kernel_b.kept
+    assert kernel_b(21) == kernel_a(22) - 2 == 42
+    assert announced == [[kernel_a]]
+    assert [path.name for path in store.folder.iterdir()] == [kernel_a.name]
     assert gc.isenabled()  # garbage is not looked for while something is compiled
     with pytest.raises(TypeError):
-        second(b"21")  # nothing is compiled for other types, unseen
+        kernel_b(b"21")  # nothing is compiled for other types, unseen
 
 
 @pytest.mark.parametrize("damage", ["flip", "empty", "half", "foreign", "folder", "other function"])
@@ -64,11 +64,11 @@ def test_what_is_no_good_is_made_anew_in_silence(
         flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
         damaged = {"flip": flipped, "empty": b"", "half": content[:middle], "foreign": b"x" * 99}
         path.write_bytes(damaged[damage])
-    again = times(2)
-    assert not again.fetch()
-    assert not again.kept  # so its price is known
-    assert again(4) == 8
-    assert announced[1:] == [[again]]
+    same_kernel = times(2)
+    assert not same_kernel.fetch()
+    assert not same_kernel.kept  # so its price is known
+    assert same_kernel(4) == 8
+    assert announced[1:] == [[same_kernel]]
     if damage != "folder":  # which cannot be replaced
         assert times(2).fetch()
     assert capfd.readouterr() == ("", "")
@@ -83,11 +83,11 @@ def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(
 ) -> None:
     """Why it was not kept, is told once."""
     (tmp_path / "file").write_text("no folder")
-    said: list[str] = []
+    texts: list[str] = []
 
     class Said(Announcer):
         def say(self, text: str, seconds: float = 0.0) -> None:
-            said.append(text)
+            texts.append(text)
 
     watch = Said()
     full = Store(tmp_path / "kept", b"state")
@@ -97,33 +97,35 @@ def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(
         function = times(2)
         with watching(watch):
             assert (function.kept, function(3)) == (False, 6)
-    assert sum("cannot be kept" in text for text in said) == 1
+    assert sum("cannot be kept" in text for text in texts) == 1
 
 
 def test_threads_that_want_it_compile_it_once(store: Store, announced: list[list[Kernel]]) -> None:
     function = times(2)
-    makes = []
+    writes = []
     write = store.write
-    store.write = lambda *given: makes.append(given) or write(*given)  # type: ignore[method-assign]
+    store.write = lambda *arguments: writes.append(arguments) or write(*arguments)  # type: ignore[method-assign]
     threads = [Thread(target=function.compile) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(makes) == 1
+    assert len(writes) == 1
 
 
 def test_names_are_unique_and_make_good_files() -> None:
-    kernels = [one for one in vars(stages()).values() if isinstance(one, Kernel)]
+    kernels = [value for value in vars(stages()).values() if isinstance(value, Kernel)]
     for module in walk_packages(gpusudoku.kernels.__path__, "gpusudoku.kernels."):
         if "cuda" not in module.name:
-            found = vars(import_module(module.name)).values()
-            kernels += [one for one in found if isinstance(one, Kernel) and one not in kernels]
+            values = vars(import_module(module.name)).values()
+            kernels += [
+                value for value in values if isinstance(value, Kernel) and value not in kernels
+            ]
     settings = [SearchSettings(t, s) for t in (0, 3, 31) for s in (0, 1)]
     for shape in Shape(1, 12), Shape(11, 2), Shape(2, 11):
         kernels += [cpu.pack(shape)]
         kernels += [make(shape, s) for make in (cpu.expand, cpu.run) for s in settings]
-    names = [one.name for one in kernels]
+    names = [value.name for value in kernels]
     assert len(set(names)) == len(names) > 40
     for name in names:
         assert name
@@ -165,8 +167,10 @@ def test_code_of_two_processes_is_kept_apart_in_a_third() -> None:
     loaded = {}
     for factor in 3, 5:
         command = [sys.executable, "-c", COMPILES, str(factor)]
-        made = subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=root, env=os.environ)
-        loaded[factor] = Loaded(*pickle.loads(bytes.fromhex(made.stdout.decode())))
+        process = subprocess.run(
+            command, stdout=subprocess.PIPE, check=True, cwd=root, env=os.environ
+        )
+        loaded[factor] = Loaded(*pickle.loads(bytes.fromhex(process.stdout.decode())))
     for factor, call in loaded.items():
         block = block_of((int64,), (10,))
         call(block)

@@ -110,11 +110,11 @@ def test_what_belongs_to_others_is_not_used(filled: Store, monkeypatch: pytest.M
 @pytest.mark.parametrize("umask", [0, 0o777])
 def test_what_is_made_is_for_its_user_alone(tmp_path: Path, umask: int) -> None:
     store = Store(tmp_path / "one" / "two" / "three", b"state")
-    before = os.umask(umask)
+    old_umask = os.umask(umask)
     try:
         store.write("name", CONTENT)
     finally:
-        os.umask(before)
+        os.umask(old_umask)
     for folder in (store.folder, *list(store.folder.parents)[:2]):
         assert folder.stat().st_mode & 0o777 == 0o700
     assert (store.folder / "name").stat().st_mode & 0o777 == 0o600
@@ -133,14 +133,14 @@ def test_where_there_can_be_no_folder_nothing_is_kept(tmp_path: Path) -> None:
 def test_a_disk_that_is_full_in_the_middle_of_a_file(filled: Store) -> None:
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    old_handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
         with pytest.raises(OSError, match=os.strerror(errno.EFBIG)):
             filled.write("name", CONTENT * 2)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-        signal.signal(signal.SIGXFSZ, before)
+        signal.signal(signal.SIGXFSZ, old_handler)
     assert filled.read("name") == CONTENT
     assert [path.name for path in filled.folder.iterdir()] == ["name"]
 
