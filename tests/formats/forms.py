@@ -1,4 +1,4 @@
-"""One board in every form that the page of forms shows, and texts that have to be refused."""
+"""One board in every form that the documentation of forms shows, and texts that must be refused."""
 
 from __future__ import annotations
 
@@ -22,22 +22,26 @@ BRACES = str(NUMBERS).replace("[", "{").replace("]", "}").replace("}, ", "},\n")
 
 
 def ruled(rows: list[str], top: str, rule: str, bottom: str) -> str:
-    """Draw rules between the bands of rows, and above and below if they are not empty."""
+    """Join rows with rules between the bands, and rules above and below unless they are empty."""
     bands = ["\n".join(rows[i : i + 3]) + "\n" for i in range(0, 9, 3)]
     return f"{top}\n{rule.join(bands)}{bottom}".strip("\n")
 
 
-def spread(bar: str, beside: str) -> list[str]:
-    """Write rows with blanks between cells and in empty ones, and bars with something beside."""
-    between = f"{beside}{bar}{beside}".join
-    inner = [between(map(" ".join, row.replace(".", " ").split("|"))) for row in BARRED]
-    return [f"{bar}{beside}{row}{beside}{bar}" for row in inner]
+def spread(bar: str, padding: str) -> list[str]:
+    """Return rows with blanks between cells and in empty cells, and padding around bars."""
+    padded_bar = f"{padding}{bar}{padding}"
+    lines = []
+    for row in BARRED:
+        boxes = row.replace(".", " ").split("|")
+        cells = padded_bar.join(" ".join(box) for box in boxes)
+        lines.append(f"{bar}{padding}{cells}{padding}{bar}")
+    return lines
 
 
 def labelled(rows: list[list[str]], delimiter: str) -> str:
-    """Write rows below their numbers, and behind them."""
+    """Return a table whose first row has the numbers of columns, and the first column of rows."""
     lines = [["", *map(str, range(1, 10))]]
-    lines += [[str(k), *row] for k, row in enumerate(rows, 1)]
+    lines += [[str(number), *row] for number, row in enumerate(rows, 1)]
     return "\n".join(map(delimiter.join, lines))
 
 
@@ -81,7 +85,7 @@ TEXTS = {
     "tsv": f"name\tboard\tcount\n\n# comment\na\t{LINE}\t1\n",
     "tsv with a header behind #": f"# one, more\n# name\tboard\tcount (exact)\na\t{LINE}\t1\n",
 }
-"""Forms that a batch file mostly has; each text is of BOARD, alone in its file."""
+"""The usual forms of batch files; each text has BOARD, alone in its file."""
 
 FORMS = {
     "dashes": LINE.replace(".", "-"),
@@ -201,14 +205,17 @@ FORMS = {
     "csv with a grid": f'id,puzzle,name\n1,"{GRID}","a\nb"\n',
     "csv with a list": f'id,puzzle\n1,"{NUMBERS}"\n',
 }  # fmt: skip
-"""All others. They are also read three times after each other, with blank lines between."""
+"""All other forms. A test also reads files with three copies, separated by blank lines."""
 
 ONLY_ALONE = {"blanks", "spreadsheet with tabs", "return alone"}
-"""Of these only one is in a file, as of tables."""
+"""Forms of which a file has only one, as it is with tables."""
 
 
 def candidates_of(row: int, column: int) -> str:
-    """Return a cell's clue, or the digits that the clues leave; all digits in place of one."""
+    """Return a cell's clue, or the candidates that the clues leave.
+
+    A single candidate would look like a clue, so all digits take its place.
+    """
     if ROWS[row][column] != ".":
         return ROWS[row][column]
     mask = int(BOARD.candidates[9 * row + column])
@@ -241,7 +248,7 @@ CANDIDATES = {
         for clue, group in zip(LINE, (group for row in GROUPS for group in row), strict=True)
     ),
 }  # fmt: skip
-"""The board with all candidates that its clues leave, as programs write them."""
+"""The board with all candidates that its clues leave, in the forms of several programs."""
 
 FORMS |= {f"candidates: {name}": text for name, text in CANDIDATES.items()}
 
