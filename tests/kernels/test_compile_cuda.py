@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.compiler import need_compiler, need_numba_cuda, said
+from tests.compiler import need_compiler, need_numba_cuda, run_script
 
 SCRIPT = """
 from contextlib import nullcontext
@@ -64,7 +64,7 @@ print(json.dumps({"compiled": compiled_names, "ptx": code.ptx, "folder": folder}
 def run(cache: Path, capability: str = "9.0", registers: int = 32) -> dict[str, Any]:
     """Compile or load a kernel in a process of its own."""
     need_numba_cuda()
-    lines = said(SCRIPT, capability, str(registers), GPUSUDOKU_CACHE_DIR=str(cache))
+    lines = run_script(SCRIPT, capability, str(registers), GPUSUDOKU_CACHE_DIR=str(cache))
     need_compiler(lines)
     return lines[0]
 
