@@ -28,7 +28,7 @@ from gpusudoku.engines.cuda.prices import SUM_SECONDS, Prices, save_prices
 from gpusudoku.engines.cuda.search import DeviceSearch
 from gpusudoku.errors import GpusudokuError
 from gpusudoku.jobs.job import Job
-from gpusudoku.kernels.search.arguments import BUSY, NODES
+from gpusudoku.kernels.search.arguments import BUSY_THREADS, NODES
 from gpusudoku.kernels.search.shape import SearchSettings, shape_of
 from gpusudoku.search.frontier import Frontier, node_seconds
 
@@ -88,7 +88,7 @@ def measure_rate(bench: Bench, board: Board, seconds: float) -> Run:
         launches = 1 + launch_for(seconds / 2, search, bench)
         passed = time.perf_counter() - start
         after = totals(search)
-        busy = int(gpu.host(search.pool.state)[BUSY]) / search.threads
+        busy = int(gpu.host(search.pool.state)[BUSY_THREADS]) / search.threads
     ask.join()
     rate, nodes = ((now - then) / passed for now, then in zip(after, before, strict=True))
     return {"rate": rate, "nodes": nodes, "busy": busy, "launches": launches,

@@ -27,16 +27,16 @@ from gpusudoku.jobs.job import Job, Task, Worker, pieces
 from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
-    BELOW,
-    DEEPEST,
+    AWAITED_PLACE,
+    BELOW_BOTTOM,
     GUESSES,
+    MAX_HEIGHT,
     NODES,
-    PLACE,
-    TALLIES,
+    TALLY_WORDS,
     TOP,
     CpuPool,
-    Found,
-    limit_of,
+    SearchResults,
+    encode_limit,
 )
 from gpusudoku.kernels.search.shape import SearchSettings
 from gpusudoku.search.frontier import Forecast, Frontier, node_seconds
@@ -158,7 +158,7 @@ class SharedSearch:
         first_worker = self.workers[0]
         # A worker that waits for a place in the pool must not be delayed by a forecast: others
         # could not give boards to places behind it.
-        if not self._forecast.is_due or first_worker.stack.state[PLACE] >= 0:
+        if not self._forecast.is_due or first_worker.stack.state[AWAITED_PLACE] >= 0:
             return
         if not self._answers:
             self._answers = [first_worker.remaining]
@@ -185,9 +185,9 @@ class SharedSearch:
         if len(remaining):
             self.job.leave(Task(remaining, self._search_task.weight, self._search_task.doubt))
         tallies = np.array([worker.stack.tally for worker in self.workers], np.int64)
-        tallies = tallies.reshape(-1, TALLIES)
+        tallies = tallies.reshape(-1, TALLY_WORDS)
         nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
-        return WorkCounters(nodes, guesses, int(tallies[:, DEEPEST].max(initial=0)))
+        return WorkCounters(nodes, guesses, int(tallies[:, MAX_HEIGHT].max(initial=0)))
 
     def _joined(self, parts: Sequence[Boards]) -> Frontier:
         """Return boards of several workers as one frontier."""
@@ -204,8 +204,10 @@ class SearchWorker(SearchMemory):
         cells = shape.n * shape.n
         # One call can find a solution in each lane.
         buffer_rows = max(shape.lanes, ROOM_BYTES // cells) if job.on_solutions else 0
-        super().__init__(shape, shared.settings, Found.into(job.numbers, buffer_rows, cells))
-        self.limit = limit_of(job.limit)
+        super().__init__(
+            shape, shared.settings, SearchResults.adding_to(job.numbers, buffer_rows, cells)
+        )
+        self.limit = encode_limit(job.limit)
         is_short = job.on_solutions or not shared.workers
         seconds = CALL_SECONDS if is_short else LONG_CALL_SECONDS
         self.budget = max(1, int(seconds / node_seconds(shape)))
@@ -232,17 +234,17 @@ class SearchWorker(SearchMemory):
     def _pass_on_solutions(self, job: Job) -> None:
         """Pass on the solutions in the buffer."""
         buffer = self.found
-        row_count = int(buffer.used[0])
+        row_count = int(buffer.claimed_rows[0])
         if row_count and job.on_solutions:
             job.on_solutions(buffer.solutions[:row_count].copy(), buffer.roots[:row_count].copy())
-            buffer.used[0] = 0
+            buffer.claimed_rows[0] = 0
 
     def _make_room(self) -> None:
         """Move the boards to the bottom of the stack if it is full. Enlarge it if necessary."""
         boards = self.stack.boards
         roots = self.stack.roots
         state = self.stack.state
-        low = int(state[BELOW]) + 1
+        low = int(state[BELOW_BOTTOM]) + 1
         height = int(state[TOP]) + 1
         if height + 3 * self.shape.lanes <= len(boards):
             return
@@ -253,7 +255,7 @@ class SearchWorker(SearchMemory):
             self.stack = self.stack._replace(boards=boards, roots=roots)
         boards[: height - low] = boards[low:height]
         roots[: height - low] = roots[low:height]
-        state[BELOW] = -1
+        state[BELOW_BOTTOM] = -1
         state[TOP] = height - low - 1
 
 

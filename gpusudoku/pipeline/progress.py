@@ -318,7 +318,7 @@ def expect_listing(board: Board, options: Options, engine: Engine, place: str) -
     seconds, workers = _on_workers(plan.seconds, plan.method, board, lister)
     if not _is_long(seconds, options):
         return
-    if plan.estimate.endless:
+    if plan.estimate.is_endless:
         number = "more solutions than can be listed"
     else:
         number = f"about {plan.estimate.solutions:.1e} solutions".replace("e+", "e")

@@ -20,7 +20,7 @@ from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.compile_many import ready
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
-from gpusudoku.kernels.search.shape import FIRST, MIN, SearchSettings, shape_of
+from gpusudoku.kernels.search.shape import FEWEST_CANDIDATES, FIRST_CELL, SearchSettings, shape_of
 from gpusudoku.options import Options
 from gpusudoku.planning.plan import Outcome, Portion, StepResult, check_part, task_counts
 from gpusudoku.results import Estimates, SearchStats
@@ -29,7 +29,7 @@ from gpusudoku.search.techniques import parse_techniques, technique_names
 
 TASKS = 128
 """The number of tasks of a search, if there is no cutoff."""
-STRATEGIES = {"first": FIRST, "min": MIN}
+STRATEGIES = {"first": FIRST_CELL, "min": FEWEST_CANDIDATES}
 """The constants of kernels for the strategies of the options."""
 _techniques = cache(parse_techniques)
 

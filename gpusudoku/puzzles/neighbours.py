@@ -340,7 +340,7 @@ def _tables(shape: Shape) -> tuple[NDArray[Any], NDArray[np.int64]]:
     cells = shape.n**2
     all_digits = np.uint64((1 << shape.n) - 1)
     first_cells = shape.rows_of(np.tri(cells + 1, cells, -1, np.uint64) * all_digits)
-    word, mask = shape.places
+    word, mask = shape.cell_positions
     bits = word * shape.bits + np.bitwise_count(mask - mask.dtype.type(1))
     planes = np.arange(shape.n) * shape.plane_words * shape.bits
     return first_cells, (bits[:, None] + planes).ravel()
@@ -359,16 +359,16 @@ def _placements(
     first_cells, bit_of_placement = _tables(shape)
     rows = Frontier.of(boards).boards
     excluded = first_cells[last_cell + 1]
-    # A solution adds its placements to ``one``, and those that were in ``one`` already to ``two``.
-    # With all placements in ``one`` from the start, a single solution adds its placements to two.
-    one = np.zeros_like(rows) if unique else ~np.zeros_like(rows)
-    arrays = PlacementArrays(rows, one, excluded.copy())
+    # A solution adds its placements to ``in_solution``; those that it has already become settled.
+    # If it has all placements from the start, a single solution makes its placements settled.
+    in_solution = np.zeros_like(rows) if unique else ~np.zeros_like(rows)
+    arrays = PlacementArrays(rows, in_solution, excluded.copy())
     searches = Searches.empty(shape)
     rounds = max(1, int(CALL_SECONDS / (node_seconds(shape) * shape.lanes)))
     check_cancelled()
     while not kernel(arrays, searches, rounds):
         check_cancelled()
-    placements = arrays.one & ~arrays.two if unique else arrays.two & ~excluded
+    placements = arrays.in_solution & ~arrays.settled if unique else arrays.settled & ~excluded
     with_any = np.flatnonzero(placements.any(axis=1))
     bits = np.unpackbits(placements[with_any].view(np.uint8), axis=1, bitorder="little")
     in_order = bits.take(bit_of_placement, axis=1).view(np.bool_)

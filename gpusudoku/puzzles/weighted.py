@@ -118,7 +118,7 @@ class _RedundancyTest:
         self._shape = frontier.shape
         self._grids = frontier.boards  # packed
         self._digits = grids.astype(np.int64) - 1
-        self._words, self._bits = self._shape.places
+        self._words, self._bits = self._shape.cell_positions
         self._bit_of = np.zeros((geometry.cells, self._shape.plane_words), self._shape.word)
         self._bit_of[np.arange(geometry.cells), self._words] = self._bits
 

@@ -24,7 +24,7 @@ from gpusudoku.engines.cpu import CpuEngine, SharedSearch
 from gpusudoku.jobs.cancel import Deadline
 from gpusudoku.jobs.job import Job
 from gpusudoku.kernels.search import pool
-from gpusudoku.kernels.search.arguments import BELOW, TOP, CpuPool, Stack
+from gpusudoku.kernels.search.arguments import BELOW_BOTTOM, TOP, CpuPool, Stack
 from gpusudoku.kernels.search.shape import SearchSettings, Shape
 from gpusudoku.search.frontier import Frontier
 from tests.boards import as_it_is, puzzle
@@ -161,7 +161,7 @@ class Model:
                 self._recalls += 1
                 self._is_ending = suspends
             stack.state[TOP] = height - 1
-            stack.state[BELOW] = low - 1
+            stack.state[BELOW_BOTTOM] = low - 1
 
     def _search(self, stack: Stack, height: int) -> int:
         weight = int(stack.boards[height - 1, 0])
@@ -180,7 +180,7 @@ class Model:
         assert (boards[:, 0] == roots).all()
         total = int(roots.sum())
         for stack in self.stacks:
-            total += int(stack.roots[stack.state[BELOW] + 1 : stack.state[TOP] + 1].sum())
+            total += int(stack.roots[stack.state[BELOW_BOTTOM] + 1 : stack.state[TOP] + 1].sum())
         return total
 
 
