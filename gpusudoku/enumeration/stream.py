@@ -152,7 +152,7 @@ class ListedBoards:
     """Solutions of consecutive boards, in their order."""
 
     boards: Batch
-    doubtful: Batch
+    possibly_unsolvable: Batch
     """The boards that may have no solutions. All other boards have some."""
     solutions: Iterable[NDArray[np.uint8]] | None
     """Blocks of solutions, uint8 (k, n * n), to be read before the next boards. None if there is

@@ -18,7 +18,7 @@ from gpusudoku.board.batch import Batch, Origin
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
 from gpusudoku.board.text import DIGITS
-from gpusudoku.pipeline.messages import naming
+from gpusudoku.pipeline.messages import prefixing_errors
 from gpusudoku.pipeline.records import FORMS as RECORDS
 from gpusudoku.pipeline.records import Choices, RecordWriter, as_bytes, board_column, with_gaps
 from gpusudoku.pipeline.settings import OutputOptions
@@ -141,7 +141,7 @@ def solve_writer(
         texts = []
         for index, count in enumerate(counts):
             if count:
-                with naming("" if single else place_of(boards, index)):
+                with prefixing_errors("" if single else place_of(boards, index)):
                     solution = Board(solutions[index], boards.geometry)
                     solution_text = formats.write(solution, form, boards.alphabet(index))
                 texts.append(f"{solution_text}\n")

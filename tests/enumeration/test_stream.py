@@ -151,7 +151,7 @@ class TestManyBoards:
                 given = map(tuple, np.concatenate(each.solutions).tolist())
                 assert list(given) == list(expected)
         none = [board for board in self.BOARDS if not lists[board]]
-        assert [board for each in found for board in each.doubtful] == none != []
+        assert [board for each in found for board in each.possibly_unsolvable] == none != []
 
     @pytest.mark.parametrize("work", [solve_batches, list_batches])
     def test_are_read_as_they_are_needed(self, work: Any) -> None:
