@@ -235,7 +235,7 @@ class Kernel:
                 store.write(self.name, name.encode() + b"\0" + code)
             except OSError as error:
                 if obstacle(store) is None:  # else it was announced before
-                    current_watch().not_kept(f"{store.folder}: {error.strerror or error}")
+                    current_watch().not_cached(f"{store.folder}: {error.strerror or error}")
 
     def _take(self, content: bytes) -> None:
         """Load what was kept. Ctrl-C waits: in the middle of LLVM, it would crash the process."""

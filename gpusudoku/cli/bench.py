@@ -21,7 +21,7 @@ from gpusudoku.cli.options import Command, CommandOptions, reading_options
 from gpusudoku.cli.usage import Choice, Integer, Number, Seconds
 from gpusudoku.engines.cuda import availability
 from gpusudoku.errors import InputError, MismatchError
-from gpusudoku.jobs.interrupts import interrupt_status, patient_interrupts
+from gpusudoku.jobs.interrupts import interrupt_grace, interrupt_status
 from gpusudoku.jobs.watch import duration
 from gpusudoku.options import CUTOFFS_BY, MAX_JOBS, METHODS, STRATEGIES, Options
 from gpusudoku.pipeline.messages import is_quiet, print_note
@@ -325,7 +325,7 @@ def _measure(
     run.warmed_up = announce  # called when the warm-up has measured how long all runs take
     try:
         # Without a limit, the first Ctrl-C does not end the process by force: it skips a case.
-        with patient_interrupts(inf):
+        with interrupt_grace(inf):
             for measured in run:
                 table.show(measured)
     except KeyboardInterrupt:  # between two cases

@@ -111,7 +111,7 @@ class _CompileLine(ProgressLine):
         """See ``Watch``."""
         print_note(f"compiling {_number(len(kernels))}, {duration(max(1.0, round(seconds)))}")
 
-    def not_kept(self, why: str) -> None:
+    def not_cached(self, why: str) -> None:
         """Raise an error: other commands continue, but this one exists to fill the cache."""
         from gpusudoku.kernels.kernel_store import NOT_KEPT
 

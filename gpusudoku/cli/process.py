@@ -19,10 +19,10 @@ import click
 from gpusudoku.cli.commands import cli
 from gpusudoku.errors import GpusudokuError, Interrupted, shortened
 from gpusudoku.jobs.interrupts import (
-    heed_interrupts,
+    enable_interrupts,
+    ignore_interrupts,
     interrupt_status,
     last_interrupt,
-    outlive_interrupts,
 )
 from gpusudoku.jobs.watch import announcing
 from gpusudoku.pipeline.messages import Console, print_error, print_info, print_note
@@ -56,12 +56,12 @@ def run_alone() -> NoReturn:
         write_through=True,
     )
     try:
-        heed_interrupts()
+        enable_interrupts()
         main()
     except KeyboardInterrupt:  # after the results, or the error, have been reported
         os._exit(interrupt_status())
     except SystemExit as end:
-        outlive_interrupts()
+        ignore_interrupts()
         if not isinstance(end.code, int):
             raise
         # os._exit ends the process at once. After a signal (128 and more), a thread may be in code

@@ -20,7 +20,7 @@ from gpusudoku.cli.options import (
 )
 from gpusudoku.cli.usage import Integer, Seconds
 from gpusudoku.errors import GpusudokuError, InputError, Interrupted, not_installed, shown
-from gpusudoku.jobs.interrupts import patient_interrupts
+from gpusudoku.jobs.interrupts import interrupt_grace
 from gpusudoku.options import Options
 from gpusudoku.pipeline.messages import print_error, print_note, quietly
 from gpusudoku.pipeline.output import show
@@ -134,7 +134,7 @@ def serve(
         ) from None
     del starlette, uvicorn  # imported only to report early that they are missing
 
-    with quietly(quiet), patient_interrupts(STOP_SECONDS):
+    with quietly(quiet), interrupt_grace(STOP_SECONDS):
         server = None
         try:
             from gpusudoku.board.geometry import NINE

@@ -27,7 +27,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import CancelToken, Deadline, cancelling, check_cancelled, tokens
-from gpusudoku.jobs.threads import NoThread, isolated, note_fewer, start_thread
+from gpusudoku.jobs.threads import ThreadStartError, isolated, start_thread, warn_fewer_threads
 from gpusudoku.jobs.watch import Progress, Watch, current_watch, watching
 
 Item = TypeVar("Item")
@@ -345,7 +345,7 @@ class Job:
         ------
         Interrupted, Cancelled
             After Ctrl-C or a cancellation, when all workers have stopped and reported.
-        NoThread
+        ThreadStartError
             If no thread can be started.
         """
         self._begin(tasks, workers)
@@ -415,7 +415,7 @@ class Job:
         )
         try:
             start_thread(self._threads[index])
-        except NoThread:
+        except ThreadStartError:
             del self._threads[index]
             with self._change:
                 self.workers = self._wanted_workers = index
@@ -423,7 +423,7 @@ class Job:
                     raise
                 # Other workers may wait for the one that has not started.
                 self._change.notify_all()
-            note_fewer()
+            warn_fewer_threads()
         return True
 
     def _wait_for_change(self) -> None:

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs.cancel import ASK_SECONDS, Deadline, cancelling, check_cancelled, tokens
-from gpusudoku.jobs.threads import NoThread, note_fewer, start_thread
+from gpusudoku.jobs.threads import ThreadStartError, start_thread, warn_fewer_threads
 from gpusudoku.jobs.watch import current_watch, watching
 
 Item = TypeVar("Item")
@@ -164,9 +164,9 @@ class _Pool(Generic[Item, Result]):
                 for thread in self._threads:
                     if thread.ident is None:
                         start_thread(thread)
-            except NoThread:  # the iterating thread works on the item
+            except ThreadStartError:  # the iterating thread works on the item
                 self._threads = [thread for thread in self._threads if thread.ident is not None]
-                note_fewer()
+                warn_fewer_threads()
 
     def help(self) -> bool:
         """Work on an item that no thread has begun. Return whether there was one."""

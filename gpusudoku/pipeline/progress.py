@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import NINE
 from gpusudoku.errors import TooExpensive
-from gpusudoku.jobs.threads import NoThread, start_thread
+from gpusudoku.jobs.threads import ThreadStartError, start_thread
 from gpusudoku.jobs.watch import DECADES, Progress, Watch, duration, watching
 from gpusudoku.options import Options
 from gpusudoku.pipeline.messages import CLEAR, is_quiet, prefixing_errors, print_note, several
@@ -105,7 +105,7 @@ class ProgressLine(Watch):
         finished = threading.Event()
         clock = threading.Thread(target=self._show_time, args=(finished,), daemon=True)
         if self._is_enabled:
-            with suppress(NoThread):
+            with suppress(ThreadStartError):
                 start_thread(clock)
         try:
             yield

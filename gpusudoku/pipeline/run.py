@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from gpusudoku.board.batch import Batch
 from gpusudoku.errors import ClusterError, DeviceError, InputError, Interrupted
 from gpusudoku.iterating import Block, with_bad_boards
-from gpusudoku.jobs.interrupts import held_interrupts, patient_interrupts
+from gpusudoku.jobs.interrupts import held_interrupts, interrupt_grace
 from gpusudoku.options import Options
 from gpusudoku.pipeline.messages import print_note, several
 from gpusudoku.pipeline.output import Output
@@ -334,7 +334,7 @@ def open_engine(cluster: str | None, options: Options) -> Iterator[Engine]:
 
     silence_dask()
     with (
-        patient_interrupts(CLOSING_SECONDS),
+        interrupt_grace(CLOSING_SECONDS),
         connected(cluster, options.jobs, print_note) as engine,
     ):
         yield cast("Engine", engine)  # it has the methods that counts in tasks use

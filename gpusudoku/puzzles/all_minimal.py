@@ -31,7 +31,7 @@ from gpusudoku.board.geometry import Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.formats.coerce import BoardLike, board_of
-from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, made_in
+from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, iterate_in
 from gpusudoku.jobs.job import Cost
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import Options
@@ -96,7 +96,7 @@ def minimal_puzzles(
     with interruptible(cancel):
         solution = only_solution(puzzle, engine).cells
     boards = _boards(puzzle, solution, kept_clues, engine)
-    return made_in(lambda: interruptible(cancel), boards)
+    return iterate_in(lambda: interruptible(cancel), boards)
 
 
 def _boards(

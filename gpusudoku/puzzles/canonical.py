@@ -29,7 +29,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.iterating import only_row, rows_of, with_bad_boards
-from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, made_in
+from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, iterate_in
 from gpusudoku.jobs.job import called, pieces
 from gpusudoku.kernels.canonical.arrays import NONE, Forms, Layout, Search
 from gpusudoku.kernels.canonical.grids import (
@@ -298,7 +298,7 @@ def canonical_many(
     threads = CpuEngine(Options(jobs=jobs).jobs).threads
     work = partial(canonical_batches, threads=threads)
     blocks = with_bad_boards(batches_of(boards, box), work, on_error)
-    return made_in(lambda: interruptible(cancel), rows_of(blocks, on_error))
+    return iterate_in(lambda: interruptible(cancel), rows_of(blocks, on_error))
 
 
 def isomorphic(

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from gpusudoku.board.batch import Batch
 from gpusudoku.board.text import write_lines
 from gpusudoku.errors import GaveUp, InputError, described
-from gpusudoku.jobs.cancel import interruptible, made_in
+from gpusudoku.jobs.cancel import interruptible, iterate_in
 from gpusudoku.jobs.ordered import Where, ordered_map
 from gpusudoku.options import MAX_NUMBER
 from gpusudoku.puzzles.canonical import canonical_block, canonical_kernels, class_key
@@ -105,7 +105,7 @@ class PuzzleDataset:
         is found for some seconds.
         """
         rows = self._blocks(n, seed, first, set(seen), seconds, threads)
-        return made_in(lambda: interruptible(None), rows)
+        return iterate_in(lambda: interruptible(None), rows)
 
     def _blocks(
         self, n: int, seed: int, first: int, seen: set[bytes], seconds: float, threads: int

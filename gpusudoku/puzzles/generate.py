@@ -26,7 +26,13 @@ from gpusudoku.board.text import draw
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.enumeration.sampling import KEYS, SEED_BITS, checked_seed, random_words
 from gpusudoku.errors import Cancelled, GaveUp, InputError, described, shown
-from gpusudoku.jobs.cancel import CancelToken, cancelling, check_cancelled, interruptible, made_in
+from gpusudoku.jobs.cancel import (
+    CancelToken,
+    cancelling,
+    check_cancelled,
+    interruptible,
+    iterate_in,
+)
 from gpusudoku.jobs.forks import cached_property
 from gpusudoku.jobs.job import Pace
 from gpusudoku.jobs.ordered import ordered_map
@@ -263,7 +269,7 @@ class Puzzles:
         self._cancel = cancel
         self._last_puzzle = [0.0]
         """The time of the last puzzle by ``time.monotonic``, shared by all threads."""
-        self._puzzles = made_in(lambda: interruptible(cancel), self._one_by_one())
+        self._puzzles = iterate_in(lambda: interruptible(cancel), self._one_by_one())
 
     def __repr__(self) -> str:
         n = self._options.geometry.n
@@ -291,7 +297,7 @@ class Puzzles:
 
     def blocks(self) -> Generator[PuzzleBlock, None, None]:
         """Yield the puzzles in blocks of several; a GaveUp as ``generate`` raises."""
-        return made_in(lambda: interruptible(self._cancel), self._blocks())
+        return iterate_in(lambda: interruptible(self._cancel), self._blocks())
 
     def _blocks(self) -> Generator[PuzzleBlock, None, None]:
         return self._split() if self._options.unbiased else self._reduce()

@@ -22,7 +22,7 @@ from gpusudoku.enumeration.sampling import SEED_BITS, checked_seed
 from gpusudoku.errors import InputError
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.iterating import only_row, rows_of, with_bad_boards
-from gpusudoku.jobs.cancel import CancelToken, interruptible, made_in
+from gpusudoku.jobs.cancel import CancelToken, interruptible, iterate_in
 from gpusudoku.jobs.job import called, pieces
 from gpusudoku.options import Options
 from gpusudoku.puzzles.clue_patterns import kept_cells
@@ -183,7 +183,7 @@ def minimise_many(
         return minimise_batches(batches, seed, kept, threads)
 
     blocks = with_bad_boards(batches_or_errors, work, on_error)
-    return made_in(lambda: interruptible(cancel), rows_of(blocks, on_error))
+    return iterate_in(lambda: interruptible(cancel), rows_of(blocks, on_error))
 
 
 minimize = minimise

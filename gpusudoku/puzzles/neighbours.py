@@ -27,7 +27,7 @@ from gpusudoku.board.geometry import MAX_DIGITS, Geometry
 from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.errors import InputError, described
 from gpusudoku.formats.coerce import BoardLike, board_of
-from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, made_in
+from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, iterate_in
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.kernels.kernel import Kernel
 from gpusudoku.kernels.search import cpu
@@ -166,7 +166,7 @@ def neighbours(
     with interruptible(cancel):
         only_solution(puzzle, CpuEngine(threads))
     blocks = neighbour_blocks([Batch.of([puzzle])], change, threads)
-    return made_in(lambda: interruptible(cancel), _boards(blocks))
+    return iterate_in(lambda: interruptible(cancel), _boards(blocks))
 
 
 def _boards(blocks: Generator[NeighbourBlock, None, None]) -> Iterator[Board]:

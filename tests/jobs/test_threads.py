@@ -10,7 +10,7 @@ import pytest
 
 from gpusudoku.jobs.job import Job
 from gpusudoku.jobs.ordered import ordered_map
-from gpusudoku.jobs.threads import NoThread
+from gpusudoku.jobs.threads import ThreadStartError
 from tests.jobs.workers import counts, each, tasks
 from tests.waiting import until
 
@@ -64,7 +64,7 @@ def test_a_job_goes_on_with_those_there_are(limit: SimpleNamespace) -> None:
 
 
 def test_a_job_without_any_is_refused(limit: SimpleNamespace) -> None:
-    with pytest.raises(NoThread, match="ulimit"):
+    with pytest.raises(ThreadStartError, match="ulimit"):
         Job(1).run(tasks(1), [counts])
 
 

@@ -124,7 +124,7 @@ def test_the_announcer_of_a_program_is_that_of_all_threads(
         current_watch().compiling([SEARCH], 2.0, "")
         with watching(Silence()):
             current_watch().compiling([SUM], 2.0, "")
-            current_watch().not_kept("a full disk")
+            current_watch().not_cached("a full disk")
 
     with announcing(Program()):
         thread = threading.Thread(target=work)
