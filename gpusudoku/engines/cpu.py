@@ -23,7 +23,7 @@ from gpusudoku.contraction.protocol import Contraction
 from gpusudoku.engines.engine import Engine, Sums, WorkCounters
 from gpusudoku.engines.quick_search import Boards, SearchMemory, run_quick_search
 from gpusudoku.errors import Cancelled
-from gpusudoku.jobs.job import Job, Task, Worker, pieces
+from gpusudoku.jobs.job import Job, Task, Worker, split_range
 from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.kernels.search import cpu
 from gpusudoku.kernels.search.arguments import (
@@ -124,7 +124,7 @@ class SharedSearch:
         self.workers: list[SearchWorker] = []
         no_boards = frontier.part(0, 0)
         self.tasks = [Task(no_boards, 0.0) for _ in range(threads if len(frontier) else 0)]
-        self._search_task = Task(frontier, job.whole, job.doubt)
+        self._search_task = Task(frontier, job.expected_work, job.uncertainty)
         self._nodes_reported = 0
         self._forecast = Forecast(settings, job, threads)
         self._unanswered: set[SearchWorker] = set()
@@ -183,7 +183,9 @@ class SharedSearch:
         boards_of_workers = [worker.remaining for worker in self.workers]
         remaining = self._joined([*boards_of_workers, self.pool.remaining()])
         if len(remaining):
-            self.job.leave(Task(remaining, self._search_task.weight, self._search_task.doubt))
+            self.job.return_task(
+                Task(remaining, self._search_task.weight, self._search_task.uncertainty)
+            )
         tallies = np.array([worker.stack.tally for worker in self.workers], np.int64)
         tallies = tallies.reshape(-1, TALLY_WORDS)
         nodes, guesses = tallies[:, [NODES, GUESSES]].sum(axis=0).tolist()
@@ -294,7 +296,7 @@ def group_tasks(tasks: Sequence[range], range_count: int) -> list[Task]:
     for numbers in tasks:
         # Rounded up, so that every range of numbers has at least one.
         count = -(-range_count * len(numbers) // task_count)
-        grouped += [Task(chunk, len(chunk) / task_count) for chunk in pieces(numbers, count)]
+        grouped += [Task(chunk, len(chunk) / task_count) for chunk in split_range(numbers, count)]
     return grouped
 
 
@@ -311,7 +313,7 @@ class SumWorker(TaskWorker):
         """Compute the sum of a task and report it."""
         value, products = self.sum(task.payload, job)
         if job.stopped:  # the sum may be incomplete
-            job.leave(task)
+            job.return_task(task)
             return
         value *= self.contraction.factor
         job.report([(0, value)], task.weight)
@@ -353,7 +355,7 @@ class PartWorker(TaskWorker):
                 if not job.stopped:
                     raise
             if job.stopped:  # the sum may be incomplete
-                job.leave(Task([*remaining_parts, (counter, part)], task.weight))
+                job.return_task(Task([*remaining_parts, (counter, part)], task.weight))
                 return
             remaining_parts += [(counter, child) for child in pending]
             # The times of parts are unknown, so all are expected to take the same.
@@ -362,7 +364,7 @@ class PartWorker(TaskWorker):
             job.report([(counter, value)], weight)
             self.products += products
             if remaining_parts and job.ending:
-                job.leave(Task(remaining_parts, task.weight))
+                job.return_task(Task(remaining_parts, task.weight))
                 return
             if len(remaining_parts) > 1 and job.idle_workers > 0:
                 # The first parts are the largest.

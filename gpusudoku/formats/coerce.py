@@ -37,7 +37,7 @@ from gpusudoku.errors import InputError, Interrupted, described, shown
 from gpusudoku.formats.lines import MIN_CELLS, PlainRun
 from gpusudoku.formats.read import parse, read_batches
 from gpusudoku.formats.symbols import are_digits, joined_texts, warn_from_zero
-from gpusudoku.jobs.job import Pace
+from gpusudoku.jobs.job import ChunkSize
 
 BoardLike = Board | ArrayLike | os.PathLike[str]
 """A value that is taken for a board."""
@@ -229,7 +229,7 @@ def batches_of(
 
 def _taken(items: Iterator[Any]) -> Iterator[list[Any]]:
     """Yield items in lists, as many in each as come in a short time."""
-    pace = Pace(FIRST_ITEMS, ITEMS_SECONDS, MAX_ITEMS)
+    pace = ChunkSize(FIRST_ITEMS, ITEMS_SECONDS, MAX_ITEMS)
     full = True
     while full:
         start = time.perf_counter()

@@ -148,7 +148,9 @@ class SearchPlan:
             roots=len(self._roots),
         )
         stats = replace(stats, expansion_seconds=expansion_seconds)
-        unfinished = {root for task in job.left for root in np.unique(task.payload.roots).tolist()}
+        unfinished = {
+            root for task in job.remaining_tasks for root in np.unique(task.payload.roots).tolist()
+        }
         if limit is not None:
             # A root that has reached the limit is finished, although boards of it remain.
             unfinished -= set(np.flatnonzero(job.numbers >= limit).tolist())
@@ -191,7 +193,7 @@ class SearchPlan:
             interrupted = error
         remaining = portion
         if job.has_run:
-            frontiers = [task.payload for task in job.left]
+            frontiers = [task.payload for task in job.remaining_tasks]
             remaining = Portion.of_boards(
                 np.concatenate([rows[:0], *(part.boards for part in frontiers)]),
                 numbers[np.concatenate([roots[:0], *(part.roots for part in frontiers)])],
@@ -216,8 +218,8 @@ class SearchPlan:
     def _expect(self, job: Job) -> None:
         """Set the expected work of a job that is watched to the estimate, which may be far off."""
         if job.is_watched:
-            job.whole = self.estimate.nodes
-            job.doubt = 0.0 if self.estimate.exact else job.whole
+            job.expected_work = self.estimate.nodes
+            job.uncertainty = 0.0 if self.estimate.exact else job.expected_work
 
     def _expanded(self, job: Job | None) -> Frontier:
         """Return the frontier of all tasks. It is made once, unless the job ends meanwhile."""

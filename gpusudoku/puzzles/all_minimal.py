@@ -32,7 +32,7 @@ from gpusudoku.engines.cpu import CpuEngine
 from gpusudoku.engines.engine import Engine
 from gpusudoku.formats.coerce import BoardLike, board_of
 from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, iterate_in
-from gpusudoku.jobs.job import Cost
+from gpusudoku.jobs.job import MeanCost
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import Options
 from gpusudoku.planning.count import find_solutions
@@ -183,7 +183,7 @@ class _Clues:
         if puzzle.given_candidates is not None:
             self._masks = puzzle.given_candidates.copy()
             self._masks[self._places] = self._geometry.all_digits
-        self._cost = Cost()
+        self._cost = MeanCost()
         number = len(self._places)
         self._words = max(1, -(-number // 64))
         self.each = self._sets(np.eye(number, dtype=np.bool_))

@@ -30,7 +30,7 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.iterating import only_row, rows_of, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, iterate_in
-from gpusudoku.jobs.job import called, pieces
+from gpusudoku.jobs.job import call_on_threads, split_range
 from gpusudoku.kernels.canonical.arrays import NONE, Forms, Layout, Search
 from gpusudoku.kernels.canonical.grids import (
     CLASS_BITS,
@@ -376,7 +376,7 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
     is_full = np.array((cells > 0).all(axis=1) & (len(kernels) > 1))
     is_used = (not is_full.all(), is_full.any())
     ready([kernel for kernel, used in zip(kernels, is_used, strict=False) if used])
-    chunks = pieces(range(len(boards)), max(threads, -(-len(boards) // CALL_BOARDS)))
+    chunks = split_range(range(len(boards)), max(threads, -(-len(boards) // CALL_BOARDS)))
 
     def find(chunk: range) -> None:
         check_cancelled()
@@ -396,7 +396,7 @@ def canonical_block(boards: Batch, threads: int = 1) -> CanonicalBlock:
         for chunk in chunks:
             find(chunk)
     else:
-        called([partial(find, chunk) for chunk in chunks], threads)
+        call_on_threads([partial(find, chunk) for chunk in chunks], threads)
     errors = dict[int, InputError]()
     if boards.candidates is not None:
         has_candidates = (boards.candidates != geometry.all_digits).any(axis=1)

@@ -25,7 +25,7 @@ from gpusudoku.board.batch import Batch
 from gpusudoku.board.text import write_lines
 from gpusudoku.errors import GaveUp, InputError, described
 from gpusudoku.jobs.cancel import interruptible, iterate_in
-from gpusudoku.jobs.ordered import Where, ordered_map
+from gpusudoku.jobs.ordered import Schedule, ordered_map
 from gpusudoku.options import MAX_NUMBER
 from gpusudoku.puzzles.canonical import canonical_block, canonical_kernels, class_key
 from gpusudoku.puzzles.difficulty import LEVELS
@@ -126,7 +126,7 @@ class PuzzleDataset:
                     end, self._options, seed, first=begin, seconds=seconds, threads=puzzle_threads
                 )
                 results = ordered_map(
-                    puzzles.blocks(), self._with_keys, column_threads, where=_where
+                    puzzles.blocks(), self._with_keys, column_threads, schedule=_choose_schedule
                 )
                 with closing(results):
                     for finished in results:
@@ -182,9 +182,9 @@ def _bounds(shares: str) -> list[int]:
     )
 
 
-def _where(block: PuzzleBlock) -> Where:
+def _choose_schedule(block: PuzzleBlock) -> Schedule:
     """Process a block with few puzzles at once: they took long to make, and are written first."""
-    return Where.INLINE if len(block) < FEW_ROWS else Where.POOL
+    return Schedule.INLINE if len(block) < FEW_ROWS else Schedule.POOL
 
 
 def _canonical(block: PuzzleBlock, rows: NDArray[np.uint8]) -> NDArray[np.bytes_]:

@@ -34,7 +34,7 @@ from gpusudoku.jobs.cancel import (
     iterate_in,
 )
 from gpusudoku.jobs.forks import cached_property
-from gpusudoku.jobs.job import Pace
+from gpusudoku.jobs.job import ChunkSize
 from gpusudoku.jobs.ordered import ordered_map
 from gpusudoku.options import MAX_NUMBER, Options, is_integer
 from gpusudoku.planning.count import search_block
@@ -331,13 +331,13 @@ class Puzzles:
         """Make puzzles by removing clues, and without repeats if the boards are small."""
         numbers = self._numbers
         known_puzzles: set[bytes] | None = set() if self._options.is_small else None
-        pace = Pace(1, CHUNK_SECONDS, MAX_PUZZLES)
+        chunk_size = ChunkSize(1, CHUNK_SECONDS, MAX_PUZZLES)
 
         def chunks() -> Iterator[range]:
             # On small boards, the puzzles before the first one decide which may not come again.
             start = numbers.start if known_puzzles is None else 0
             while numbers and start < numbers.stop:
-                end = min(start + pace.size, numbers.stop)
+                end = min(start + chunk_size.size, numbers.stop)
                 yield range(start, end)
                 start = end
 
@@ -348,8 +348,8 @@ class Puzzles:
                 assert block is not None
                 if known_puzzles is not None:
                     block = self._without_repeats(block, known_puzzles)
-                if len(finished.item) == pace.size:
-                    pace.took(finished.seconds, full=True)
+                if len(finished.item) == chunk_size.size:
+                    chunk_size.took(finished.seconds, full=True)
                 is_whole = block.whole
                 block = block.part(int(np.searchsorted(block.numbers, numbers.start)), len(block))
                 puzzles_made += len(block)

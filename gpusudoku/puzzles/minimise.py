@@ -23,7 +23,7 @@ from gpusudoku.errors import InputError
 from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.iterating import only_row, rows_of, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, interruptible, iterate_in
-from gpusudoku.jobs.job import called, pieces
+from gpusudoku.jobs.job import call_on_threads, split_range
 from gpusudoku.options import Options
 from gpusudoku.puzzles.clue_patterns import kept_cells
 from gpusudoku.puzzles.remove_clues import order_seeds, reduced
@@ -217,6 +217,6 @@ def _minimise_block(
         puzzles[rows] = reduced(block.chosen(rows), solutions[rows], seeds[rows], units=units)
 
     threads = engine.threads
-    chunks = pieces(range(len(unique)), CHUNKS * threads if threads > 1 else 1)
-    called([partial(reduce, chunk) for chunk in chunks], threads)
+    chunks = split_range(range(len(unique)), CHUNKS * threads if threads > 1 else 1)
+    call_on_threads([partial(reduce, chunk) for chunk in chunks], threads)
     return MinimisedBlock(block, solved.numbers, puzzles, solutions, seed)

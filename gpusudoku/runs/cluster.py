@@ -41,7 +41,7 @@ from gpusudoku.errors import (
 )
 from gpusudoku.jobs.cancel import any_cancelled, check_cancelled
 from gpusudoku.jobs.interrupts import in_thread
-from gpusudoku.jobs.job import Pace
+from gpusudoku.jobs.job import ChunkSize
 from gpusudoku.jobs.threads import usable_cores
 from gpusudoku.jobs.watch import Progress, current_watch
 from gpusudoku.options import Options
@@ -206,7 +206,7 @@ class Cluster:
         What a worker has not answered after so many ``seconds`` is sent again in smaller blocks. A
         single board that takes one longer is yielded as it is.
         """
-        pace = Pace(FIRST_BOARDS, BLOCK_SECONDS, MAX_BOARDS)
+        pace = ChunkSize(FIRST_BOARDS, BLOCK_SECONDS, MAX_BOARDS)
         blocks = blocks_of(batches, pace)
         error = None
         slow = False
@@ -253,7 +253,7 @@ class Cluster:
         if error is not None:
             raise error
 
-    def _answered(self, block: _BoardBlock, pace: Pace) -> tuple[list[ResultBlock], Batch]:
+    def _answered(self, block: _BoardBlock, pace: ChunkSize) -> tuple[list[ResultBlock], Batch]:
         """Give the answers of a block with their boards, and the boards without."""
         assert block.reply is not None
         if block.size == pace.size:

@@ -16,7 +16,7 @@ from hypothesis import strategies as some
 from gpusudoku.errors import Cancelled, Interrupted
 from gpusudoku.jobs import threads as threads_module
 from gpusudoku.jobs.cancel import CancelToken
-from gpusudoku.jobs.job import Pace, called, part_of, pieces, spread
+from gpusudoku.jobs.job import ChunkSize, call_on_threads, part_of, run_on_threads, split_range
 from gpusudoku.jobs.threads import usable_cores
 from tests.waiting import until
 
@@ -31,9 +31,9 @@ def test_results_are_in_the_order_of_the_items(threads: int) -> None:
         scratch.append(item)
         return item * item
 
-    assert spread(work, range(100), used) == [item * item for item in range(100)]
+    assert run_on_threads(work, range(100), used) == [item * item for item in range(100)]
     assert sorted(item for each in used for item in each) == [*range(100)]
-    assert spread(work, [], used) == []
+    assert run_on_threads(work, [], used) == []
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_an_error_or_an_interrupt_stops_all(error: type, threads: int) -> None:
         stopped.append(item)
 
     with pytest.raises(error):
-        spread(work, range(9), [None] * threads)
+        run_on_threads(work, range(9), [None] * threads)
     assert len(stopped) <= threads
 
 
@@ -60,10 +60,10 @@ def test_calls_are_made_on_threads_until_they_are_cancelled(number: int) -> None
     token = CancelToken()
     made = []
     calls = [lambda place=place: made.append(place) or place for place in range(number)]
-    assert called(calls, 3) == sorted(made) == [*range(number)]
+    assert call_on_threads(calls, 3) == sorted(made) == [*range(number)]
     token.cancel()
     with token, pytest.raises(Cancelled):
-        called(calls, 3)
+        call_on_threads(calls, 3)
     assert len(made) == number
 
 
@@ -71,7 +71,7 @@ def test_calls_are_made_on_threads_until_they_are_cancelled(number: int) -> None
        some.integers(0, 100))  # fmt: skip
 def test_pieces_are_the_whole(start: int, size: int, most: int) -> None:
     """In order, none empty, nearly the same size: also of numbers that no float holds."""
-    found = pieces(range(start, start + size), most)
+    found = split_range(range(start, start + size), most)
     assert len(found) == min(max(0, size), max(1, most))
     if found:
         are_even(found, start, start + size)
@@ -93,11 +93,11 @@ def are_even(found: list[range], start: int, stop: int) -> None:
 
 def test_quick_work_grows_and_slow_work_halves() -> None:
     for pace, seconds, sizes in [
-        (Pace(8, 1.0), [0.26, 0.0, 3.0, 3.0, 3.0], [24, 192, 96, 48, 24]),
-        (Pace(8, 1.0), [0.5, 2.0, 0.499, 2.001], [8, 8, 16, 8]),
-        (Pace(3, 1.0), [9.0, 9.0, 9.0, 0.1], [1, 1, 1, 8]),
-        (Pace(30, 1.0, 100), [0.4, 0.1, 0.1, 9.0], [60, 100, 100, 50]),
-        (Pace(30, 1.0, 20), [1.0], [20]),
+        (ChunkSize(8, 1.0), [0.26, 0.0, 3.0, 3.0, 3.0], [24, 192, 96, 48, 24]),
+        (ChunkSize(8, 1.0), [0.5, 2.0, 0.499, 2.001], [8, 8, 16, 8]),
+        (ChunkSize(3, 1.0), [9.0, 9.0, 9.0, 0.1], [1, 1, 1, 8]),
+        (ChunkSize(30, 1.0, 100), [0.4, 0.1, 0.1, 9.0], [60, 100, 100, 50]),
+        (ChunkSize(30, 1.0, 20), [1.0], [20]),
     ]:
         for each, size in zip(seconds, sizes, strict=True):
             pace.took(each, full=True)

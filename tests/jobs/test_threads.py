@@ -1,4 +1,4 @@
-"""Threads are started as they are wanted and waited for, with too few of them, and who resigns."""
+"""Threads are started as they are wanted and waited for, also if there are too few; who withdraws."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_thread_is_started_for_a_task_that_nobody_takes() -> None:
 
     job = Job(1)
     job.run(tasks(1), [each(share)] * 9)
-    assert job.busy == [1.0] * 2 + [0.0] * 7
+    assert job.busy_seconds == [1.0] * 2 + [0.0] * 7
 
 
 @pytest.fixture
@@ -75,19 +75,19 @@ def test_items_are_in_order_with_too_few(limit: SimpleNamespace) -> None:
         assert [done.result for done in items] == list(range(1, 101))
 
 
-def resigns(job: Job) -> float:
+def withdraws(job: Job) -> float:
     """Take a task, be able to do nothing, and give it back."""
-    job.resign(job.take(), BROKEN)
+    job.withdraw(job.take(), BROKEN)
     return 0.0
 
 
 @pytest.mark.parametrize("number", [1, 5])
-def test_others_do_the_task_of_who_resigns(number: int) -> None:
+def test_others_do_the_task_of_who_withdraws(number: int) -> None:
     """Also those that have no thread yet."""
-    for workers in [resigns, counts, counts], [counts, counts, resigns]:
+    for workers in [withdraws, counts, counts], [counts, counts, withdraws]:
         job = Job(1)
         job.run(tasks(*[1] * number), workers)
-        assert (job.total, job.left) == (number, [])
+        assert (job.total, job.remaining_tasks) == (number, [])
 
 
 def test_nobody_is_left_who_could_do_it() -> None:
@@ -95,28 +95,28 @@ def test_nobody_is_left_who_could_do_it() -> None:
     before = threading.active_count()
     job = Job(1)
     with pytest.raises(RuntimeError, match="broken"):
-        job.run(tasks(1, 2, 3), [resigns, resigns])
+        job.run(tasks(1, 2, 3), [withdraws, withdraws])
     assert threading.active_count() <= before
-    assert (job.total, len(job.left)) == (0, 3)
+    assert (job.total, len(job.remaining_tasks)) == (0, 3)
 
 
 def test_who_waits_for_the_last_is_woken() -> None:
-    """As another one could share; that one resigns without a task."""
+    """As another one could share; that one withdraws without a task."""
     job = Job(1)
     each_has_one = threading.Barrier(2)
 
-    def wait_or_resign(job: Job) -> float:
+    def wait_or_withdraw(job: Job) -> float:
         task = job.take()
         assert task is not None
         each_has_one.wait(200)
         if task.payload:
             until(lambda: job.busy_workers == 1)
-            job.resign(None, BROKEN)
+            job.withdraw(None, BROKEN)
         else:
             assert job.take() is None
         return 0.0
 
-    job.run(tasks(0, 1), [wait_or_resign] * 2)
+    job.run(tasks(0, 1), [wait_or_withdraw] * 2)
     assert job.busy_workers <= 0
 
 
@@ -124,9 +124,9 @@ def test_a_task_is_left_in_a_suspended_job() -> None:
     def suspend(job: Job) -> float:
         task = job.take()
         job.suspend()
-        job.resign(task, BROKEN)
+        job.withdraw(task, BROKEN)
         return 0.0
 
     job = Job(1)
     job.run(tasks(1, 2, 3), [suspend])
-    assert sorted(task.payload for task in job.left) == [1, 2, 3]
+    assert sorted(task.payload for task in job.remaining_tasks) == [1, 2, 3]

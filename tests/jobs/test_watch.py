@@ -88,12 +88,12 @@ def test_a_job_suspends_itself() -> None:
         task = job.take()
         while not job.ending:
             threading.Event().wait(0.01)
-        job.leave(task)  # type: ignore[arg-type]
+        job.return_task(task)  # type: ignore[arg-type]
         return 0.0
 
     job = Job(1, suspend_after=0.05)
     job.run([Task(7, 1.0)], [until])
-    assert [task.payload for task in job.left] == [7]
+    assert [task.payload for task in job.remaining_tasks] == [7]
     assert job.seconds >= 0.05
 
 

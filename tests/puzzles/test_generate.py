@@ -180,7 +180,7 @@ def test_before_it_gives_up_there_is_no_gap(monkeypatch: pytest.MonkeyPatch) -> 
         def took(self, *_: Any, **__: Any) -> None:
             """Stay as it is."""
 
-    monkeypatch.setattr("gpusudoku.puzzles.generate.Pace", lambda *_: Steady())
+    monkeypatch.setattr("gpusudoku.puzzles.generate.ChunkSize", lambda *_: Steady())
     for asks in (0, 6, 14, 28, 49):
         left = Countdown(asks)
         monkeypatch.setattr(

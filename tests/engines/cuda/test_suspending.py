@@ -99,7 +99,7 @@ def test_what_is_left_is_the_rest(end: str, fault: int | None) -> None:
             engine.explore(frontier, settings, job)
         gpu.at = None
         rest = Job(1, None, None, np.uint64)
-        for task in job.left:
+        for task in job.remaining_tasks:
             lefts += len(task.payload)
             engine.explore(task.payload, settings, left := Job(1, None, None, np.uint64))
             rest.report_all(left.numbers)

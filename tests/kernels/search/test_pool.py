@@ -206,7 +206,7 @@ class TestSearches:
             job = Job(1, dtype=np.uint64)
             CpuEngine(threads).explore(root, SETTINGS, job)
             assert job.counts == [solution_count]
-            assert not any(len(task.payload) for task in job.left)
+            assert not any(len(task.payload) for task in job.remaining_tasks)
 
     def test_solutions_are_listed_once(self, cases: list[tuple[Frontier, int]]) -> None:
         for (root, solution_count), threads in zip(cases, cycle([2, 3, 7, 16]), strict=False):
@@ -234,7 +234,7 @@ class TestSearches:
                 CpuEngine(threads).explore(frontier, SETTINGS, job)
                 timer.cancel()
                 total += job.total
-                frontiers = [task.payload for task in job.left if len(task.payload)]
+                frontiers = [task.payload for task in job.remaining_tasks if len(task.payload)]
                 remaining_tasks += len(frontiers)
                 boards = [root.boards[:0], *(remaining.boards for remaining in frontiers)]
                 roots = [root.roots[:0], *(remaining.roots for remaining in frontiers)]
