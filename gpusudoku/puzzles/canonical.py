@@ -31,11 +31,11 @@ from gpusudoku.formats.coerce import BoardLike, batches_of, board_of
 from gpusudoku.iterating import only_row, rows_of, with_bad_boards
 from gpusudoku.jobs.cancel import CancelToken, check_cancelled, interruptible, iterate_in
 from gpusudoku.jobs.job import call_on_threads, split_range
-from gpusudoku.kernels.canonical.arrays import NONE, Forms, Layout, Search
+from gpusudoku.kernels.canonical.arrays import NO_POSITION, Forms, Layout, Search
 from gpusudoku.kernels.canonical.grids import (
     CLASS_BITS,
-    DIGIT_BITS,
-    FACTOR,
+    HASH_FACTOR,
+    KEY_DIGIT_BITS,
     Grid,
     PairTable,
     canonical_grids,
@@ -196,8 +196,8 @@ class CanonicalBlock(RowBlock):
         labels = self.maps[:, 1 + 2 * n :]
         stacks = places.reshape(len(self), geometry.box_rows, width)
         first_place = stacks.min(axis=2, keepdims=True)
-        stack_start = np.where(first_place == NONE, -1, first_place // width * width)
-        sort_keys = np.where(stacks == NONE, stack_start, stacks).reshape(places.shape)
+        stack_start = np.where(first_place == NO_POSITION, -1, first_place // width * width)
+        sort_keys = np.where(stacks == NO_POSITION, stack_start, stacks).reshape(places.shape)
         columns = np.argsort(sort_keys, axis=1, kind="stable").tolist()
         order = np.argsort(labels, axis=1, kind="stable")
         digits = (np.argsort(order, axis=1) + 1).tolist()
@@ -498,7 +498,7 @@ def pair_table(geometry: Geometry) -> PairTable:
     slots = 1 << (2 * len(rows)).bit_length()
     entries = np.zeros(slots, np.uint64)
     ranges = np.zeros((slots, 2), np.int64)
-    first_slots = (keys * np.uint64(FACTOR) >> np.uint64(32)).astype(np.int64) & (slots - 1)
+    first_slots = (keys * np.uint64(HASH_FACTOR) >> np.uint64(32)).astype(np.int64) & (slots - 1)
     for index, slot in enumerate(first_slots.tolist()):
         while entries[slot]:
             slot = (slot + 1) % slots
@@ -541,6 +541,6 @@ def _column_orders(n: int, width: int) -> NDArray[np.uint8]:
 
 def _keys(rows: NDArray[Any]) -> NDArray[np.uint64]:
     """Return the keys of permutations, (k, n), as the kernel makes them."""
-    shifts = np.arange(rows.shape[1], dtype=np.uint64) * np.uint64(DIGIT_BITS)
+    shifts = np.arange(rows.shape[1], dtype=np.uint64) * np.uint64(KEY_DIGIT_BITS)
     keys: NDArray[np.uint64] = (rows.astype(np.uint64) << shifts).sum(axis=1)
     return keys

@@ -1,4 +1,4 @@
-"""Threads are started as they are wanted and waited for, also if there are too few; who withdraws."""
+"""Threads are started when they are needed, also if there are too few; and workers withdraw."""
 
 from __future__ import annotations
 
