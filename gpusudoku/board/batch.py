@@ -30,9 +30,9 @@ class RowBlock:
 
     def part(self, start: int, end: int) -> Self:
         """Return the rows from start to before end."""
-        return self.chosen(slice(start, end))
+        return self.select(slice(start, end))
 
-    def chosen(self, which: Any, /) -> Self:
+    def select(self, which: Any, /) -> Self:
         """Return the rows of a slice, of a mask, bool (rows), or of indices, int64 (k)."""
         columns = {name: _rows(getattr(self, name), which) for name in self._COLUMNS}
         return replace(self, **columns)  # type: ignore[type-var]  # subclasses are dataclasses
@@ -42,7 +42,7 @@ def _rows(column: Any, which: Any) -> Any:
     """Return some rows of a column."""
     if column is None:
         return None
-    return column.chosen(which) if isinstance(column, RowBlock) else column[which]
+    return column.select(which) if isinstance(column, RowBlock) else column[which]
 
 
 class Origin(NamedTuple):

@@ -100,7 +100,7 @@ def canonical(
                 run.source.report_unanswered(f"{place_of(block.boards, index)}{error}")
             if dedupe:
                 # A board without a canonical form belongs to no class, and is left out.
-                block = block.chosen(classes.new(block))
+                block = block.select(classes.new(block))
             run.write(writer.text(block))
             run.add_finished(boards=board_count, count=board_count)
         if dedupe and not run.single:

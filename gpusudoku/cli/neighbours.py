@@ -115,13 +115,13 @@ def neighbours(
                     run.source.report_unsolved(block.boards, block.numbers)
                     run.add_finished(boards=len(block.boards), solutions=skipped, count=0)
                     continue
-                new = block.chosen(slice(skipped, None))
+                new = block.select(slice(skipped, None))
                 skipped -= len(block) - len(new)
                 if dedupe:
                     forms = canonical_block(new.neighbours, threads)
                     # A puzzle whose form cannot be computed is listed, too.
                     indices = [*classes.new(forms), *forms.errors]
-                    new = new.chosen(np.sort(np.array(indices, np.int64)))
+                    new = new.select(np.sort(np.array(indices, np.int64)))
                 if len(new):
                     has_neighbours = True
                     run.write(writer.text(new))

@@ -210,7 +210,7 @@ def _split_at_many(
     for index in [*np.flatnonzero(counts >= LISTED_TOGETHER).tolist(), len(block)]:
         if start < index:
             boards = block.part(start, index)
-            unsolvable = boards.chosen(counts[start:index] == 0)
+            unsolvable = boards.select(counts[start:index] == 0)
             row_range = slice(*np.searchsorted(board_of, [start, index]).tolist())
             yield ListedBoards(boards, unsolvable, [rows[row_range]], board_of[row_range] - start)
         if index < len(block):

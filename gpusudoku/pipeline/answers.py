@@ -107,7 +107,7 @@ class AnswerRun(Run):
             print_note(f"{self.source.place(results.boards)}{verdict(results)}")
             if selected is not None:
                 selected = np.zeros(len(results), bool)
-        answers = results if selected is None else results.chosen(selected)
+        answers = results if selected is None else results.select(selected)
         if answers.lines is None:
             text = self._writer.text(answers)
             lines = line_ends(text)
@@ -117,7 +117,7 @@ class AnswerRun(Run):
         log_text = b""
         if self._log_records is not None:
             log_text = bytes(self._log_records.text(results))
-        self.source.warn_conflicts(results.boards.chosen(results.numbers == 0))
+        self.source.warn_conflicts(results.boards.select(results.numbers == 0))
 
         # No signal may come between the output, the log, the tally and the checkpoint.
         with held_interrupts():

@@ -76,7 +76,7 @@ def with_solutions(results: ResultBlock, options: Options) -> ResultBlock:
     if len(solvable):
         one_solution = replace(options, limit=1)
         # `roots` are the indices of the boards to which the solutions in `rows` belong.
-        rows, roots, _ = find_solutions(boards.chosen(solvable), one_solution, CpuEngine(1))
+        rows, roots, _ = find_solutions(boards.select(solvable), one_solution, CpuEngine(1))
         solutions[solvable[roots]] = rows
     return replace(results, solutions=solutions)
 

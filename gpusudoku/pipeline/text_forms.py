@@ -71,7 +71,7 @@ def answer_records(form: str, settings: OutputOptions, origin: Origin, *, single
             boards = results.boards
             solutions = results.solutions
             if not has_solution.all():
-                boards = boards.chosen(has_solution)
+                boards = boards.select(has_solution)
                 solutions = solutions[has_solution]
             columns["solution"] = with_gaps(board_column(solutions, boards), has_solution)
         statistics = []

@@ -274,7 +274,7 @@ class _Clues:
 
         def search(chunk: slice) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
             # By one thread, which finds the same completions every time.
-            return find_solutions(boards.chosen(chunk), Options(limit=limit), CpuEngine(1))[:2]
+            return find_solutions(boards.select(chunk), Options(limit=limit), CpuEngine(1))[:2]
 
         is_long = self._cost.of(SEARCHED_BOARDS) > SHARED_SECONDS
         threads = self._threads if is_long and len(chunks) > 1 else 1

@@ -175,11 +175,11 @@ class CanonicalBlock(RowBlock):
     maps: NDArray[np.uint8]
     """int64 (B) and uint8 (B, 1 + 3 n): as of ``Forms``."""
 
-    def chosen(self, which: Any, /) -> CanonicalBlock:
+    def select(self, which: Any, /) -> CanonicalBlock:
         """Return the rows of a slice, of a mask, bool (B), or of indices, int64 (k)."""
         rows = np.arange(len(self))[which].tolist()
         errors = {i: self.errors[row] for i, row in enumerate(rows) if row in self.errors}
-        return replace(super().chosen(which), errors=errors)
+        return replace(super().select(which), errors=errors)
 
     def transformations(self) -> list[Transformation]:
         """Return a transformation for each board.

@@ -14,7 +14,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,6 +109,10 @@ class PuzzleBlock(RowBlock):
     def ratings(self) -> Ratings:
         """Rate them: levels, indices into ``LEVELS``, and guesses."""
         return rate_batch(Batch(self.geometry, self.puzzles))
+
+    def chosen(self, which: Any, /) -> Self:
+        """Return the same as ``select``, which replaces this method."""
+        return self.select(which)
 
     def __repr__(self) -> str:
         boards = Batch(self.geometry, self.puzzles).describe()

@@ -214,7 +214,7 @@ def _minimise_block(
 
     def reduce(chunk: range) -> None:
         rows = unique[chunk.start : chunk.stop]
-        puzzles[rows] = reduced(block.chosen(rows), solutions[rows], seeds[rows], units=units)
+        puzzles[rows] = reduced(block.select(rows), solutions[rows], seeds[rows], units=units)
 
     threads = engine.threads
     chunks = split_range(range(len(unique)), CHUNKS * threads if threads > 1 else 1)

@@ -89,7 +89,7 @@ class NeighbourBlock(RowBlock):
     @property
     def neighbours(self) -> Batch:
         """The neighbours as boards."""
-        return self.boards.chosen(self.index).with_cells(self.cells)
+        return self.boards.select(self.index).with_cells(self.cells)
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def neighbour_blocks(
                 puzzles = batch.part(start, start + MAX_PUZZLES)
                 numbers = solve_block(puzzles, Options(limit=2), CpuEngine(threads)).numbers
                 for part in _parts(puzzles.cells, change, alone=limit is not None):
-                    boards = puzzles.chosen(part)
+                    boards = puzzles.select(part)
                     reduced_boards = _without_clues(boards, numbers[part], change)
                     for chunk in chain.from_iterable(
                         _with_clues(chunk, change.add - 1) for chunk in reduced_boards
@@ -217,7 +217,7 @@ def neighbour_blocks(
                 numbers = np.bincount(block.index, minlength=len(numbers_given))
                 # The place of each neighbour among those of its puzzle in this block.
                 places = np.arange(len(block)) - np.searchsorted(block.index, block.index)
-                block = block.chosen(places + numbers_given[block.index] < limit)
+                block = block.select(places + numbers_given[block.index] < limit)
                 numbers_given = numbers_given + numbers
                 if len(numbers_given) == 1 and numbers_given[0] >= limit:
                     finished_puzzle = block.boards
@@ -248,7 +248,7 @@ def estimate_seconds(puzzle: Board, change: Change) -> tuple[float, float]:
         board_count *= len(extended) / len(chunk)
         if not len(extended):
             return 0.0, 0.0
-        chunk = extended.chosen(rng.integers(len(extended), size=SAMPLED_BOARDS))
+        chunk = extended.select(rng.integers(len(extended), size=SAMPLED_BOARDS))
     start = time.process_time()
     _complete(chunk, change)
     seconds_a_board = (time.process_time() - start) / len(chunk)
@@ -320,13 +320,13 @@ def _complete(chunk: _Chunk, change: Change) -> NeighbourBlock:
         chunk = chunk.with_new_clue()
     else:
         counts = search_block(chunk.neighbours, Options(limit=2), CpuEngine(1)).numbers
-        chunk = chunk.chosen(counts == 1)
+        chunk = chunk.select(counts == 1)
     if change.minimal and len(chunk):
         boards = chunk.neighbours
         solutions = solve_block(boards, Options(limit=1), CpuEngine(1)).solutions
         assert solutions is not None
         minimal_boards = reduced(boards, solutions, order_seeds(boards.cells, 0))
-        chunk = chunk.chosen((minimal_boards == chunk.cells).all(axis=1))
+        chunk = chunk.select((minimal_boards == chunk.cells).all(axis=1))
     return chunk
 
 

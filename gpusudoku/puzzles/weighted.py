@@ -76,7 +76,7 @@ class Particles(NamedTuple):
     weights: Floats
     """float64 (k)."""
 
-    def chosen(self, rows: Any) -> Particles:
+    def select(self, rows: Any) -> Particles:
         """Return the particles of a mask or of indices."""
         return Particles(*(column[rows] for column in self))
 
@@ -85,7 +85,7 @@ class Particles(NamedTuple):
 
         Child i is particle ``parents[i]`` without the clue in cell ``cells[i]``.
         """
-        children = self.chosen(parents)
+        children = self.select(parents)
         rows = np.arange(len(parents))
         children.clues[rows, cells] = False
         children.redundant[rows, cells] = False
@@ -95,7 +95,7 @@ class Particles(NamedTuple):
         keys = key_bytes.view(np.dtype((np.void, key_bytes.shape[1])))[:, 0]
         _, first_rows, key_index = np.unique(keys, return_index=True, return_inverse=True)
         sums = np.bincount(key_index, children.weights).astype(np.float64)
-        return children.chosen(first_rows)._replace(weights=sums)
+        return children.select(first_rows)._replace(weights=sums)
 
 
 class _Draws:
@@ -184,9 +184,9 @@ def split(geometry: Geometry, seed: int, number: int) -> tuple[NDArray[np.uint8]
     minimal_sets = list[Particles]()
     while True:
         q = particles.redundant.sum(axis=1)
-        minimal = particles.chosen(q == 0)
+        minimal = particles.select(q == 0)
         minimal_sets.append(minimal._replace(weights=minimal.weights * comb(cells, m)))
-        particles = particles.chosen(q > 0)
+        particles = particles.select(q > 0)
         q = q[q > 0]
         if not len(q):
             break
@@ -207,7 +207,7 @@ def split(geometry: Geometry, seed: int, number: int) -> tuple[NDArray[np.uint8]
         redundant = test.redundant(particles.grids, particles.clues, particles.redundant)
         particles = particles._replace(redundant=redundant)
     all_minimal = Particles(*map(np.concatenate, zip(*minimal_sets, strict=True)))
-    return grids, all_minimal.chosen(np.argsort(draw(len(all_minimal.weights))))
+    return grids, all_minimal.select(np.argsort(draw(len(all_minimal.weights))))
 
 
 class ClueStatistics:

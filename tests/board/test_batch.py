@@ -17,7 +17,7 @@ def test_of_boards_and_back() -> None:
     assert list(batch) == boards
     assert batch[3] == boards[3]
     assert list(batch.part(1, 3)) == boards[1:3]
-    assert list(batch.chosen(np.array([True, False, False, True, False]))) == boards[0:4:3]
+    assert list(batch.select(np.array([True, False, False, True, False]))) == boards[0:4:3]
     assert list(Batch.joined([batch, batch.part(0, 2)])) == boards + boards[:2]
 
 
@@ -31,7 +31,7 @@ def test_places_of_several_inputs():
     ])  # fmt: skip
     assert [*map(places.name, range(5))] == ["one:1", "one:2", "two:5", "two:6", "one"]
     assert [*map(places.beside, range(5))] == [(), (), ("ä€",), ("\ud800",), ()]
-    some = places.chosen(slice(2, 4))
+    some = places.select(slice(2, 4))
     assert (some.name(0), some.beside(0)) == ("two:5", ("ä€",))
-    some = places.chosen(np.array([False, True, False, True, True]))
+    some = places.select(np.array([False, True, False, True, True]))
     assert [*map(some.beside, range(3))] == [(), ("\ud800",), ()]

@@ -98,7 +98,7 @@ def test_what_takes_too_long_together_is_found_one_by_one(
 
 def test_more_boards_than_two_bytes_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     number = (1 << 16) + 2
-    boards = Batch.of([BOARD]).chosen(np.zeros(number, np.int64))
+    boards = Batch.of([BOARD]).select(np.zeros(number, np.int64))
     rows = listed(BOARD)[:3]
     roots = np.array([number - 1, 0, 5])
     found = rows[[2, 0, 1]], roots, None

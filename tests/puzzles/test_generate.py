@@ -247,6 +247,7 @@ def test_blocks_have_the_same_puzzles_as_arrays() -> None:
     whole = [*generate(50, seed=14)]
     blocks = [*generate(50, seed=14).blocks()]
     assert sum(map(len, blocks)) == 50
+    assert len(blocks[0].chosen(slice(1))) == 1
     cells = np.concatenate([block.puzzles for block in blocks])
     assert cells.tolist() == [each.board.cells.tolist() for each in whole]
     solutions = np.concatenate([block.solutions for block in blocks])

@@ -129,7 +129,7 @@ def test_puzzles_that_have_empty_cells_and_given_candidates() -> None:
     cells[rng.random(cells.shape) < 0.4] = 0
     puzzles = Batch(batch.geometry, cells, masks)
     unique = gpusudoku.count_many(list(puzzles), limit=2, engine=CpuEngine(1)).numbers() == 1
-    puzzles = puzzles.chosen(unique)
+    puzzles = puzzles.select(unique)
     solutions = solutions[unique]
     assert len(puzzles) > 20
     seeds = order_seeds(puzzles.cells, 6)
@@ -155,7 +155,7 @@ def test_it_is_the_same_however_puzzles_are_grouped(
         part = batch.part(piece.start, piece.stop)
         found = reduced(part, part.cells, seeds[piece.start : piece.stop], max_guesses=most)
         assert (found == whole[piece.start : piece.stop]).all()
-    turned = reduced(batch.chosen(np.arange(len(batch))[::-1]), batch.cells[::-1].copy(),
+    turned = reduced(batch.select(np.arange(len(batch))[::-1]), batch.cells[::-1].copy(),
                      seeds[::-1].copy(), max_guesses=most)  # fmt: skip
     assert (turned[::-1] == whole).all()
     monkeypatch.setattr("gpusudoku.puzzles.remove_clues.CALL_SECONDS", 0.0)
