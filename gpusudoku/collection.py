@@ -49,8 +49,9 @@ def entry(name: str) -> CollectionBoard:
     """
     boards = _by_name()
     if name not in boards:
-        close = get_close_matches(name.lower(), boards, n=9, cutoff=0.5)
-        best = max(close, key=lambda match: match[0] == name[0].lower(), default="")
+        # Prefer a similar name that starts with the same character, such as one of the same series.
+        matches = get_close_matches(name.lower(), boards, n=9, cutoff=0.5)
+        best = max(matches, key=lambda match: match[0] == name[0].lower(), default="")
         guess = f": did you mean @{best}?" if best else ""
         raise InputError(f"no board named {shown(f'@{name}')}{guess} (gpusudoku boards lists them)")
     return boards[name]

@@ -87,6 +87,7 @@ def count(
     Interrupted, Cancelled
         After Ctrl-C, or when ``cancel`` is cancelled. ``count`` of the error is a lower bound.
     """
+    # Errors of the arguments come first, before anything is reported or cancelled.
     converted_board = board_of(board, box)
     checked_options = Options(**options)
     with cancelling(cancel), reporting(progress, planned):
@@ -163,6 +164,7 @@ def count_many(
         if cluster is not None:
             checked_options.refuse_seconds("a cluster")
 
+        # Called when the first result is read, so that no work is done before.
         def counts(batches: Iterator[Batch]) -> Generator[ResultBlock, None, None]:
             if cluster is None:
                 return count_batches(batches, checked_options, engine_for(checked_options, engine))

@@ -136,6 +136,7 @@ class Options:
             if not (is_integer(value) or (value is None and name != "memory")):
                 of_what = ", the number of bytes" if name == "memory" else ""
                 raise InputError(f"{name} {described(value)}: expected an integer{of_what}")
+        # One line per error, which names the option and the value.
         for name, choices in _CHOICES.items():
             if (value := getattr(self, name)) not in choices:
                 words = name.replace("_", " ")
@@ -150,6 +151,7 @@ class Options:
         if self.limit is not None and self.limit < 1:
             raise InputError(f"limit {described(self.limit)}: at least 1 is needed")
         if self.seconds is not None:
+            # The comparison also excludes NaN and infinity.
             is_number = is_integer(self.seconds) or isinstance(self.seconds, float)
             if not (is_number and 0 < self.seconds <= MAX_SECONDS):
                 expected = f"expected a number above 0 and at most {MAX_SECONDS:g}"
@@ -203,4 +205,5 @@ def takes_options(function: Callable[Parameters, Result]) -> Callable[Parameters
 
 def is_integer(value: object) -> bool:
     """Return whether a value is an integer, also one of NumPy, but not a bool."""
+    # In Python, bool is a subclass of int.
     return isinstance(value, Integral) and not isinstance(value, bool)

@@ -95,6 +95,7 @@ class ContractionStats:
 
 def numbers_of(counts: Sequence[int]) -> NDArray[Any]:
     """Return counts as an array (B): int64, or object (Python integers) if one exceeds int64."""
+    # NumPy would convert larger integers to floats, or to uint64.
     fits = max(counts, default=0) < 1 << 63
     return np.array(counts, np.int64 if fits else object)
 
@@ -160,10 +161,12 @@ class Count:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Count):
+            # Two lower bounds may be equal although the counts differ.
             return self is other or (self.exact and other.exact and self.count == other.count)
         return self.exact and self.count == other
 
     def __hash__(self) -> int:
+        # Equal to an integer, so it must have the hash of the integer.
         return hash(self.count) if self.exact else object.__hash__(self)
 
     def __lt__(self, other: Any) -> bool:
@@ -187,6 +190,7 @@ class Count:
         outcomes = [
             holds(bound, other_bound) for bound in self._bounds for other_bound in other_bounds
         ]
+        # The comparison holds for all numbers between the bounds, for none, or it is unknown.
         if any(outcome != outcomes[0] for outcome in outcomes[1:]):
             limited = other if self.exact else self
             limited._unknown(f"compare {self} with {other if is_count else described(other)}")
@@ -242,6 +246,7 @@ class Count:
         if plain is None:
             return format(operator.index(self), spec)
         alignment, width, separator = plain.groups()
+        # Decimal, because ``str`` refuses integers of more than 4300 digits.
         digits = f"{Decimal(self.count):,}".replace(",", separator) + "+" * (not self.exact)
         return f"{digits:{alignment or '>'}{width}}"
 
@@ -433,7 +438,7 @@ class ResultBlock(RowBlock):
     def is_unique(self, count: int) -> bool | None:
         """Return whether a count of this block is exactly 1; None if a limit hides that."""
         if self.ended_after and count < 2:
-            return None
+            return None  # the rest of the search could find another solution
         return is_unique(count, self.limit)
 
     @property

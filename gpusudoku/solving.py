@@ -60,6 +60,7 @@ def solve(
     """
     converted_board = board_of(board, box)
     checked_options = Options(**options)
+    # Two solutions prove that a board has no unique one.
     limited_options = replace(checked_options, limit=2 if check_unique else 1)
     with cancelling(cancel), reporting(progress):
         return solve_board(converted_board, limited_options, engine_for(checked_options, engine))
@@ -121,7 +122,7 @@ def solve_many(
 def solve_board(board: Board, options: Options, engine: Engine) -> Solution:
     """Solve one board. The limit, 1 or 2, is the number of solutions to search for."""
     [solution] = solve_block(Batch.of([board]), options, engine, watched=True)
-    return cast("Solution", solution)
+    return cast("Solution", solution)  # the block has solutions, so its rows are not counts
 
 
 def not_one(number: int) -> InputError | None:
@@ -217,6 +218,7 @@ def _solve(
     solutions = np.zeros_like(block.cells)
     # Several rows can belong to a board. In reverse order the first solution is written last.
     solutions[roots[::-1]] = rows[::-1]
+    # Boards that are searched together may have more solutions than the limit.
     numbers = np.minimum(np.bincount(roots, minlength=len(block)), options.limit or 0)
     results = ResultBlock(
         block,

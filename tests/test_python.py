@@ -81,7 +81,7 @@ def test_wrong_types_are_told_in_a_sentence() -> None:
         (lambda: gpusudoku.solve_many(LINE_4X4), "expected boards, found one str"),
         (lambda: gpusudoku.count_many([], jobs=1.5), "jobs 1.5: expected an integer"),
         (lambda: gpusudoku.solutions(BOARD, memory="2G"), "memory '2G': expected an integer"),
-        (lambda: gpusudoku.solve(BOARD, engine=5), "engine 5: expected one that make_engine"),
+        (lambda: gpusudoku.solve(BOARD, engine=5), "engine 5: expected one from make_engine"),
         (lambda: gpusudoku.make_engine(device="gpu"), "device 'gpu': expected auto, cpu, cuda"),
         (lambda: gpusudoku.cross_check(BOARD), "result parse('1....2....3"),
         (lambda: gpusudoku.simplify(BOARD, [5]), "unknown technique '5': expected naked"),

@@ -93,6 +93,7 @@ class CpuEngine(Engine):
     def explore(self, frontier: Frontier, settings: SearchSettings, job: Job) -> WorkCounters:
         search = SharedSearch(frontier, settings, job, self.workers)
         try:
+            # One thread searches in the calling thread, unless that has to report or suspend.
             if self.workers == 1 and not job.is_attended:
                 job.run_here(search.tasks, search.take_part)
             else:
@@ -152,6 +153,7 @@ class SharedSearch:
         """Report visited nodes, and forecast the remaining ones. The first worker calls this."""
         if not self.job.is_watched:
             return
+        # A copy of the list, because threads append to it.
         nodes = sum(int(worker.stack.tally[NODES]) for worker in [*self.workers])
         self.job.advance(self._search_task, nodes - self._nodes_reported)
         self._nodes_reported = nodes
@@ -248,6 +250,7 @@ class SearchWorker(SearchMemory):
         state = self.stack.state
         low = int(state[BELOW_BOTTOM]) + 1
         height = int(state[TOP]) + 1
+        # The compiled code returns when fewer than two rows per lane are free.
         if height + 3 * self.shape.lanes <= len(boards):
             return
         if low < height - low:
@@ -315,6 +318,7 @@ class SumWorker(TaskWorker):
         if job.stopped:  # the sum may be incomplete
             job.return_task(task)
             return
+        # The sum is computed without a common divisor of the lists.
         value *= self.contraction.factor
         job.report([(0, value)], task.weight)
         self._sums.append((task.payload, value))

@@ -97,6 +97,7 @@ def run_quick_search(
     shape = shape_of(board.geometry.box_rows, board.geometry.box_columns)
     free_memories = _free_memories[shape, settings, listed]
     try:
+        # Not ``if free_memories``, because another thread may take the last one.
         memory = None
         with suppress(IndexError):
             memory = free_memories.pop()
@@ -108,6 +109,7 @@ def run_quick_search(
                 return None
             memory = _QuickMemory(shape, settings, listed)
         begun = memory.search(board, limit)
+    # After an interrupt the memory is dropped, because its state is unknown.
     except KeyboardInterrupt:
         raise Interrupted("interrupted") from None
     free_memories.append(memory)
@@ -149,7 +151,7 @@ class _QuickMemory(SearchMemory):
         buffer.counts[0] = 0
         buffer.claimed_rows[0] = 0
         self._pool.state[:] = self._initial_pool_state
-        stack.state[:] = -1
+        stack.state[:] = -1  # empty
         stack.tally[:] = 0
         self._arguments[self._budget_index] = int(QUICK_SECONDS / node_seconds(shape))
         self._arguments[self._budget_index + 1] = int(encode_limit(limit))

@@ -100,6 +100,7 @@ class GeneralIndex(SolutionIndex):
     def at(self, numbers: NDArray[Any]) -> NDArray[np.uint8]:
         """See ``SolutionIndex``. Contracts every part that has one of the solutions once."""
         numbers = numbers.astype(self._dtype)
+        # The last part that starts at or before each number.
         part_of = np.searchsorted(self._starts, numbers, side="right") - 1
         grids = np.empty((len(numbers), self._contraction.geometry.cells), np.uint8)
         for part in np.unique(part_of).tolist():

@@ -74,6 +74,7 @@ class Prefixes:
 
     def digits(self, prefix: bytes) -> list[int]:
         """List the candidates of the cell after a prefix, in ascending order."""
+        # Bit d - 1 of the mask is digit d.
         mask = int(self.filled(prefix).candidates[self.cells[len(prefix)]])
         return [digit for digit in range(1, self.board.n + 1) if mask >> digit - 1 & 1]
 
@@ -147,6 +148,7 @@ class LexicographicIndex(SolutionIndex):
         self._prefixes = Prefixes(board, options, searcher)
         self._oversized = set[bytes]()
         self._max_listed = min(LISTED, LISTED_BYTES // board.geometry.cells)
+        # A cache for each object, which is freed with it.
         self._counts_after = lru_cache(KEPT_NODES)(self._make_counts)
         self._list_of = lru_cache(KEPT_LEAVES)(self._make_list)
         self._lock = CancellableLock()
@@ -169,7 +171,7 @@ class LexicographicIndex(SolutionIndex):
         return solutions
 
     def rows(self, start: int, stop: int | None = None) -> Iterator[NDArray[np.uint8]]:
-        number = 0
+        number = 0  # of the next solution that the iterator yields
         prefixes = [b""]
         if start > 0:
             if start >= self.count:
@@ -190,6 +192,7 @@ class LexicographicIndex(SolutionIndex):
 
     def rank(self, cells: NDArray[np.uint8]) -> int:
         """Return the number of a solution, uint8 (cells)."""
+        # The digits of the empty cells: a prefix of the solution is a prefix of these bytes.
         solution = cells[self._prefixes.cells].tobytes()
         prefix, start, _ = self._descend(lambda prefix, _: solution.startswith(prefix))
         return start + rank_in(self._list(prefix), cells)
@@ -276,6 +279,7 @@ class LexicographicIterator:
         stack: list[bytes | NDArray[np.uint8]] = [*start]
         has_begun = False
         while stack:
+            # Solutions on top of the stack precede all others, so they can be yielded.
             if not isinstance(rows := stack[-1], bytes):
                 stack.pop()
                 if len(rows):
@@ -296,6 +300,7 @@ class LexicographicIterator:
                 if not isinstance(result, bytes):
                     stack.append(result)
                     continue
+                # Remembered only at the start, where every new iterator begins.
                 if not has_begun:
                     self._oversized.add(result)
                 stack += self._prefixes.longer(result)
@@ -316,6 +321,7 @@ class LexicographicIterator:
         """Return the solutions with prefixes in ascending order. Return prefixes with too many."""
         if not batch:
             return []
+        # Time on a core, as for the limit of the search, so that other programs do not matter.
         start_time = time.thread_time()
         rows, counts = self._prefixes.find(batch, self._limit)
         is_quick = time.thread_time() - start_time <= QUICK_SHARE * LIST_SECONDS

@@ -82,6 +82,7 @@ def philox(seed: int, counter: Sequence[Words]) -> list[Words]:
     """Compute four words for each counter. Both are four arrays uint64 (k), low word first."""
     x0, x1, x2, x3 = counter
     keys = seed & WORD, seed >> WORD_BITS
+    # Ten rounds of multiplication, exchange of words, and exclusive or with the keys.
     for _ in range(ROUNDS):
         (high0, low0) = multiply(x0, MULTIPLIERS[0])
         (high2, low2) = multiply(x2, MULTIPLIERS[1])
@@ -121,6 +122,7 @@ class Uniform:
         all_values = 1 << WORD_BITS * self._words
         self._largest = all_values - all_values % count - 1
         """The largest value that is not rejected."""
+        # Numbers are below the count, so a count of 2^63 still fits.
         self._dtype = np.dtype(np.int64 if count <= 1 << 63 else object)
 
     def numbers(self, start: int, stop: int) -> NDArray[Any]:
@@ -169,6 +171,7 @@ class Uniform:
         round_number = 0
         while len(rejected):
             values = draw(round_number, rejected)
+            # Comparing Python integers gives an array of objects, hence the conversion.
             is_accepted = (values <= self._largest).astype(np.bool_)
             numbers[rejected[is_accepted]] = values[is_accepted] % self._count
             rejected = rejected[~is_accepted]

@@ -101,6 +101,7 @@ def divide_board(board: Board, parts: int) -> list[Board]:
     cells or solutions.
     """
     min_boards = min(BOARDS_PER_PART * parts, MAX_BOARDS)
+    # A board with conflicts has no solutions, so no boards are needed.
     boards = [] if board.conflicts else [board]
     while 0 < len(boards) < min_boards and not all(child.is_full for child in boards):
         boards = [child for parent in boards for child in _fill_cell(parent)]
@@ -123,6 +124,7 @@ def _fill_cell(board: Board) -> list[Board]:
     if board.is_full:
         return [board]
     counts = np.bitwise_count(board.candidates)
+    # Cells with clues get a count above all others.
     cell = int(np.argmin(np.where(board.cells == 0, counts, board.n + 1)))
     cells = board.cells.copy()
     candidates = board.given_candidates
@@ -165,6 +167,7 @@ def unique_pairs(solution_set: SolutionSet) -> NDArray[np.int64]:
     can_pair = can_pair[cells]
     placements = np.argwhere(can_pair)
     pairs = [np.empty((0, 4), np.int64)]
+    # No 9x9 puzzle with fewer clues has a unique solution.
     if is_nine(board.geometry, board.given_candidates) and board.clues + 2 < FEWEST_CLUES:
         return pairs[0]
     all_shares = _shares_with_each(solution_set, cells, placements)

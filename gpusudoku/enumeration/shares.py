@@ -72,6 +72,7 @@ def visited_shares(board: Board, options: Options, engine: Engine) -> NDArray[An
     def add(rows: NDArray[np.uint8], _: NDArray[np.int64]) -> None:
         """Add the shares of a block of solutions. Called by any thread."""
         block_shares = shares_in(rows, board.n)
+        # Adding arrays of objects runs Python code, so threads could interleave.
         with lock:
             shares[...] += block_shares
 
@@ -90,6 +91,7 @@ def counted_shares(board: Board, options: Options, engine: Engine) -> NDArray[An
             counts = list(counts_of_digits(board, cell, digits, options, engine, max_seconds))
         shares[cell, np.array(digits) - 1] = counts
         count = shares[cell].sum()
+    # A clue is in every solution. ``count`` is the sum of the last empty cell.
     clues = np.flatnonzero(board.cells)
     shares[clues, board.cells[clues] - 1] = count
     return shares

@@ -119,6 +119,7 @@ class SolutionSet:
     def count(self) -> int:
         """The number of solutions, for results that need it. Raises TooExpensive."""
         with self._lock:
+            # Without a contraction for other results, ``counted`` chooses the method.
             if self._count is None and self._few() is None and self.contraction is not None:
                 # These results need the contraction in any case, so it also counts.
                 is_cheap = self.contraction.seconds <= CONTRACTION_COUNTS_SECONDS
@@ -152,6 +153,7 @@ class SolutionSet:
     @property
     def ascending(self) -> InMemoryIndex | LexicographicIndex:
         """The solutions in ascending order, to look them up by number."""
+        # Prefixes need counts, so a board with few solutions is listed first.
         with self._lock:
             return self._few() or self._by_prefixes
 
@@ -175,6 +177,7 @@ class SolutionSet:
             index = NineIndex(self._candidates(), self.engine.threads)
             self._check_count(index)
             self._count = index.count
+            # With fewer solutions the order is defined to be ascending; see below.
             if self._count > self._max_in_memory:
                 return index
         if self.count <= self._max_in_memory:
@@ -201,10 +204,11 @@ class SolutionSet:
             shares = shares_of_many(
                 board, self.options, self.engine, self._searcher, self.count, self.contraction
             )
+        # Every solution has one digit in the first cell.
         count = int(shares[0].sum()) if self._count is None else self._count
         check_shares(shares, board.geometry, count)
         self._count = count
-        shares.setflags(write=False)
+        shares.setflags(write=False)  # callers share the array
         return shares
 
     def first(self, number: int) -> NDArray[np.uint8] | None:
@@ -241,6 +245,7 @@ class SolutionSet:
             )
         if solution.conflicts:
             raise InputError(f"not a solution: {solution.conflicts[0].describe(board.geometry)}")
+        # Candidates that follow from clues are checked above, as conflicts.
         candidates = board.given_candidates
         if candidates is not None and (excluded := digit_masks(solution.cells) & ~candidates).any():
             cell = int(np.flatnonzero(excluded)[0])

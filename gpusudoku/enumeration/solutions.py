@@ -49,8 +49,8 @@ MAX_BYTES = 1 << 40
 class Slice:
     """A slice of ``Solutions``: solutions of a board, in ascending order.
 
-    It behaves like a list of boards. Nothing is computed before it is needed, and iterating takes
-    constant memory. Because Python limits ``len``, use ``count`` for the number of solutions.
+    It behaves like a list of boards. Nothing is computed before it is needed. Iterating takes
+    constant memory. Python limits ``len``, so ``count`` is the number of solutions.
     """
 
     def __init__(
@@ -99,8 +99,7 @@ class Slice:
         OverflowError
             If the count exceeds ``sys.maxsize``.
         TypeError
-            If the solutions must be counted and that is expected to take long. ``list`` ignores
-            this error.
+            If counting is expected to take long. ``list`` ignores this error.
         """
         try:
             return len(self._counted(LENGTH_SECONDS))
@@ -145,14 +144,15 @@ class Slice:
             return Slice(self._set, slices, self.cancel, self._progress, self._destination)
         with self._working():
             k = as_index(k)
+            # The first solutions are listed without counting all of them.
             first_rows = None if self._slices or k < 0 else self._set.first(k + 1)
             if first_rows is not None and k < len(first_rows):
                 return Board(first_rows[k], self.board.geometry)
             try:
                 number = self._numbers[k]
             except IndexError:
-                last = self.count - 1
-                numbers = f"numbers run from 0 to {last}" if last >= 0 else "there are none"
+                count = self.count
+                numbers = f"numbers run from 0 to {count - 1}" if count else "there are none"
                 raise IndexError(f"no solution {k}: {numbers}") from None
             [cells] = self._set.ascending.at(np.array([number], object))
         return Board(cells, self.board.geometry)
@@ -173,7 +173,7 @@ class Slice:
         InputError
             A ValueError, if the grid is not a solution of the board, or not in the slice.
         TooExpensive
-            If finding it is expected to take too long; never for 9x9 boards of clues.
+            As ``solutions[k]`` does.
         """
         solution = self._set.solution(grid)
         with self._working():
@@ -227,7 +227,7 @@ class Slice:
         start, stop, step = bounds
         index = self._set.ascending_list if start == 0 < step else self._set.ascending
         if 0 < step <= MAX_SKIPPED:
-            offset = 0
+            offset = 0  # of the next solution of the slice, in the next block
             for block in index.rows(start, stop):
                 rows = block[offset::step]
                 offset = (offset - len(block)) % step
@@ -294,6 +294,7 @@ class Slice:
             If the array would be too large, before a block is read.
         """
         shape = int(number), self.board.geometry.cells
+        # Linux promises more memory than there is: np.empty would succeed, and filling it fail.
         if prod(shape) > MAX_BYTES:
             raise MemoryError(f"{number} solutions do not fit in memory: take them in blocks")
         array = out if out is not None else np.empty(shape, np.uint8)
@@ -309,10 +310,9 @@ class Slice:
 class Solutions(Slice):
     """All solutions of a board: count, k-th solution, samples, shares, all as arrays.
 
-    The object has everything that a ``Slice`` has: the count, indexing, slices, ``rank``, ``in``
-    and conversion to arrays. Nothing is computed before it is needed, and results are kept. They
-    depend on the board only, never on threads, device or machine. Pickling stores the board and the
-    options. Several threads may use the object at once.
+    The object has everything that a ``Slice`` has. Nothing is computed before it is needed, and
+    results are kept. They depend on the board only, never on threads, device or machine. Pickling
+    stores the board and the options. Several threads may use the object at once.
 
     Iterating, ``solutions[k]`` and slices use the *ascending* order: digits are compared cell by
     cell, row by row. Solutions are numbered from 0. ``blocks``, ``lines`` and ``sample`` use the
@@ -494,6 +494,7 @@ class Solutions(Slice):
         seed = secrets.randbits(SEED_BITS) if seed is None else seed
         if not is_integer(first) or not 0 <= first <= n:
             raise InputError(f"a sample from number {described(first)}: expected one from 0 to {n}")
+        # An empty sample needs no count, and is possible for a board without solutions.
         with self._working():
             count = self._set.contraction_order.count if n else 1
         uniform = Uniform(seed, count)
@@ -522,20 +523,13 @@ class Solutions(Slice):
         return self._stoppable(index.texts(start, stop))
 
     def part(self, number: int, parts: int) -> tuple[int, int]:
-        """Return the bounds of one of several parts of the contraction order, for ``blocks``.
+        """Return the bounds of part ``number`` (from 1) of ``parts`` parts, for ``blocks``.
 
-        Sizes of parts differ by at most one.
-
-        Parameters
-        ----------
-        number
-            The number of the part, from 1 to ``parts``.
-        parts
-            The number of parts.
+        The contraction order is divided into parts whose sizes differ by at most one.
 
         Returns
         -------
-        The number of its first solution, and of the one after its last.
+        The number of the part's first solution, and of the one after its last.
 
         Raises
         ------

@@ -116,6 +116,7 @@ class Stream:
         self._remaining = options.limit
         engine = engine_for(options, engine)
         self._search = _SearchThread(board, options, engine)
+        # Called when the stream is freed. It must not refer to the stream.
         finalize(self, self._search.stop)
 
     def __repr__(self) -> str:
@@ -136,6 +137,7 @@ class Stream:
             if self._search.error is not None:
                 raise self._search.error
             raise StopIteration
+        # Threads may find a few more solutions than the limit.
         if self._remaining is not None:
             block = block[: self._remaining]
             self._remaining -= len(block)

@@ -74,6 +74,7 @@ def choose(
     TooExpensive
         If the method is contraction, and it would take too much time or memory.
     """
+    # Compile what is probably needed in one go. Without an engine nothing will be run.
     if engine is not None:
         if begun is not None or likely_searched(board, options):
             ready_search(board, options, engine)
@@ -82,6 +83,7 @@ def choose(
     roots = Frontier.of([board]) if begun is None else begun.roots
     if options.method == "contraction":
         return _contraction(board, roots, options, worth)
+    # The number of tasks must not depend on the engine: parts on other machines must fit together.
     task_count = min(max(TASKS, TASKS_PER_PART * parts), MAX_TASKS)
     search = SearchPlan(roots, options, task_count, begun)
     if not contractible(board, options):
@@ -89,6 +91,7 @@ def choose(
     search.estimates = Estimates(search.seconds)
     if search.seconds < SHORT_SECONDS:
         return search
+    # From here on a contraction may win, and its estimate needs some of its kernels.
     if engine is not None:
         ready(contraction_kernels(board.geometry))
     try:
@@ -104,6 +107,7 @@ def choose(
         if engine.has_gpu:
             search_seconds /= GPU_SEARCH_ADVANTAGE
     plan = contraction if contraction_seconds < search_seconds else search
+    # Shown to the user, so both are in seconds on the reference core.
     plan.estimates = replace(contraction.estimates, search_seconds=search.seconds)
     return plan
 
@@ -136,6 +140,7 @@ def choose_in_time(
     except Cancelled:
         if must_contract or any_cancelled():
             raise
+        # Only the estimate took too long. A search needs none.
         return choose(board, replace(options, method="search"), engine=engine, begun=begun)
 
 

@@ -98,6 +98,7 @@ def contraction_of(
     TooExpensive
         If the board would take too long even in parts.
     """
+    # Singles remove candidates, and with them maps of stacks and bands.
     simplified = roots.simplified(SearchSettings())
     if not len(simplified):
         return None
@@ -107,6 +108,7 @@ def contraction_of(
     effort = Effort(estimate_seconds(worth), worth)
     try:
         join = Join(candidates, board.geometry, most_maps=MAX_MAPS, memory=memory, effort=effort)
+        # Then the board is divided, as below.
         if join.seconds > MAX_SECONDS and worth >= WORTH_PARTS:
             raise TooExpensive(f"too expensive to contract: about {join.seconds:.1e} s")
         return join
@@ -196,7 +198,7 @@ class ContractionPlan(_InOneStep):
                     self._contraction, portion.tasks, job, self._memory, sums
                 )
         except Interrupted as error:
-            interrupted = error
+            interrupted = error  # returned with the counts so far, which the caller saves
         counts = [TaskCount(tasks, count) for tasks, count in sums]
         counts.sort(key=lambda task_count: task_count.tasks.start)
         remaining = portion

@@ -142,6 +142,7 @@ def count_block(
 
 def count_alone(board: Batch, options: Options, engine: Engine, max_seconds: float = inf) -> Count:
     """Count the only board of a batch as ``count_board`` does, and show the watch that board."""
+    # The progress of a batch then shows that one board takes long.
     with current_watch().working_on(board):
         return count_board(board[0], options, engine, max_seconds)
 
@@ -174,6 +175,7 @@ def find_solutions(
         chunks.append((rows, roots))
 
     outcome = search_block(block, options, engine, append, watched=watched)
+    # The usual case, for which nothing is copied.
     if len(chunks) == 1:
         return *chunks[0], outcome
     all_rows = [np.empty((0, block.geometry.cells), np.uint8), *(rows for rows, _ in chunks)]
@@ -215,9 +217,11 @@ def quick_search(
 
     ``listed`` means that the search also returns its solutions.
     """
+    # A cutoff asks for a frontier, which a quick search does not make.
     if options.method == "contraction" or options.cutoff is not None:
         return None
 
+    # A board that will be contracted needs no compiled search, and compiling takes seconds.
     def compile_search() -> None:
         if likely_searched(board[0], options):
             ready_search(board[0], options, engine)
@@ -251,7 +255,7 @@ def _mixed(
             count_alone(block.part(index, index + 1), options, engine, max_seconds)
             for index in slow_boards
         )
-    # The limit: boards that are searched together may exceed it a little.
+    # At most the limit of that search: boards that are searched together may exceed it a little.
     lower_bounds = np.minimum(outcome.numbers[is_slow], SEARCHED_SOLUTIONS).tolist()
     slow_results = (
         ResultBlock.of(block.part(index, index + 1), _at_least(bound, count), options.limit)
@@ -336,6 +340,7 @@ def count_board(board: Board, options: Options, engine: Engine, max_seconds: flo
                 f" {plan.seconds:.1e} s",
                 plan.seconds / engine.threads,
             )
+        # Starting a GPU takes seconds, which do not count as work on the board.
         with deadline.paused():
             current_watch().planned(plan, board)
             # A search with a low limit is too short for a GPU.
@@ -355,6 +360,7 @@ def count_board(board: Board, options: Options, engine: Engine, max_seconds: flo
 
 def _quick_count(board: Board, quick: BegunSearch, options: Options, engine: Engine) -> Count:
     """Return the count of a finished quick search, with its exact time in place of an estimate."""
+    # Computed from nodes, not measured, so that the same board always shows the same estimate.
     seconds = quick.counters.nodes * node_seconds(quick.remaining.shape)
     estimates = Estimates(seconds) if contractible(board, options) else Estimates()
     current_watch().planned(FinishedPlan("search", seconds, estimates), board)
@@ -368,7 +374,7 @@ def run_plan(
     try:
         outcome = plan.run(engine, deadline=deadline)
     except Cancelled:
-        raise
+        raise  # a subclass of Interrupted, with a message of its own
     except Interrupted as error:
         raise interrupted(error.count) from None
     return _count_of(board, outcome, plan.estimates, options, engine)

@@ -247,6 +247,7 @@ class StepResult:
     @property
     def idle_seconds(self) -> float:
         """The seconds in which workers were idle, added up: the cost of stopping to save."""
+        # The number of workers, minus the number of workers that were busy on average.
         return self.seconds * (len(self.utilisation) - sum(self.utilisation))
 
 

@@ -31,6 +31,7 @@ TASKS = 128
 """The number of tasks of a search, if there is no cutoff."""
 STRATEGIES = {"first": FIRST_CELL, "min": FEWEST_CANDIDATES}
 """The constants of kernels for the strategies of the options."""
+# Cached, because parsing the names would take a good part of the time of a short search.
 _techniques = cache(parse_techniques)
 
 
@@ -120,6 +121,7 @@ class SearchPlan:
         limit = self._options.limit
         job = Job(len(self._roots), limit, on_solutions, np.uint64, deadline=deadline)
         if self._begun is not None:
+            # Added first, because the job stops when its counters reach the limit.
             job.numbers += np.uint64(self._begun.number)
         try:
             with deadline.paused():
@@ -127,6 +129,7 @@ class SearchPlan:
             self._expect(job)
             start = time.perf_counter()
             frontier = self._expanded(job)
+            # The tasks may be fewer than the boards that keep the engine busy.
             if self._cutoff is None:
                 frontier = frontier.expanded(self.settings, width, job=job)
             expansion_seconds = time.perf_counter() - start
@@ -227,7 +230,7 @@ class SearchPlan:
             start = self._roots if self._begun is None else self._begun.remaining
             frontier = start.expanded(self.settings, self._min_tasks, self._cutoff, job)
             if job is not None and job.ending:
-                return frontier
+                return frontier  # incomplete, so it is not kept
             self._frontier = frontier
         return self._frontier
 
