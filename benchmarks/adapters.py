@@ -1,7 +1,7 @@
-"""Programs that count all solutions of a board, ours among them, each behind the same methods.
+"""Programs that count all solutions of a board, gpusudoku among them, with a common interface.
 
-An adapter models a board as the program's documents do, with default settings, on one thread. Only
-``count`` is timed, which makes the model and counts; ``load`` comes before.
+An adapter models a board as the program's documentation does, with default settings, on one thread.
+Only ``count`` is timed, which builds the model and counts. ``load`` is called before it.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from numpy.typing import NDArray
 import gpusudoku
 from gpusudoku import Board
 
-SMALL = Board([1, 2, 3, 4] + [0] * 12)
-"""A board with 12 solutions."""
+SMALL_BOARD = Board([1, 2, 3, 4] + [0] * 12)
+"""A 4x4 board with 12 solutions."""
 
 
-class Found(NamedTuple):
+class Answer(NamedTuple):
     """A program's answer for a board."""
 
     solutions: int | None
-    """The number found in time; None if the program tells nothing before it is done."""
+    """The number of solutions so far; None if the program was stopped and reports no number."""
     complete: bool
-    """Whether the number is that of all solutions."""
+    """Whether ``solutions`` is the number of all solutions."""
     seconds: float | None = None
-    """The seconds that the program itself reports, if it does."""
+    """The time that the program itself reports, if it does."""
 
 
 class Program(ABC):
     """A program that counts solutions; this base class is for Python packages."""
 
     name = ""
-    """The name in tables, which is also that of the package."""
+    """The name in tables, which is also the name of the package."""
 
     def unusable_because(self) -> str | None:
-        """Why it cannot be measured here, None if it can."""
+        """Return why the program cannot be measured here, or None if it can."""
         try:
             self.version()
         except metadata.PackageNotFoundError:
@@ -49,24 +49,24 @@ class Program(ABC):
         return None
 
     def version(self) -> str:
-        """The version of the program."""
+        """Return the version of the program."""
         return metadata.version(self.name)
 
-    def takes(self, board: Board) -> bool:
-        """Whether it can count boards of this shape."""
+    def can_count(self, board: Board) -> bool:
+        """Return whether the program can count boards like this one."""
         return True
 
     def load(self, board: Board) -> None:
-        """Import all that a count of the board needs, and compile it if need be."""
-        self.count(SMALL, 1.0)
+        """Import and compile everything that is needed to count the board."""
+        self.count(SMALL_BOARD, 1.0)
 
     @abstractmethod
-    def count(self, board: Board, seconds: float) -> Found:
-        """Count; give up after some seconds, if the program can be told to."""
+    def count(self, board: Board, seconds: float) -> Answer:
+        """Count the solutions; stop after ``seconds`` if the program has such a limit."""
 
 
-class Own(Program):
-    """Ours: a whole ``gpusudoku.count`` on the CPU, the second one of its process."""
+class Gpusudoku(Program):
+    """A call of ``gpusudoku.count`` on the CPU, the second one of its process."""
 
     def __init__(self, name: str, **options: object) -> None:
         self.name = name
@@ -78,12 +78,12 @@ class Own(Program):
     def load(self, board: Board) -> None:
         self.count(board, 0)
 
-    def count(self, board: Board, seconds: float) -> Found:
-        return Found(gpusudoku.count(board, **self.options).count, True)
+    def count(self, board: Board, seconds: float) -> Answer:
+        return Answer(gpusudoku.count(board, **self.options).count, True)
 
 
 class Clingo(Program):
-    """Answer sets: a choice of a digit for every cell, and of a cell for every digit of a unit."""
+    """Answer set programming: every cell has one digit, every unit has one cell for each digit."""
 
     name = "clingo"
     RULES = """
@@ -91,31 +91,34 @@ class Clingo(Program):
     1 { value(C, D) : in(C, U) } 1 :- unit(U), digit(D).
     """
 
-    def count(self, board: Board, seconds: float) -> Found:
+    def count(self, board: Board, seconds: float) -> Answer:
         import clingo
 
         n = board.n
         facts = [f"digit(1..{n}). cell(0..{n * n - 1}). unit(0..{3 * n - 1})."]
         for cell, units in enumerate(board.geometry.unit_of.tolist()):
             facts += [f"in({cell},{unit})." for unit in units]
-        facts += [f"value({cell},{d})." for cell, d in enumerate(board.cells.tolist()) if d]
+        for cell, clue in enumerate(board.cells.tolist()):
+            if clue:
+                facts.append(f"value({cell},{clue}).")
         control = clingo.Control(["-n", "0"])
         control.add("base", [], self.RULES + "".join(facts))
         control.ground([("base", [])])
-        # Answer sets are counted inside clingo: handing each to Python would take time.
+        # clingo counts the answer sets itself: passing each of them to Python would take time.
         with control.solve(async_=True) as handle:
             handle.wait(seconds)
             handle.cancel()
             complete = bool(handle.get().exhausted)
-        return Found(int(control.statistics["summary"]["models"]["enumerated"]), complete)
+        solutions = int(control.statistics["summary"]["models"]["enumerated"])
+        return Answer(solutions, complete)
 
 
 class CpSat(Program):
-    """OR-tools CP-SAT: an integer for every cell, all different in every unit, on one worker."""
+    """OR-tools CP-SAT: an integer for every cell, all different in each unit; on one worker."""
 
     name = "ortools"
 
-    def count(self, board: Board, seconds: float) -> Found:
+    def count(self, board: Board, seconds: float) -> Answer:
         from ortools.sat.python import cp_model
 
         class Counter(cp_model.CpSolverSolutionCallback):
@@ -131,19 +134,25 @@ class CpSat(Program):
         ]
         for unit in board.geometry.units.tolist():
             model.add_all_different([values[cell] for cell in unit])
-        solver = cp_model.CpSolver()
+
         counter = Counter()
+        solver = cp_model.CpSolver()
         solver.parameters.enumerate_all_solutions = True
         solver.parameters.num_workers = 1
         solver.parameters.max_time_in_seconds = seconds
         status = solver.solve(model, counter)
-        return Found(counter.solutions, status in (cp_model.OPTIMAL, cp_model.INFEASIBLE))
+        complete = status in (cp_model.OPTIMAL, cp_model.INFEASIBLE)
+        return Answer(counter.solutions, complete)
 
 
-def covering(board: Board) -> NDArray[np.bool_]:
-    """A board as an exact cover.
+def exact_cover(board: Board) -> NDArray[np.bool_]:
+    """Model a board as an exact cover problem.
 
-    A row is a digit in a cell; it covers the cell, and the digit in each of the cell's units.
+    A row stands for a digit in a cell. It covers four columns: the cell, and the digit in the
+    cell's row, column and box.
+
+        columns   0 ... n*n-1    cells
+                  n*n ...        n columns for each of the 3n units, one for each digit
 
     Returns
     -------
@@ -151,50 +160,53 @@ def covering(board: Board) -> NDArray[np.bool_]:
     """
     n = board.n
     clues = board.cells[:, None]
-    cells, digits = np.nonzero((clues == 0) | (clues == np.arange(1, n + 1)))
+    digits = np.arange(1, n + 1)
+    # Digits are numbered from 0 here. A clue leaves a cell one digit.
+    cells, digit_indices = np.nonzero((clues == 0) | (clues == digits))
+    units = board.geometry.unit_of[cells]
     rows = np.arange(cells.size)[:, None]
     covers = np.zeros((cells.size, 4 * n * n), np.bool_)
     covers[rows, cells[:, None]] = True
-    covers[rows, n * n + board.geometry.unit_of[cells] * n + digits[:, None]] = True
+    covers[rows, n * n + units * n + digit_indices[:, None]] = True
     return covers
 
 
 class ExactCover(Program):
-    """Dancing links in C, which count without listing. They cannot be told to stop."""
+    """Dancing links in C, which count solutions without listing them and have no time limit."""
 
     name = "exact-cover"
 
-    def count(self, board: Board, seconds: float) -> Found:
+    def count(self, board: Board, seconds: float) -> Answer:
         from exact_cover import get_solution_count
 
-        return Found(int(get_solution_count(covering(board))), True)
+        return Answer(int(get_solution_count(exact_cover(board))), True)
 
 
 class XCover(Program):
     """Dancing cells in Numba, which list one solution after the other.
 
-    The package also has decision diagrams, which suit counting better; but it distinguishes
-    subproblems by a hash of 32 bits, and so miscounts boards of a few thousand solutions.
+    The package also has decision diagrams, which suit counting better. It identifies subproblems by
+    a hash of 32 bits, however, and therefore miscounts boards with a few thousand solutions.
     """
 
     name = "xcover"
 
-    def count(self, board: Board, seconds: float) -> Found:
+    def count(self, board: Board, seconds: float) -> Answer:
         from xcover import covers_bool
 
-        end = time.perf_counter() + seconds
-        found = 0
-        for _ in covers_bool(covering(board)):
-            found += 1
-            if time.perf_counter() > end:
-                return Found(found, False)
-        return Found(found, True)
+        deadline = time.perf_counter() + seconds
+        solution_count = 0
+        for _ in covers_bool(exact_cover(board)):
+            solution_count += 1
+            if time.perf_counter() > deadline:
+                return Answer(solution_count, False)
+        return Answer(solution_count, True)
 
 
 class QQWing(Program):
-    """The program qqwing: techniques of human solvers, and guesses.
+    """The program qqwing, which applies techniques of human solvers and guesses.
 
-    The time is the one it reports itself, which excludes the start of the process.
+    It reports its time itself, without the start of the process.
     """
 
     name = "qqwing"
@@ -210,27 +222,29 @@ class QQWing(Program):
     def load(self, board: Board) -> None:
         pass
 
-    def takes(self, board: Board) -> bool:
+    def can_count(self, board: Board) -> bool:
         # Version 1.3.4 reports no solution for a full board.
         return str(board.geometry) == "3x3" and not board.is_full
 
-    def count(self, board: Board, seconds: float) -> Found:
-        # The order matters: --solve alone prints the solution.
+    def count(self, board: Board, seconds: float) -> Answer:
+        # The order matters: --nosolution has to follow --solve, which prints the solution.
         command = ["qqwing", "--solve", "--nosolution", "--count-solutions", "--csv", "--timer"]
-        cells = "".join(str(clue) if clue else "." for clue in board.cells.tolist())
+        line = "".join(str(clue) if clue else "." for clue in board.cells.tolist())
         try:
             run = subprocess.run(
-                command, input=cells + "\n", capture_output=True, text=True, check=True,
+                command, input=line + "\n", capture_output=True, text=True, check=True,
                 timeout=seconds,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return Found(None, False)
-        # A line of heads, a line of values, a line of totals. Contradictory clues have no values.
+            return Answer(None, False)
+        # It prints a line of heads, a line of values and a line of totals. If clues contradict each
+        # other, the line of values has one field.
         values = run.stdout.splitlines()[1].split(",")
         if len(values) == 1:
-            return Found(0, True)
-        return Found(int(values[0]), True, float(values[1]) / 1e3)
+            return Answer(0, True)
+        milliseconds = float(values[1])
+        return Answer(int(values[0]), True, milliseconds / 1e3)
 
 
 PACKAGES = [Clingo(), CpSat(), ExactCover(), XCover(), QQWing()]
-"""All programs that a package manager brings; `built.py` has those that are built from source."""
+"""The programs that package managers install; `built.py` has those that are built from source."""

@@ -1,16 +1,17 @@
-"""Race against two textbook counters in plain Python: backtracking, and fork/join with a cutoff.
+"""Race gpusudoku against two textbook counters in plain Python: backtracking, and fork/join.
 
-They follow the two pseudo-codes in the README of simonepri/sudoku-solver, which counts in Java:
+The two counters follow the pseudo-codes in the README of simonepri/sudoku-solver, a Java program:
 
-* ``sequential`` follows "Sequential Backtracking": a stack of moves, some of which empty a cell
-  again. As its "Implementation details" say, every row, column and box has a set of its digits, a
-  table counts the digits that a set leaves, and the guess is in a cell with the fewest candidates.
-  Rule 3 of the blog post "Solving Sudoku Puzzles" takes that cell, too.
+* ``sequential`` follows "Sequential Backtracking", with a stack of moves instead of recursion. A
+  move fills an empty cell or empties it again. As in the README's "Implementation details", every
+  row, column and box has the set of its digits, and the next cell to fill is one with the fewest
+  candidates. The blog post "Solving Sudoku Puzzles" chooses the same cell with its rule 3.
 * ``fork_join`` follows "Parallel Backtracking". The search space of a board is the product of the
-  numbers of candidates of its cells. Above a cutoff every candidate of a cell makes a board (fork),
-  below it the board is a task, counted sequentially. The counts are added (join). In Java all tasks
-  fork, here only the first process does. "Exploratory Decomposition" forks likewise. Tarhini and
-  Hajj do not: all cores fill one board, and lock the row, the column and the box of a cell.
+  numbers of candidates of its empty cells. While it is above the cutoff, the board is split into
+  one board for each candidate of a cell (fork). A board below the cutoff is a task, which one
+  process counts sequentially. The counts are added (join). In Java every task can fork; here only
+  the first process does. The report "Exploratory Decomposition" forks in the same way. The program
+  of Tarhini and Hajj does not: there, all cores fill the same board and lock the units of a cell.
 
     python benchmarks/classroom.py @2c -j 8 --cutoff 1e25   by default @1b, all cores, 1e28
 """
@@ -21,127 +22,185 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial
 from math import prod
 from signal import SIG_DFL, SIGINT, signal
+from typing import NamedTuple
 
 import click
 import numpy as np
 from numba import njit
-from script import check, command, table
+from script import check_count, command, print_table
 
 from gpusudoku import Board, InputError, collection, count, make_engine
 from gpusudoku.engines.cuda import availability
 from gpusudoku.jobs.threads import usable_cores
 
+NO_CELL = -1
+"""The cell of a move that does nothing."""
+
+
+class DigitSets(NamedTuple):
+    """A board as sets of digits.
+
+    A set of digits is an integer with a bit for each digit; digit d is bit d - 1. On a 9x9 board:
+
+        bit     8 7 6 5 4 3 2 1 0
+        digit   9 8 7 6 5 4 3 2 1
+        mask    0 0 0 1 0 0 0 0 1   the set of 1 and 5
+    """
+
+    used_digits: list[int]
+    """The set of digits in each row, then in each column, then in each box."""
+    rows: list[int]
+    """For each empty cell, the index of its row in ``used_digits``."""
+    columns: list[int]
+    """For each empty cell, the index of its column in ``used_digits``."""
+    boxes: list[int]
+    """For each empty cell, the index of its box in ``used_digits``."""
+
 
 @cache
-def numbers_left(digits: int) -> list[int]:
-    """Return the table: for every set of digits the number of the others."""
-    return [digits - used.bit_count() for used in range(1 << digits)]
+def candidate_count_table(digit_count: int) -> list[int]:
+    """Return a table: for every set of digits, how many digits are not in it."""
+    return [digit_count - used.bit_count() for used in range(1 << digit_count)]
 
 
-def sets_of(board: Board) -> tuple[list[int], ...]:
-    """Return the set of each row, column and box; then the empty cells' rows, columns and boxes.
-
-    Digit d is bit d - 1. Clues that contradict each other give one cell without any candidate.
-    """
-    used = [0] * (3 * board.n)
-    filled = board.cells > 0
-    units = board.geometry.unit_of
-    clues = zip(board.cells[filled].tolist(), units[filled].tolist(), strict=True)
-    for digit, (row, column, box) in clues:
+def digit_sets(board: Board) -> DigitSets:
+    """Convert a board; if clues contradict each other, return one cell without any candidate."""
+    used_digits = [0] * (3 * board.n)
+    is_clue = board.cells > 0
+    units_of_cells = board.geometry.unit_of  # (cells, 3): the indices of row, column and box
+    clues = board.cells[is_clue].tolist()
+    units_of_clues = units_of_cells[is_clue].tolist()
+    for digit, (row, column, box) in zip(clues, units_of_clues, strict=True):
         bit = 1 << digit - 1
-        if (used[row] | used[column] | used[box]) & bit:
-            return [2**board.n - 1], [0], [0], [0]
+        if (used_digits[row] | used_digits[column] | used_digits[box]) & bit:
+            all_digits = 2**board.n - 1
+            return DigitSets([all_digits], [0], [0], [0])
         for unit in (row, column, box):
-            used[unit] |= bit
-    return used, *units[~filled].T.tolist()
+            used_digits[unit] |= bit
+    rows, columns, boxes = units_of_cells[~is_clue].T.tolist()
+    return DigitSets(used_digits, rows, columns, boxes)
 
 
-def backtrack(used, rows, columns, boxes, left):
-    """Count the solutions of sets, with the table of their digits. Numba compiles it as it is."""
-    every = len(left) - 1
-    placed = [0] * len(rows)
-    solutions = 0
-    stack = [(-1, 0)]  # moves: an empty cell, and the bit of its digit; the first one does nothing
-    while stack:
-        cell, bit = stack.pop()
-        if cell >= 0:
+def backtrack(used_digits, rows, columns, boxes, candidate_counts):
+    """Count the solutions of a board: its DigitSets, and the table for its number of digits.
+
+    ``used_digits`` changes during the search. The race also compiles this function with Numba,
+    unchanged; the lists are arrays then.
+    """
+    all_digits = len(candidate_counts) - 1
+    digit_bits = [0] * len(rows)  # the digit in each empty cell; 0 while there is none
+    solution_count = 0
+
+    # A move puts a digit into a cell; digit bit 0 empties the cell again. The last move is next.
+    moves = [(NO_CELL, 0)]
+    while moves:
+        cell, bit = moves.pop()
+        if cell != NO_CELL:
+            # Remove the cell's old digit from its units and add the new one: both may be 0.
+            change = digit_bits[cell] ^ bit
             for unit in (rows[cell], columns[cell], boxes[cell]):
-                used[unit] ^= placed[cell] ^ bit  # the digit of the move before goes
-            placed[cell] = bit
+                used_digits[unit] ^= change
+            digit_bits[cell] = bit
             if bit == 0:
                 continue
-        best = -1
-        fewest = len(left)
-        free = 0
+
+        # Choose an empty cell with the fewest candidates.
+        best_cell = NO_CELL
+        fewest_candidates = len(candidate_counts)
+        candidates = 0
         for k in range(len(rows)):
-            if placed[k] == 0:
-                seen = used[rows[k]] | used[columns[k]] | used[boxes[k]]
-                if left[seen] < fewest:
-                    best = k
-                    fewest = left[seen]
-                    free = every ^ seen
-        if best < 0:
-            solutions += 1
+            if digit_bits[k] == 0:
+                seen_digits = used_digits[rows[k]] | used_digits[columns[k]] | used_digits[boxes[k]]
+                if candidate_counts[seen_digits] < fewest_candidates:
+                    best_cell = k
+                    fewest_candidates = candidate_counts[seen_digits]
+                    candidates = all_digits ^ seen_digits
+        if best_cell == NO_CELL:  # all cells are filled
+            solution_count += 1
             continue
-        stack.append((best, 0))
-        while free:
-            stack.append((best, free & -free))
-            free &= free - 1
-    return solutions
+
+        # Try all its candidates; the move that empties the cell comes after them.
+        moves.append((best_cell, 0))
+        while candidates:
+            lowest_bit = candidates & -candidates
+            moves.append((best_cell, lowest_bit))
+            candidates ^= lowest_bit
+    return solution_count
 
 
 def sequential(board: Board, counter: Callable[..., int] = backtrack) -> int:
     """Count the solutions of a board of at most 16 digits in this process."""
-    return counter(*sets_of(board), numbers_left(board.n))
+    return counter(*digit_sets(board), candidate_count_table(board.n))
 
 
 def fork(board: Board, cutoff: float) -> Iterator[Board]:
     """Split a board until no search space is above the cutoff; leave out dead boards."""
-    used, *cells = sets_of(board)
-    seen = [used[r] | used[c] | used[b] for r, c, b in zip(*cells, strict=True)]
-    numbers = [numbers_left(board.n)[each] for each in seen]
-    if not numbers or 0 < prod(numbers) <= cutoff:
+    used_digits, rows, columns, boxes = digit_sets(board)
+    seen_digits = [
+        used_digits[row] | used_digits[column] | used_digits[box]
+        for row, column, box in zip(rows, columns, boxes, strict=True)
+    ]
+    counts = [candidate_count_table(board.n)[digits] for digits in seen_digits]
+    if 0 in counts:
+        return  # a cell has no candidate, so there is no solution
+    if prod(counts) <= cutoff:
         yield board
-    elif all(numbers):
-        best = numbers.index(min(numbers))
-        for digit in range(1, board.n + 1):
-            if not seen[best] >> digit - 1 & 1:
-                grid = board.cells.copy()
-                grid[np.flatnonzero(grid == 0)[best]] = digit
-                yield from fork(Board.of_digits(grid, board.geometry), cutoff)
+        return
+    best = counts.index(min(counts))
+    best_cell = np.flatnonzero(board.cells == 0)[best]
+    for digit in range(1, board.n + 1):
+        if not seen_digits[best] & 1 << digit - 1:
+            cells = board.cells.copy()
+            cells[best_cell] = digit
+            yield from fork(Board.of_digits(cells, board.geometry), cutoff)
 
 
 def fork_join(board: Board, workers: int, cutoff: float) -> int:
-    """Count in processes, which take time to start. Ctrl-C ends them without a word."""
+    """Count the solutions of a board in processes; starting them is part of the time."""
+    # With its default action, Ctrl-C ends the workers without printing their tracebacks.
     with ProcessPoolExecutor(workers, initializer=signal, initargs=(SIGINT, SIG_DFL)) as pool:
         return sum(pool.map(sequential, fork(board, cutoff)))
 
 
-def race(board: Board, jobs: int, cutoff: float, right: int) -> Iterator[list[str]]:
-    """Yield a row of the table for every way, as soon as it has counted right."""
+def make_counters(board: Board, jobs: int, cutoff: float) -> dict[str, Callable[[], int]]:
+    """Return a function for each row of the table, which counts the board's solutions."""
     compiled = njit(backtrack)
-    words = partial(np.array, dtype=np.int64)
-    first = 0.0
-    ways = {
+
+    def backtrack_compiled(*lists: list[int]) -> int:
+        return compiled(*(np.array(integers, np.int64) for integers in lists))
+
+    counters: dict[str, Callable[[], int]] = {
         "sequential, Python": partial(sequential, board),
         f"fork/join, Python, -j {jobs}": partial(fork_join, board, jobs, cutoff),
-        "sequential, Numba": partial(sequential, board, lambda *s: compiled(*map(words, s))),
+        "sequential, Numba": partial(sequential, board, backtrack_compiled),
     }
+
     engines = {f"-j {threads}": make_engine(device="cpu", jobs=threads) for threads in (1, jobs)}
     if availability.unusable_because() is None:
-        name = "simulated GPU" if availability.simulated() else "GPU"
-        engines[name] = make_engine(device="cuda")
-    for name, engine in engines.items():
-        ways[f"gpusudoku, {name}"] = partial(count, board, engine=engine, method="search")
-    for way, counter in ways.items():
-        if "Python" not in way:
-            counter()  # compiles
+        gpu = "simulated GPU" if availability.simulated() else "GPU"
+        engines[gpu] = make_engine(device="cuda")
+    for device, engine in engines.items():
+        counters[f"gpusudoku, {device}"] = partial(count, board, engine=engine, method="search")
+    return counters
+
+
+def race(board: Board, jobs: int, cutoff: float, expected: int) -> Iterator[list[str]]:
+    """Yield a row of the table for each counter; raise a MismatchError after a wrong count."""
+    first_seconds = None
+    for name, counter in make_counters(board, jobs, cutoff).items():
+        if "Python" not in name:
+            counter()  # compile before the clock starts
+
         start = time.perf_counter()
-        found = int(counter())
+        solution_count = int(counter())
         seconds = time.perf_counter() - start
-        check(way, found, right)
-        first = first or seconds
-        yield [way, f"{seconds:.3g}", f"{found / seconds:,.0f}", f"{first / seconds:,.2f}"]
+
+        check_count(name, solution_count, expected)
+        if first_seconds is None:
+            first_seconds = seconds
+        rate = solution_count / seconds
+        speed_up = first_seconds / seconds
+        yield [name, f"{seconds:.3g}", f"{rate:,.0f}", f"{speed_up:,.2f}"]
 
 
 @command("classroom")
@@ -149,12 +208,12 @@ def race(board: Board, jobs: int, cutoff: float, right: int) -> Iterator[list[st
 @click.option("--cutoff", type=click.FloatRange(min=1), default=1e28, help="By default 1e28.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="By default all cores.")
 def main(board: str, cutoff: float, jobs: int | None) -> None:
-    """Count a BOARD of the collection in every way, check the counts, and print the times."""
+    """Count a BOARD of the collection with every counter, check the counts, print the times."""
     entry = collection.entry(board.removeprefix("@"))
-    if entry.box.n > 16:
+    if entry.box.n > 16:  # the table of candidate counts has 2^n entries
         raise InputError(f"@{entry.name}: expected a board of at most 16 digits")
     rows = race(collection.load(entry.name), jobs or usable_cores(), cutoff, entry.count)
-    table(["way", "s", "solutions/s", "times the first"], rows)
+    print_table(["counter", "s", "solutions/s", "speed-up"], rows)
 
 
 if __name__ == "__main__":

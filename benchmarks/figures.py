@@ -1,4 +1,4 @@
-"""Draw all figures of the documentation again, from the recorded results. Nothing is measured.
+"""Draw all figures of the documentation from the recorded results, without measuring.
 
 Figures are written to results/plots; a test checks that they are current.
 """
@@ -19,37 +19,43 @@ from gpusudoku.bench import figures, suite
 
 PLOTS = RESULTS / "plots"
 NAMES = ("bench", "cutoff-space", "cutoff-empty")
-"""The results of which there are figures."""
+"""The recorded results that figures are drawn of."""
 
 
 def figures_of(path: Path) -> Iterator[tuple[str, Any]]:
-    """Draw the figures of a recorded file, with their names."""
-    return figures.figures_of(*suite.read_json(str(path)))
+    """Draw the figures of a recorded file; yield their names and figures."""
+    rows, machine = suite.read_json(str(path))
+    return figures.figures_of(rows, machine)
 
 
 def fingerprint(figure: Any) -> str:
-    """Return a digest of data, looks and texts, the same for all versions of matplotlib."""
-    shown = [f"title {figure.get_suptitle()}; {figure.get_supxlabel()}"]
-    shown += [f"{i} {artist}" for i, axes in enumerate(figure.axes) for artist in _artists(axes)]
-    return f"shows {sha256(repr(sorted(shown)).encode()).hexdigest()[:16]}"
+    """Return a digest of a figure's data, colours and texts that any matplotlib version gives."""
+    lines = [f"title {figure.get_suptitle()}; {figure.get_supxlabel()}"]
+    for i, axes in enumerate(figure.axes):
+        lines += [f"{i} {line}" for line in _describe_axes(axes)]
+    digest = sha256(repr(sorted(lines)).encode()).hexdigest()
+    return f"shows {digest[:16]}"
 
 
-def _artists(axes: Any) -> Iterator[str]:
-    """Describe every text, line, area and matrix."""
+def _describe_axes(axes: Any) -> Iterator[str]:
+    """Yield a line for every text, line, area, box and matrix."""
 
     def looks(line: Any) -> list[Any]:
         return [line.get_color(), line.get_linestyle(), line.get_marker(), line.get_fillstyle(),
                 line.get_alpha()]  # fmt: skip
 
-    def rounded(points: Any) -> list[list[str]]:  # other versions of NumPy add in another order
+    def rounded(points: Any) -> list[list[str]]:
+        # Versions of NumPy add numbers in different orders, so that last digits vary.
         return [[f"{value + 0:.6g}" for value in row] for row in np.asarray(points, float)]
 
     labels = [axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]
     yield f"axes {labels} {axes.get_xscale()} {axes.get_yscale()}"
-    yield from (f"text {text.get_text()}" for text in axes.texts)
+    for text in axes.texts:
+        yield f"text {text.get_text()}"
     for line in axes.lines:
         yield f"line {looks(line)} {rounded(line.get_xydata())}"
-    for area in axes.collections:  # in which order an area's outline goes depends on the version
+    for area in axes.collections:
+        # The order of an outline's points depends on the version of matplotlib.
         points = np.concatenate([path.vertices for path in area.get_paths()])
         colours = rounded(area.get_facecolor()), rounded(area.get_edgecolor())
         yield f"area {colours} {area.get_hatch()} {sorted(set(map(tuple, rounded(points))))}"
@@ -58,15 +64,18 @@ def _artists(axes: Any) -> Iterator[str]:
     for image in axes.images:
         values = np.ma.filled(image.get_array(), np.nan)
         yield f"matrix {image.get_cmap().name} {image.get_clim()} {rounded(values)}"
-    if axes.get_legend():
-        yield from (f"legend {text.get_text()}" for text in axes.get_legend().get_texts())
-        yield from (f"legend {looks(line)}" for line in axes.get_legend().get_lines())
+    legend = axes.get_legend()
+    if legend:
+        for text in legend.get_texts():
+            yield f"legend {text.get_text()}"
+        for line in legend.get_lines():
+            yield f"legend {looks(line)}"
 
 
 @command("figures")
 @click.option("--plots", default=str(PLOTS), help="Folder for the figures.")
 def main(plots: str) -> None:
-    """Draw all figures again, from the recorded results."""
+    """Draw all figures from the recorded results."""
     for name in NAMES:
         drawn = figures_of(RESULTS / f"{name}.json")
         folder = str(Path(plots, name))

@@ -1,4 +1,4 @@
-"""Boards that are made for measurements: random ones, and known ones with fewer clues."""
+"""Boards for measurements: random boards, and boards of the collection with fewer clues."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 from gpusudoku import Board, Geometry, collection
 
 NINE = Geometry(3, 3)
-EXPENSIVE = (6, 7, 8)
-"""The numbers of clues of the most expensive boards known, each clue of a different digit."""
+EXPENSIVE_CLUES = (6, 7, 8)
+"""Numbers of clues of the boards whose contraction is most expensive; all clues differ."""
 
 
 def shuffled_lines(rng: np.random.Generator) -> NDArray[np.int64]:
-    """The numbers of the rows or columns of a 9x9 board, in an order that keeps it a board.
+    """Return the rows (or columns) of a 9x9 board in a random order that keeps it valid.
+
+    Rows are exchanged within their bands, and bands as a whole; columns and stacks likewise.
 
     Returns
     -------
@@ -23,13 +25,14 @@ def shuffled_lines(rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 def full_grid(rng: np.random.Generator) -> NDArray[np.int64]:
-    """A random full grid: the cyclic one with its digits, bands, stacks, rows and columns shuffled.
+    """Return a random full grid: a cyclic grid with shuffled digits, rows and columns.
 
     Returns
     -------
     int64 (9, 9)
     """
     row, column = np.divmod(np.arange(81), 9)
+    # Each row is the one above it shifted by 3, or by 4 at the top of a band.
     cyclic = ((3 * row + row // 3 + column) % 9).reshape(9, 9)
     digits = rng.permutation(9)
     rows = shuffled_lines(rng)
@@ -38,24 +41,26 @@ def full_grid(rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 def random_boards(clues: int, number: int) -> list[Board]:
-    """Boards of random cells of random grids; the seed is the number of clues."""
+    """Return boards with clues in random cells of random grids; the seed is ``clues``."""
     rng = np.random.default_rng(clues)
     boards = []
     for _ in range(number):
         cells = full_grid(rng).ravel()
-        cells[rng.permutation(81)[clues:]] = 0
+        cells[rng.permutation(81)[clues:]] = 0  # all cells but ``clues`` become empty
         boards.append(Board(cells))
     return boards
 
 
 def expensive_boards(number: int) -> list[Board]:
-    """Boards of six to eight clues, each of a different digit; the seed is 1000."""
+    """Return boards of six to eight clues that are all different digits; the seed is 1000."""
     rng = np.random.default_rng(1000)
     boards = []
     for index in range(number):
         grid = full_grid(rng).ravel()
         cells = np.zeros(81, np.int64)
-        for digit in rng.permutation(9)[: EXPENSIVE[index % len(EXPENSIVE)]]:
+        clues = EXPENSIVE_CLUES[index % len(EXPENSIVE_CLUES)]
+        for digit in rng.permutation(9)[:clues]:
+            # One of the nine cells of the grid with this digit becomes a clue.
             cell = rng.choice(np.flatnonzero(grid == digit + 1))
             cells[cell] = digit + 1
         boards.append(Board(cells))
@@ -75,10 +80,11 @@ def rearranged(grid: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.
     return digits[grid[rows][:, columns]]
 
 
-def thinned(name: str, clues: int) -> Board:
-    """A board of the collection without its last ``clues`` clues, which has more solutions."""
+def without_clues(name: str, clues: int) -> Board:
+    """Return a board of the collection without its last ``clues`` clues: it has more solutions."""
     board = collection.load(name)
     cells = board.cells.copy()
-    given = np.flatnonzero(cells)
-    cells[given[max(0, len(given) - clues) :]] = 0
+    clue_cells = np.flatnonzero(cells)
+    remaining_clues = max(0, len(clue_cells) - clues)
+    cells[clue_cells[remaining_clues:]] = 0
     return Board(cells, board.geometry)

@@ -1,4 +1,4 @@
-"""The machine: its description beside recorded results, and how fast a core is at present."""
+"""Files of results, which describe the machine, and the present clock rate of its cores."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from gpusudoku.errors import InputError
 
 __all__ = [
     "RESULTS",
-    "gigahertz",
     "heading",
     "machine",
+    "measure_gigahertz",
+    "read_results",
     "record",
-    "recorded",
-    "source",
-    "write",
+    "source_line",
+    "write_results",
 ]
 
 RESULTS = Path(__file__).parent / "results"
 
 
 def record(path: Path, runs: list[dict[str, Any]], **more: object) -> None:
-    """Write runs to a file, with the description of the machine and more that belongs to it."""
-    write(path, {"machine": {**machine(), **more}, "runs": runs})
+    """Write runs to a file with the description of the machine, to which ``more`` is added."""
+    write_results(path, {"machine": {**machine(), **more}, "runs": runs})
 
 
-def write(path: Path, results: dict[str, Any]) -> None:
-    """Write results to a file.
+def write_results(path: Path, results: dict[str, Any]) -> None:
+    """Write results to a JSON file.
 
     Raises
     ------
     InputError
-        If it cannot be written.
+        If the file cannot be written.
     """
     try:
         path.parent.mkdir(exist_ok=True)
@@ -49,13 +49,13 @@ def write(path: Path, results: dict[str, Any]) -> None:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from None
 
 
-def recorded(path: Path) -> dict[str, Any]:
-    """Read the results that ``write`` wrote.
+def read_results(path: Path) -> dict[str, Any]:
+    """Read the results that ``write_results`` wrote.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or holds no results.
+        If the file cannot be read or has no results.
     """
     try:
         results = json.loads(path.read_text(encoding="utf-8"))
@@ -68,34 +68,46 @@ def recorded(path: Path) -> dict[str, Any]:
     return results
 
 
-def source(path: Path, command: str) -> str:
-    """The line under a table: machine and date, the clock if it was measured, commit, command.
+def source_line(path: Path, default_command: str) -> str:
+    """Return the line under a table that says where its results are from.
 
-    The command is ``command`` unless one is recorded.
+    It has the machine, the date, the clock rate if it was measured, the release, the commit, and
+    the recorded command or ``default_command``.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or holds no results.
+        If the file cannot be read or has no results.
     """
-    results = recorded(path)
-    described = results["machine"]
-    parts = [heading(described)]
-    clocks = [run["gigahertz"] for run in results.get("runs", ()) if "gigahertz" in run]
-    if "gigahertz" in described:
-        before, after = described["gigahertz"]
+    results = read_results(path)
+    description = results["machine"]
+    parts = [heading(description)]
+
+    # The clock was measured before and after all runs, or in each run.
+    clocks_of_runs = [run["gigahertz"] for run in results.get("runs", ()) if "gigahertz" in run]
+    if "gigahertz" in description:
+        before, after = description["gigahertz"]
         parts.append(f"a core got {before:.2f} GHz before and {after:.2f} GHz after")
-    elif clocks:
-        parts.append(f"{median(clocks):.2f} GHz per core")
-    commit = described.get("commit")
-    release = f"release {described.get('gpusudoku')}"
+    elif clocks_of_runs:
+        parts.append(f"{median(clocks_of_runs):.2f} GHz per core")
+
+    release = f"release {description.get('gpusudoku')}"
+    commit = description.get("commit")
     parts.append(f"{release}, commit {commit}" if commit else release)
-    return f"*{'; '.join(parts)}; `{described.get('command', command)}`*"
+    return f"*{'; '.join(parts)}; `{description.get('command', default_command)}`*"
+
+
+CYCLES_PER_STEP = 6
+"""Cycles that a step of ``_spin`` takes: three shifts and three exclusive ors."""
 
 
 @numba.njit(nogil=True)
 def _spin(steps):  # type: ignore[no-untyped-def]
-    """A chain in which every step waits for the last: shifts and exclusive ors, a cycle each."""
+    """Compute a chain of instructions, each of which takes a cycle and needs the previous result.
+
+    A core cannot start one of them early, so the time tells the clock rate. The chain is
+    xorshift64, a generator of random numbers by Marsaglia.
+    """
     x = numba.uint64(88172645463325252)
     for _ in range(steps):
         x ^= x << numba.uint64(13)
@@ -104,21 +116,20 @@ def _spin(steps):  # type: ignore[no-untyped-def]
     return x
 
 
-def gigahertz(threads: int) -> float:
-    """Measure the clock rate in GHz that each of some threads gets at the same time.
-
-    New threads may begin on one core, and are moved apart while they warm up.
-    """
+def measure_gigahertz(threads: int) -> float:
+    """Return the median clock rate, in GHz, of ``threads`` threads that run at the same time."""
     steps = 20_000_000
-    ready = Barrier(threads)
-    _spin(1)
+    all_ready = Barrier(threads)
+    _spin(1)  # compile
 
-    def rate(_: int) -> float:
+    def measure_rate(_: int) -> float:
+        # New threads may share a core at first. The system moves them apart while they warm up.
         _spin(steps)
-        ready.wait()
+        all_ready.wait()
         start = time.perf_counter()
         _spin(steps)
-        return 6 * steps / (time.perf_counter() - start) / 1e9
+        seconds = time.perf_counter() - start
+        return CYCLES_PER_STEP * steps / seconds / 1e9
 
     with ThreadPoolExecutor(threads) as pool:
-        return median(pool.map(rate, range(threads)))
+        return median(pool.map(measure_rate, range(threads)))

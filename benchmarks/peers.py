@@ -1,20 +1,21 @@
-"""Count boards with other programs that count all solutions, and with this one, in the same run.
+"""Time other programs that count all solutions, and gpusudoku, on the same boards in one run.
 
-    pip install '.[peers]'                       and qqwing, if the system has it; others are
-                                                 built from source, as README.md says
+    pip install '.[peers]'                       and qqwing, if the system has it; README.md
+                                                 describes programs to build from source
     python benchmarks/peers.py                   about five minutes
-    python benchmarks/peers.py 1a 2b --limit 5   some boards, at most 5 s a count
-    python benchmarks/peers.py --show            the tables of what was recorded before
+    python benchmarks/peers.py 1a 2b --limit 5   these boards, at most 5 s a count
+    python benchmarks/peers.py --show            print the tables of the recorded run
 
-Programs that are missing are skipped with a line. Every count has a separate process, which is
-ended if it exceeds the limit. Its time is taken inside, from the board to the number: it includes
-making a model, but not imports and compiling. Programs take turns, so that a change of the
-machine's speed falls on all of them. Every count is checked, and a wrong one ends the run.
+Programs that are missing are skipped, and a line on stderr reports each. Every count runs in a
+process of its own, which is ended when it exceeds the limit. The time is measured inside of it,
+from the board to the number: it includes building a model, but not imports and compiling. Programs
+take turns, so that a change of the machine's speed affects all of them. Every count is checked, and
+a wrong one ends the run.
 
-Prints Markdown tables. The first has seconds; `>` marks a count that was cut off, with the
-solutions a second until then if the program tells. The second says how many times as long as our
-search on one thread the others take, or at least take where there is a `>`. Writes every run to a
-JSON file, with the machine and the versions.
+Prints Markdown tables. The first one has seconds; `>` marks a count that was ended, with the
+solutions per second until then if the program reports them. The second one has the time of each
+program over the time of gpusudoku's search on one thread; `>` marks lower bounds. Writes every run
+to a JSON file, with the machine and the versions.
 """
 
 from __future__ import annotations
@@ -25,50 +26,59 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import geometric_mean
+from typing import NamedTuple
 
 import click
-from adapters import PACKAGES, Found, Own, Program
-from built import drivers, widest
-from machine import gigahertz, record, recorded
-from script import Run, board_names, grouped, script, table, turns
+from adapters import PACKAGES, Answer, Gpusudoku, Program
+from built import max_vector_bits, peer_drivers
+from machine import measure_gigahertz, read_results, record
+from script import Run, board_names, group_runs, print_table, script, take_turns
 
 from gpusudoku import Board, collection
 from gpusudoku.errors import GpusudokuError, MismatchError
 
 BOARDS = ["1a", "1b", "1c", "1d", "2a", "2b", "2c", "2d", "decomposition-9x9", "16x16-unique"]
 OWN: list[Program] = [
-    Own("gpusudoku search, -j 1", method="search", jobs=1),
-    Own("gpusudoku search, all cores", method="search"),
-    Own("gpusudoku auto, all cores"),
+    Gpusudoku("gpusudoku search, -j 1", method="search", jobs=1),
+    Gpusudoku("gpusudoku search, all cores", method="search"),
+    Gpusudoku("gpusudoku auto, all cores"),
 ]
-"""Our own runs; the others are compared with the first."""
-PEERS: list[Program] = [*PACKAGES, *drivers(widest())]
+"""The runs of gpusudoku; other programs are compared with the first."""
+PEERS: list[Program] = [*PACKAGES, *peer_drivers(max_vector_bits())]
 SHORT_SECONDS = 2.0
 """A count that takes longer is not repeated."""
 GRACE_SECONDS = 1.0
 """Programs that stop by themselves at the limit may take this much longer."""
-MANY = 10_000
-"""With fewer solutions, starting takes most of the time: their means are shown separately."""
+MANY_SOLUTIONS = 10_000
+"""For boards with fewer solutions most of the time is start-up, so their means are separate."""
 
 
-Cases = dict[tuple[str, str], Found | None]
-"""The median run by board and program."""
+Cases = dict[tuple[str, str], Answer | None]
+"""The answer of the median run, by board and program."""
+
+
+class Factor(NamedTuple):
+    """A time over the time of gpusudoku."""
+
+    ratio: float
+    is_exact: bool
+    """Whether the count was complete; otherwise the ratio is a lower bound."""
 
 
 def usable(programs: list[Program]) -> list[Program]:
-    """The programs that can be measured here; says why others cannot."""
-    there = []
+    """Return the programs that can be measured here; print why the others cannot."""
+    usable_programs = []
     for program in programs:
         reason = program.unusable_because()
         if reason is None:
-            there.append(program)
+            usable_programs.append(program)
         else:
             click.echo(f"{program.name}: skipped, {reason}", err=True)
-    return there
+    return usable_programs
 
 
 def measure(programs: list[Program], names: list[str], limit: float, repeats: int) -> list[Run]:
-    """Every run of every case.
+    """Return all runs of all cases.
 
     Raises
     ------
@@ -79,47 +89,58 @@ def measure(programs: list[Program], names: list[str], limit: float, repeats: in
         (name, program)
         for name in names
         for program in programs
-        if program.takes(collection.load(name))
+        if program.can_count(collection.load(name))
     ]
     runs: list[Run] = []
-    long = set()
+    long_cases = set()
     label = "{0[0]} {0[1].name}".format
-    for (name, program), _ in turns(cases, repeats, label, warm_up=False):
-        if (name, program.name) in long:
+    for (name, program), _ in take_turns(cases, repeats, label, warm_up=False):
+        if (name, program.name) in long_cases:
             continue
-        board = collection.load(name)
-        count = collection.entry(name).count
-        found = alone(program, board, limit)
-        most = found.solutions or 0
-        if most > count or (found.complete and most != count):
-            raise MismatchError(
-                f"{name}: {program.name} counts {most} solutions, {count} are right"
-            )
-        if not found.complete or found.seconds > SHORT_SECONDS:
-            long.add((name, program.name))
-        runs.append({"board": name, "count": str(count), "program": program.name,
-                     **found._asdict()})  # fmt: skip
+        answer = count_in_process(program, collection.load(name), limit)
+        check_answer(name, program, answer)
+        if not answer.complete or answer.seconds > SHORT_SECONDS:
+            long_cases.add((name, program.name))  # no further runs
+        expected = collection.entry(name).count
+        runs.append({"board": name, "count": str(expected), "program": program.name,
+                     **answer._asdict()})  # fmt: skip
     return runs
 
 
-def alone(program: Program, board: Board, limit: float) -> Found:
-    """Count in a separate process, which can be ended at any time and leaves no memory behind.
+def check_answer(name: str, program: Program, answer: Answer) -> None:
+    """Compare an answer with the known count of a board.
+
+    Raises
+    ------
+    MismatchError
+        If a complete count is wrong, or an incomplete one is too large.
+    """
+    expected = collection.entry(name).count
+    solutions = answer.solutions or 0
+    if solutions > expected or (answer.complete and solutions != expected):
+        raise MismatchError(f"{name}: {program.name} counts {solutions} solutions, not {expected}")
+
+
+def count_in_process(program: Program, board: Board, limit: float) -> Answer:
+    """Count in a process of its own, which can be ended at any time and frees its memory.
 
     Raises
     ------
     GpusudokuError
         If the program fails.
     """
+    # A new interpreter has no modules, threads or compiled code of this process.
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_count, args=(sender, program, board, limit))
     process.start()
-    sender.close()  # the other process holds it: when that ends, so does the pipe
+    # Only the other process keeps the sender open, so its end raises an EOFError in recv.
+    sender.close()
     try:
-        receiver.recv()
+        receiver.recv()  # the program is loaded
         if receiver.poll(limit + GRACE_SECONDS):
             return receiver.recv()
-        return Found(None, False, limit)
+        return Answer(None, False, limit)
     except EOFError:
         raise GpusudokuError(f"{program.name} failed on {board}") from None
     finally:
@@ -128,111 +149,126 @@ def alone(program: Program, board: Board, limit: float) -> Found:
 
 
 def _count(sender: Connection, program: Program, board: Board, limit: float) -> None:
-    """Send a word when the program is loaded, then its answer with the seconds that it took."""
+    """Load the program and send a message, then count and send the answer with its seconds."""
     program.load(board)
-    sender.send("loaded")
+    sender.send("loaded")  # the limit applies from now on
     start = time.perf_counter()
-    found = program.count(board, limit)
+    answer = program.count(board, limit)
     seconds = time.perf_counter() - start
-    sender.send(found._replace(seconds=found.seconds or seconds))
+    sender.send(answer._replace(seconds=answer.seconds or seconds))
 
 
 def show(path: Path) -> None:
     """Print the tables of a recorded file."""
-    results = recorded(path)
-    described = results["machine"]
+    results = read_results(path)
+    versions = results["machine"]["peers"]
+    version_texts = [f"{name} {version}" for name, version in versions.items()]
+    print(f"Other programs: {', '.join(version_texts) or 'none'}\n")
+
     runs = results["runs"]
-    versions = ", ".join(f"{name} {version}" for name, version in described["peers"].items())
-    print(f"Other programs: {versions or 'none'}\n")
     counts = {run["board"]: int(run["count"]) for run in runs}
-    heads = list(dict.fromkeys(run["program"] for run in runs))
-    timed = grouped(runs, "board", "program")
-    cases = {(name, head): middle(timed.get((name, head), [])) for name in counts for head in heads}
-    rows = [
-        [name, f"{count:,}", *(seconds(cases[name, head]) for head in heads)]
-        for name, count in counts.items()
-    ]
-    table(["seconds", "solutions", *heads], rows)
-    peers = [head for head in heads if head in described["peers"]]
+    programs = list(dict.fromkeys(run["program"] for run in runs))
+    runs_of_cases = group_runs(runs, "board", "program")
+    cases: Cases = {
+        (board, program): median_answer(runs_of_cases.get((board, program), []))
+        for board in counts
+        for program in programs
+    }
+    rows = []
+    for board, count in counts.items():
+        times = [format_answer(cases[board, program]) for program in programs]
+        rows.append([board, f"{count:,}", *times])
+    print_table(["seconds", "solutions", *programs], rows)
+
+    peers = [program for program in programs if program in versions]
     if peers:
         print()
-        show_factors(cases, counts, heads[0], peers)
+        show_factors(cases, counts, programs[0], peers)
 
 
 def show_factors(cases: Cases, counts: dict[str, int], own: str, peers: list[str]) -> None:
-    """Print the others' times over that of our search."""
-    factors = {name: [factor(cases[name, peer], cases[name, own]) for peer in peers]
-               for name in counts}  # fmt: skip
-    kinds = {
-        f"fewer than {MANY:,}": [name for name, count in counts.items() if count < MANY],
-        f"{MANY:,} or more": [name for name, count in counts.items() if count >= MANY],
+    """Print the times of other programs over the time of the program ``own``."""
+    factors = {
+        board: [factor(cases[board, peer], cases[board, own]) for peer in peers] for board in counts
     }
-    for kind, names in kinds.items():
-        columns = list(zip(*(factors[name] for name in names), strict=True))
-        if columns:
-            factors[f"geometric mean, {kind} solutions"] = [mean(column) for column in columns]
-    rows = [[name, *map(times, row)] for name, row in factors.items()]
-    table([f"their time / {own}", *peers], rows)
+    kinds = {
+        f"fewer than {MANY_SOLUTIONS:,}": [
+            board for board, count in counts.items() if count < MANY_SOLUTIONS
+        ],
+        f"{MANY_SOLUTIONS:,} or more": [
+            board for board, count in counts.items() if count >= MANY_SOLUTIONS
+        ],
+    }
+    for kind, boards in kinds.items():
+        if boards:
+            columns = zip(*(factors[board] for board in boards), strict=True)
+            factors[f"geometric mean, {kind} solutions"] = [*map(mean_factor, columns)]
+    rows = [[name, *map(format_factor, row)] for name, row in factors.items()]
+    print_table([f"time / {own}", *peers], rows)
 
 
-def middle(runs: list[Run]) -> Found | None:
-    """The run of a case that took the median time, the longer of two; None if there is none."""
-    found = [Found(run["solutions"], run["complete"], run["seconds"]) for run in runs]
-    return sorted(found, key=lambda run: run.seconds)[len(found) // 2] if found else None
-
-
-def seconds(case: Found | None) -> str:
-    """The time, or the limit and the rate until then."""
-    if case is None or case.complete:
-        return "" if case is None else number(case.seconds)
-    return f"> {number(case.seconds)}" + (f" ({rate(case)}/s)" if rate(case) else "")
-
-
-def factor(case: Found | None, own: Found | None) -> tuple[float, bool] | None:
-    """How many times as long as ours it took, and whether the count was complete."""
-    if case is None or own is None or not own.complete:
+def median_answer(runs: list[Run]) -> Answer | None:
+    """Return the answer with the median time, the longer one of two; None without runs."""
+    if not runs:
         return None
-    return case.seconds / own.seconds, case.complete
+    answers = [Answer(run["solutions"], run["complete"], run["seconds"]) for run in runs]
+    answers.sort(key=lambda answer: answer.seconds)
+    return answers[len(answers) // 2]
 
 
-def mean(column: Sequence[tuple[float, bool] | None]) -> tuple[float, bool] | None:
-    """The geometric mean over the boards that a program can count."""
-    known = [entry for entry in column if entry is not None]
-    if not known:
+def format_answer(answer: Answer | None) -> str:
+    """Format the time, or the limit and the solutions per second until then."""
+    if answer is None:
+        return ""
+    time_text = format_number(answer.seconds)
+    if answer.complete:
+        return time_text
+    if answer.solutions is None:
+        return f"> {time_text}"
+    return f"> {time_text} ({answer.solutions / answer.seconds:,.0f}/s)"
+
+
+def factor(answer: Answer | None, own: Answer | None) -> Factor | None:
+    """Return the time of an answer over that of gpusudoku; None if one of them is unknown."""
+    if answer is None or own is None or not own.complete:
         return None
-    return geometric_mean(ratio for ratio, _ in known), all(whole for _, whole in known)
+    return Factor(answer.seconds / own.seconds, answer.complete)
 
 
-def times(entry: tuple[float, bool] | None) -> str:
-    """A factor in a table."""
+def mean_factor(column: Sequence[Factor | None]) -> Factor | None:
+    """Return the geometric mean over the boards that a program can count."""
+    factors = [entry for entry in column if entry is not None]
+    if not factors:
+        return None
+    mean = geometric_mean(entry.ratio for entry in factors)
+    return Factor(mean, all(entry.is_exact for entry in factors))
+
+
+def format_factor(entry: Factor | None) -> str:
+    """Format a factor for the table."""
     if entry is None:
         return ""
-    ratio, whole = entry
-    return number(ratio) if whole else f"> {number(ratio)}"
+    text = format_number(entry.ratio)
+    return text if entry.is_exact else f"> {text}"
 
 
-def rate(case: Found | None) -> str:
-    """Solutions a second, if known."""
-    return "" if case is None or case.solutions is None else f"{case.solutions / case.seconds:,.0f}"
-
-
-def number(value: float) -> str:
-    """The number with three digits, or with all digits before the point."""
+def format_number(value: float) -> str:
+    """Format a number with three digits, or with all digits before the point."""
     return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
 
 
 @script("peers", show)
 @click.argument("boards", nargs=-1)
-@click.option("--limit", default=20.0, show_default=True, help="Seconds that a count may take.")
+@click.option("--limit", default=20.0, show_default=True, help="Maximum seconds of a count.")
 @click.option("--repeats", default=3, show_default=True, help="Runs of every short case.")
 def main(path: Path, boards: tuple[str, ...], limit: float, repeats: int) -> None:
-    """Count BOARDS (names as in "gpusudoku boards") with every program that is there."""
+    """Count BOARDS (names as in "gpusudoku boards") with all programs that are installed."""
     names = board_names(boards or BOARDS)
     peers = usable(PEERS)
-    before = gigahertz(1)
+    before = measure_gigahertz(1)
     runs = measure([*OWN, *peers], names, limit, repeats)
     versions = {peer.name: peer.version() for peer in peers}
-    record(path, runs, peers=versions, gigahertz=[before, gigahertz(1)])
+    record(path, runs, peers=versions, gigahertz=[before, measure_gigahertz(1)])
 
 
 if __name__ == "__main__":

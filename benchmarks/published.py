@@ -1,16 +1,19 @@
-"""Times, speed-ups and correlations that simonepri/sudoku-solver published for boards 1a to 2f.
+"""Times, speed-ups and correlations that simonepri/sudoku-solver publishes for boards 1a to 2f.
 
-Source: https://github.com/simonepri/sudoku-solver, data/benchmark: its sequential and its parallel
-time and their ratio (means of three runs, in Java, with a cutoff of 1e28), on virtual machines of 2
-to 64 cores of an Intel Xeon at 2.3 GHz; and its matrix of correlations on 64 cores. Rounded.
+Source: https://github.com/simonepri/sudoku-solver, data/benchmark. The program is written in Java
+and ran with a cutoff of 1e28 on virtual machines of 2 to 64 cores of an Intel Xeon at 2.3 GHz.
+Times are means of three runs; the matrix of correlations is for 64 cores. Numbers are rounded.
 """
 
 from __future__ import annotations
 
-SOURCE = "simonepri/sudoku-solver"
-THEIRS = f"{SOURCE}, data/benchmark: Java, virtual machines of 2 to 64 cores of a Xeon at 2.3 GHz"
-"""What stands under tables with these figures."""
+PUBLISHED_NOTE = (
+    "Published: simonepri/sudoku-solver, data/benchmark: "
+    "Java, virtual machines of 2 to 64 cores of a Xeon at 2.3 GHz"
+)
+"""The note under tables with these figures."""
 CORES = (2, 4, 8, 12, 16, 24, 32, 40, 48, 56, 64)
+"""Numbers of cores of the machines."""
 
 SPEED_UPS = {
     "1a": (0.73, 0.96, 1.05, 0.98, 0.68, 1.01, 1.03, 0.91, 0.87, 0.87, 1.06),
@@ -26,7 +29,7 @@ SPEED_UPS = {
     "2e": (1.12, 2.23, 5.05, 6.70, 9.79, 12.90, 18.81, 22.96, 22.69, 30.86, 29.40),
     "2f": (1.04, 2.39, 5.01, 7.04, 9.05, 13.90, 19.03, 24.03, 27.81, 31.00, 31.41),
 }
-"""Sequential time over parallel time, for each number of CORES."""
+"""By board, the sequential time over the parallel time for each number of CORES."""
 
 SECONDS = {
     "1a": (0.00617, 0.00582),
@@ -42,7 +45,7 @@ SECONDS = {
     "2e": (66.3, 2.26),
     "2f": (436, 13.9),
 }
-"""Sequential and parallel time on the machine of 64 cores."""
+"""By board, the sequential and the parallel time on the machine with 64 cores."""
 
 CORRELATED = ("search space", "empty cells", "solutions", "time, 1 core", "time", "speed-up")
 CORRELATIONS = (
@@ -53,4 +56,4 @@ CORRELATIONS = (
     (0.56, 0.55, 1.00, 1.00, 1.00, 0.70),
     (0.84, 0.80, 0.68, 0.67, 0.70, 1.00),
 )
-"""Of every two of CORRELATED, on 64 cores; the search space by its logarithm."""
+"""Coefficients of each pair of CORRELATED, on 64 cores; the search space is its logarithm."""

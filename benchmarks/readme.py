@@ -1,9 +1,9 @@
-"""Write the tables of README.md and the pages of results, or check them.
+"""Write the tables of README.md and of the pages of results, or check them.
 
-A table stands between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``, where NAME.py is
-the script in this folder whose function ``show`` prints it. With ``NAME.PART`` that is the function
-PART; with ``NAME-OTHER``, ``show`` prints the results of NAME-OTHER.json. Under what a script
-recorded stand the machine, the date, the commit and the command.
+A table is between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``. The function ``show``
+of NAME.py in this folder prints it. The marker NAME.PART calls the function PART instead, and
+NAME-FILE prints the results of NAME-FILE.json. A line under the results that a script recorded has
+the machine, the date, the commit and the command.
 
     python benchmarks/readme.py           write
     python benchmarks/readme.py --check   write nothing; exit status 1 if a table is not current
@@ -19,7 +19,7 @@ from io import StringIO
 from pathlib import Path
 
 import click
-from machine import RESULTS, source
+from machine import RESULTS, source_line
 from script import command
 
 ROOT = Path(__file__).parents[1]
@@ -27,38 +27,43 @@ PAGES = ("README.md", "docs/results.md", "docs/more-results.md", "docs/gpu.md")
 TABLE = re.compile(r"(<!-- ([\w.-]+) -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
 
 
-def shown(marker: str) -> str:
-    """What a script prints of its recorded results, and where they are from."""
+def make_table(marker: str) -> str:
+    """Return what a script prints from its recorded results, and where they are from."""
     file, _, part = marker.partition(".")
-    name = file.partition("-")[0]
+    script_name = file.partition("-")[0]
     path = RESULTS / f"{file}.json"
+    # Functions print their tables, also for use in a terminal.
     printed = StringIO()
     with redirect_stdout(printed):
-        getattr(importlib.import_module(name), part or "show")(path)
+        print_part = getattr(importlib.import_module(script_name), part or "show")
+        print_part(path)
     text = printed.getvalue().strip() + "\n"
-    return f"{text}\n{source(path, f'python benchmarks/{name}.py')}\n" if path.is_file() else text
+    if not path.is_file():  # the script has printed where its results are from
+        return text
+    return f"{text}\n{source_line(path, f'python benchmarks/{script_name}.py')}\n"
 
 
-def current(page: str) -> str:
-    """The text of a page with its tables as they should be."""
-    return TABLE.sub(lambda found: found[1] + shown(found[2]) + found[3], page)
+def update_tables(page: str) -> str:
+    """Return the text of a page with current tables."""
+    return TABLE.sub(lambda match: match[1] + make_table(match[2]) + match[3], page)
 
 
 @command("readme")
-@click.option("--check", is_flag=True, help="Write nothing; say which page is not current.")
+@click.option("--check", is_flag=True, help="Write nothing; name a page that is not current.")
 def main(check: bool) -> None:
     """Write the tables of all pages."""
-    before = {name: (ROOT / name).read_text(encoding="utf-8") for name in PAGES}
-    after = {name: current(text) for name, text in before.items()}
-    for name in PAGES:
-        if check and after[name] != before[name]:
-            sys.exit(f"{name}: its tables are not those of benchmarks/results: run readme.py")
+    old_texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in PAGES}
+    new_texts = {name: update_tables(text) for name, text in old_texts.items()}
     if check:
+        for name in PAGES:
+            if new_texts[name] != old_texts[name]:
+                sys.exit(f"{name}: its tables are not those of benchmarks/results: run readme.py")
         return
-    for name, text in after.items():  # a page is never half written
-        new = (ROOT / name).with_suffix(".new")
-        new.write_text(text, encoding="utf-8")
-        new.replace(ROOT / name)
+    for name, text in new_texts.items():
+        # Write another file and rename it, so that a page is never half written.
+        new_file = (ROOT / name).with_suffix(".new")
+        new_file.write_text(text, encoding="utf-8")
+        new_file.replace(ROOT / name)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """The whole CPU report: all scripts in turn, then the figures and the tables of the documentation.
 
     python benchmarks/report.py                  about half an hour on two cores
-    python benchmarks/report.py timings peers    some parts only
+    python benchmarks/report.py timings peers    only these parts
 
-What a part records replaces the earlier results once the whole part has succeeded. techniques.py
-runs if it is given lists of puzzles, one_core.py if an environment variable names one of its
-programs. Commit before: results of changed sources name no commit.
+The results of a part replace the earlier ones after the whole part has succeeded. techniques.py
+runs if lists of puzzles are given, one_core.py if an environment variable names one of its
+programs. Commit your changes before: the results of changed sources do not name a commit.
 """
 
 from __future__ import annotations
@@ -25,36 +25,44 @@ from gpusudoku.errors import GpusudokuError, InputError
 from gpusudoku.jobs.threads import usable_cores
 
 PROGRAMS = ("GPUSUDOKU_TDOKU", "GPUSUDOKU_RUST_SUDOKU", "GPUSUDOKU_SCHOKU")
+"""Environment variables that name the programs of one_core.py."""
 FILE = click.Path(exists=True, dir_okay=False)
 
 Commands = list[list[str]]
+"""Command lines."""
 Lists = dict[str, str | None]
+"""Files of puzzles by the option of techniques.py: easy, hard, hardest."""
 
 
 def script(name: str, *options: str) -> list[str]:
-    """Return the command that runs a script beside this one."""
+    """Return the command line of a script in this folder."""
     return [sys.executable, str(Path(__file__).with_name(f"{name}.py")), *options]
 
 
 def bench(results: Path, name: str, *options: str) -> list[str]:
-    """Return the command of a ``gpusudoku bench``."""
+    """Return the command line of a ``gpusudoku bench`` that writes NAME.json and NAME.csv."""
     files = ["--json", str(results / f"{name}.json"), "--csv", str(results / f"{name}.csv")]
     return [sys.executable, "-m", "gpusudoku", "bench", *options, *files]
 
 
 def parts_of(results: Path, batches: tuple[str, ...], lists: Lists) -> dict[str, Commands]:
-    """Return the commands of every part, which write into a folder of results."""
+    """Return the command lines of every part, which write into the folder ``results``."""
 
     def recording(name: str, *options: str) -> Commands:
         return [script(name, *options, "--output", str(results / f"{name}.json"))]
 
-    list_options = [word for name, path in lists.items() if path for word in (f"--{name}", path)]
+    # Parts that need lists or programs are left out without them.
+    list_options = []
+    for name, path in lists.items():
+        if path:
+            list_options += [f"--{name}", path]
     cutoffs = ["@1d", "@1e", "@2d", "@2e", "--method", "search", "--repeats", "2",
                "-j", f"1,{usable_cores()}", "--cutoff"]  # fmt: skip
+    # Cases that are estimated to take more than 2 s are left out.
     all_boards = ["--include", "*", "--method", "search,contraction", "--patience", "2"]
     by_empty = ["20,25,30,35,40,45,50,55", "--cutoff-by", "empty"]
     parts = {
-        # Figures compare these: they are of one machine and one commit.
+        # Figures compare these three files, so one part records them on one commit.
         "bench": [
             bench(results, "bench", *all_boards),
             bench(results, "cutoff-space", *cutoffs, "1e15,1e20,1e25,1e30,1e35,1e40"),
@@ -73,9 +81,10 @@ def parts_of(results: Path, batches: tuple[str, ...], lists: Lists) -> dict[str,
     return parts
 
 
-def succeeds(words: list[str]) -> bool:
-    """Run a command, whose tables are not printed."""
-    return subprocess.run(words, stdout=subprocess.DEVNULL, check=False).returncode == 0
+def run_quietly(command_line: list[str]) -> bool:
+    """Run a command without printing its tables; return whether it succeeded."""
+    process = subprocess.run(command_line, stdout=subprocess.DEVNULL, check=False)
+    return process.returncode == 0
 
 
 @command("report")
@@ -86,24 +95,26 @@ def succeeds(words: list[str]) -> bool:
 @click.option("--hardest", type=FILE, help="List for techniques.py: its hardest puzzles.")
 def main(names: tuple[str, ...], batches: tuple[str, ...], **lists: str | None) -> None:
     """Run the PARTS of the report, by default all, then draw the figures and write the tables."""
-    known = parts_of(RESULTS, batches, lists)
+    all_parts = parts_of(RESULTS, batches, lists)
     for name in names:
-        if name not in known:
-            raise InputError(f"no part {name!r}: expected some of {', '.join(known)}")
+        if name not in all_parts:
+            raise InputError(f"no part {name!r}: expected some of {', '.join(all_parts)}")
     failed = []
-    for name in names or known:
+    for name in names or all_parts:
         click.echo(f"{name} ...", err=True)
         start = time.perf_counter()
+        # The part writes into a folder on the same disk, whose files are then moved.
         with TemporaryDirectory(prefix=".report-", dir=RESULTS) as folder:
-            if all(map(succeeds, parts_of(Path(folder), batches, lists)[name])):
+            if all(map(run_quietly, parts_of(Path(folder), batches, lists)[name])):
                 for path in Path(folder).iterdir():
                     path.replace(RESULTS / path.name)
             else:
                 failed.append(name)
         click.echo(f"{name}: {time.perf_counter() - start:.0f} s", err=True)
-    failed += [name for name in ("figures", "readme") if not succeeds(script(name))]
+    # Figures and tables show the new results, also if a part has failed.
+    failed += [name for name in ("figures", "readme") if not run_quietly(script(name))]
     if failed:
-        raise GpusudokuError(f"not done: {', '.join(failed)}")
+        raise GpusudokuError(f"failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

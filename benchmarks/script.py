@@ -1,8 +1,9 @@
-"""What the scripts share: their command, runs that take turns, checked counts, and tables."""
+"""Code that all scripts share: commands, runs in turns, checked counts, and Markdown tables."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from machine import RESULTS, source
+from machine import RESULTS, source_line
 
 import gpusudoku
 from gpusudoku import collection
@@ -18,18 +19,22 @@ from gpusudoku.errors import GpusudokuError, InputError, MismatchError
 from gpusudoku.results import Count
 
 Run = dict[str, Any]
-"""A run as it is recorded."""
+"""A measurement, as it is recorded: its fields by name."""
 Case = TypeVar("Case")
 Function = Callable[..., None]
 
 
 def command(name: str) -> Callable[[Function], click.Command]:
-    """Make a function the command of a script: an error is one line on stderr, and its status."""
+    """Make a function the command of NAME.py; print an error as one line and exit with its status.
+
+    Use it as a decorator.
+    """
 
     def decorate(function: Function) -> click.Command:
         @wraps(function)
         def run(**options: Any) -> None:
-            # Programs that are timed start as a user's do, who has compiled modules on disk.
+            # Measured programs have to start like an installed program, with compiled modules on
+            # disk. A parent that sets this variable would slow them down.
             os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
             try:
                 function(**options)
@@ -43,41 +48,47 @@ def command(name: str) -> Callable[[Function], click.Command]:
 
 
 def script(name: str, show: Callable[[Path], None]) -> Callable[[Function], click.Command]:
-    """Make a function that measures a command that then shows the results, or only shows them.
+    """Make a function that measures the command of NAME.py, which also shows the results.
 
-    The function takes the path of the results, which it writes, and the options of its own. The
-    command adds the options ``--output`` and ``--show``; ``show`` prints the tables of a file, by
-    default NAME.json.
+    Use it as a decorator. The function gets the path of the file to write its results to, and the
+    script's own options. The command adds two options: ``--output`` is that path, by default
+    NAME.json in the folder of results, and ``--show`` only prints the tables of the file. ``show``
+    prints them.
     """
 
-    def print_all(path: Path) -> None:
+    def show_with_source(path: Path) -> None:
         show(path)
-        print(f"\n{source(path, f'python benchmarks/{name}.py')}")
+        print(f"\n{source_line(path, f'python benchmarks/{name}.py')}")
 
     def decorate(measure: Function) -> click.Command:
         @wraps(measure)
         def run(output: str, only_show: bool, **options: Any) -> None:
+            path = Path(output)
             if only_show:
-                show_recorded(name, print_all, Path(output))
+                show_recorded(name, show_with_source, path)
             else:
-                measure(Path(output), **options)
-                print_all(Path(output))
+                measure(path, **options)
+                show_with_source(path)
 
-        file = str(RESULTS / f"{name}.json")
-        run = click.option("--output", default=file, help="JSON file of the results.")(run)
-        text = "Print the tables of that file; run nothing."
-        return command(name)(click.option("--show", "only_show", is_flag=True, help=text)(run))
+        default = str(RESULTS / f"{name}.json")
+        show_help = "Print the tables of that file; run nothing."
+        for add_option in (
+            click.option("--output", default=default, help="JSON file of the results."),
+            click.option("--show", "only_show", is_flag=True, help=show_help),
+        ):
+            run = add_option(run)
+        return command(name)(run)
 
     return decorate
 
 
 def show_recorded(name: str, show: Callable[[Path], None], path: Path) -> None:
-    """Print the tables of a file that may be missing, or of another script.
+    """Print the tables of a file that may be missing or written by another script than NAME.py.
 
     Raises
     ------
     InputError
-        If it is.
+        If the file is missing or has other fields.
     """
     try:
         show(path)
@@ -87,28 +98,30 @@ def show_recorded(name: str, show: Callable[[Path], None], path: Path) -> None:
         raise InputError(f"{path}: not a result of {name}.py") from error
 
 
-def turns(
+def take_turns(
     cases: Sequence[Case],
     repeats: int,
     label: Callable[[Case], str],
     *,
     warm_up: bool = True,
 ) -> Iterator[tuple[Case, bool]]:
-    """Every case in turn, again and again, so that a change of the machine's speed falls on all.
+    """Yield every case in turn, ``repeats`` times, and show the progress on stderr.
 
-    Gives each case with whether its run is to be kept: the first turn may be a warm-up. Progress is
-    shown on stderr.
+    A change of the machine's speed then affects all cases. With each case comes whether to record
+    its run: runs of a first, additional turn only warm up.
     """
-    for repeat in range(0 if warm_up else 1, repeats + 1):
+    first_turn = 0 if warm_up else 1
+    for turn in range(first_turn, repeats + 1):
         for case in cases:
-            progress = f"{repeat}/{repeats} {label(case)}"
+            progress = f"{turn}/{repeats} {label(case)}"
             click.echo(f"\r{progress:<78}", nl=False, err=True)
-            yield case, repeat > 0
+            is_recorded = turn > 0
+            yield case, is_recorded
     click.echo("", err=True)
 
 
 def board_names(names: Iterable[str]) -> list[str]:
-    """The names of boards of the collection, without the ``@`` that the program has before them.
+    """Return names of boards of the collection without the ``@`` that may precede them.
 
     Raises
     ------
@@ -118,8 +131,8 @@ def board_names(names: Iterable[str]) -> list[str]:
     return [collection.entry(name.removeprefix("@")).name for name in names]
 
 
-def counted(name: str, **options: Any) -> Count:
-    """Count a board of the collection, and check the count.
+def count_checked(name: str, **options: Any) -> Count:
+    """Count the solutions of a board of the collection, and check their number.
 
     Raises
     ------
@@ -127,57 +140,67 @@ def counted(name: str, **options: Any) -> Count:
         If the count is wrong.
     """
     result = gpusudoku.count(collection.load(name), **options)
-    right = collection.entry(name).count
+    expected = collection.entry(name).count
     limit = options.get("limit")
-    check(name, result.count, right if limit is None else min(limit, right))
+    if limit is not None:
+        expected = min(limit, expected)
+    check_count(name, result.count, expected)
     return result
 
 
-def check(what: str, found: int, right: int) -> None:
-    """Compare a count with the right one.
+WRONG_COUNT = re.compile(r"counted \d+ solutions|\d+ solutions counted")
+"""Matches messages of ``check_count``, also those that releases up to 0.25 recorded."""
+
+
+def check_count(subject: str, count: int, expected: int) -> None:
+    """Compare a number of solutions with the expected one.
 
     Raises
     ------
     MismatchError
         If they differ.
     """
-    if found != right:
-        raise MismatchError(f"{what}: {found} solutions counted, {right} are right")
+    if count != expected:
+        raise MismatchError(f"{subject}: counted {count} solutions, expected {expected}")
 
 
-def grouped(runs: Iterable[Run], *fields: str) -> dict[tuple[Any, ...], list[Run]]:
-    """Runs by the values of some fields, in order of their first appearance."""
+def group_runs(runs: Iterable[Run], *fields: str) -> dict[tuple[Any, ...], list[Run]]:
+    """Group runs by the values of some fields, in order of their first appearance."""
     groups: dict[tuple[Any, ...], list[Run]] = {}
     for run in runs:
-        groups.setdefault(tuple(run[field] for field in fields), []).append(run)
+        key = tuple(run[field] for field in fields)
+        groups.setdefault(key, []).append(run)
     return groups
 
 
-def repeated(cases: Iterable[Sequence[object]]) -> str:
-    """How often cases were run, as a sentence."""
-    numbers = {len(case) for case in cases}
-    if numbers == {1}:
+def describe_repeats(cases: Iterable[Sequence[object]]) -> str:
+    """Return a sentence that says how often cases were run; a case is the sequence of its runs."""
+    run_counts = {len(case) for case in cases}
+    if run_counts == {1}:
         return "Every case was run once."
-    often = " to ".join(f"{number}" for number in sorted({min(numbers), max(numbers)}))
-    return f"Medians of {often} runs, which took turns."
+    ends = sorted({min(run_counts), max(run_counts)})
+    return f"Medians of {' to '.join(map(str, ends))} runs, which took turns."
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> None:
-    """Print a Markdown table, of which the first columns are aligned to the left."""
+def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], text_columns: int = 1) -> None:
+    """Print a Markdown table; the first ``text_columns`` are aligned to the left, others right."""
+    number_columns = len(heads) - text_columns
     print(f"| {' | '.join(heads)} |")
-    print("|" + "---|" * left + "---:|" * (len(heads) - left))
+    print("|" + "---|" * text_columns + "---:|" * number_columns)
     for row in rows:
         print(f"| {' | '.join(row)} |")
 
 
-def duration(seconds: float) -> str:
-    """Return a time in seconds, milliseconds or microseconds, in three digits."""
+def format_duration(seconds: float) -> str:
+    """Format a time in seconds, milliseconds or microseconds, with three digits."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        # From 0.9995 on, three digits are rounded to 1.
         if seconds >= 0.9995 * size:
-            return f"{three_digits(seconds / size)} {unit}"
-    return f"{three_digits(seconds / 1e-6)} µs"
+            return f"{format_three_digits(seconds / size)} {unit}"
+    return f"{format_three_digits(seconds / 1e-6)} µs"
 
 
-def three_digits(number: float) -> str:
-    """Return a number rounded to three digits."""
-    return f"{float(f'{number:.3g}'):,.10g}"
+def format_three_digits(number: float) -> str:
+    """Format a number rounded to three digits."""
+    rounded = float(f"{number:.3g}")
+    return f"{rounded:,.10g}"

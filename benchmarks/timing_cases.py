@@ -1,8 +1,8 @@
-"""What ``timings.py`` times: topics, and for each the cases that are its table.
+"""The topics that ``timings.py`` times; the cases of a topic are the cells of its table.
 
-A topic is a generator of cases, registered by ``topic``. What a case needs is prepared before the
-first one is timed: files are written, puzzles are made. Commands are timed whole, start-up
-included. Calls are made in this process, by one thread unless a case says otherwise.
+A topic is a generator of cases that the decorator ``topic`` registers. All its input, such as files
+and puzzles, is prepared before the first case is timed. Commands are timed as a whole, with their
+start-up. Calls are made in this process, on one thread unless a case says otherwise.
 """
 
 from __future__ import annotations
@@ -31,51 +31,59 @@ from gpusudoku.formats.coerce import batches_of
 
 PUZZLE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 """An easy puzzle."""
-PROPER = ["1a", "2a", "a1", "b1", "techniques-9x9", "decomposition-9x9", "decomposition-matrix-9x9"]
+PROPER_BOARDS = [
+    "1a",
+    "2a",
+    "a1",
+    "b1",
+    "techniques-9x9",
+    "decomposition-9x9",
+    "decomposition-matrix-9x9",
+]
 """Boards of the collection with 9x9 cells and one solution."""
 PATTERN = "....x..x..xxx.....x....x..xx....x.x..xx...xx..x.x....xx..x....x.....xxx..x..x...."
 """The cells with clues in a symmetric puzzle of 26."""
-LINE = 82
-"""Bytes of a line of 9x9 cells."""
+LINE_BYTES = 82
+"""Bytes of a line with a 9x9 board: 81 cells and the line end."""
 MAX_CHECKED = 1000
-"""The maximum number of puzzles of an answer that are checked."""
+"""At most this many puzzles of an answer are checked."""
 
 
 class Case(NamedTuple):
-    """Something to time."""
+    """A call or command to time."""
 
     label: str
-    """Its row in the table of its topic."""
+    """The row of the topic's table."""
     variant: str
-    """Its column."""
+    """The column of the table; empty if there is only one."""
     items: int
-    """How many items it processes."""
+    """The number of items that it processes."""
     run: Callable[[], Any]
-    """What is timed; it returns an answer."""
+    """The timed function; it returns an answer."""
     count_right: Callable[[Any], int]
-    """Returns how many items of an answer are right: all of them have to be."""
+    """Returns how many items of an answer are right. All of them have to be."""
 
 
 class Setting(NamedTuple):
-    """What a topic needs to make its cases."""
+    """The folder and the size of a topic's cases."""
 
     folder: Path
-    """For files, which are deleted at the end."""
+    """A folder for files, which is deleted at the end."""
     quick: bool = False
-    """Whether a hundredth of the items, and small boards, are enough."""
+    """Whether a trial with a hundredth of the items, and with small boards, is enough."""
 
     def number(self, full: int) -> int:
-        """Return the number of items to process."""
+        """Return the number of items to process; ``full`` is the number of a real measurement."""
         return max(1, full // 100) if self.quick else full
 
     def write(self, name: str, lines: Iterable[str]) -> str:
-        """Write a file of lines; returns its path."""
+        """Write a file of lines and return its path."""
         path = self.folder / name
         path.write_text("".join(f"{line}\n" for line in lines))
         return str(path)
 
     def command(self, *words: str) -> Callable[[], Path]:
-        """Return a call of ``gpusudoku`` that returns the path of what the command printed."""
+        """Return a function that runs ``gpusudoku`` and returns the path of its output."""
 
         def run() -> Path:
             path = self.folder / "output"
@@ -90,27 +98,27 @@ MakeCases = Callable[[Setting], Iterator[Case]]
 
 
 class Topic(NamedTuple):
-    """A table of cases."""
+    """A group of cases that share a table."""
 
     name: str
     rows: str
     """The heading of the first column."""
     item: str
     """What the cases process."""
-    rates: bool
-    """Whether the table has items a second; otherwise it has the time that an item takes."""
+    has_rates: bool
+    """Whether the table has items per second; otherwise it has the time per item."""
     make_cases: MakeCases
 
 
 TOPICS: dict[str, Topic] = {}
 
 
-def topic(rows: str, item: str, rates: bool = True) -> Callable[[MakeCases], MakeCases]:
-    """Register a function that makes the cases of a topic, under its own name."""
+def topic(rows: str, item: str, has_rates: bool = True) -> Callable[[MakeCases], MakeCases]:
+    """Register a function that makes the cases of a topic with the name of the function."""
 
     def register(make_cases: MakeCases) -> MakeCases:
         name = make_cases.__name__
-        TOPICS[name] = Topic(name, rows, item, rates, make_cases)
+        TOPICS[name] = Topic(name, rows, item, has_rates, make_cases)
         return make_cases
 
     return register
@@ -122,7 +130,7 @@ def run_command(words: Sequence[str], output: Any) -> None:
     Raises
     ------
     GpusudokuError
-        If it fails: the last line that it wrote to stderr.
+        If the command fails; the message is the last line that it wrote to stderr.
     """
     process = subprocess.run(
         [sys.executable, "-m", "gpusudoku", *words],
@@ -133,14 +141,16 @@ def run_command(words: Sequence[str], output: Any) -> None:
         env={**os.environ, "GPUSUDOKU_DEVICE": "cpu"},
     )
     if process.returncode:
-        raise GpusudokuError(f"{words[0]}: {process.stderr.strip().rpartition(chr(10))[2]}")
+        _, _, last_line = process.stderr.strip().rpartition("\n")
+        raise GpusudokuError(f"{words[0]}: {last_line}")
 
 
 def own_puzzles(number: int) -> list[str]:
-    """Return puzzles made from the collection: digits, rows and columns exchanged."""
+    """Return puzzles made of the collection's by exchanging digits, rows and columns."""
     rng = np.random.default_rng(1)
+    # Making a puzzle takes longer than counting it, so they are repeated.
     distinct = min(number, 10_000)
-    grids = [collection.load(name).grid for name in PROPER]
+    grids = [collection.load(name).grid for name in PROPER_BOARDS]
     puzzles = [rearranged(grids[k % len(grids)], rng).ravel() for k in range(distinct)]
     lines = formats.write_lines(np.stack(puzzles)).decode().splitlines()
     return [lines[k % distinct] for k in range(number)]
@@ -152,28 +162,30 @@ def lines_of(path: Path) -> list[str]:
 
 
 def count_unique(path: Path) -> int:
-    """Return how many lines that ``count`` wrote say that a puzzle has one solution."""
+    """Return in how many lines ``gpusudoku count`` reports exactly one solution."""
     return sum(line.endswith(":1") for line in lines_of(path))
 
 
 def count_proper(answer: Path | Sequence[Any] | NDArray[np.uint8]) -> int:
-    """Return how many puzzles have one solution; only the first MAX_CHECKED are checked.
+    """Return how many puzzles have one solution; those after MAX_CHECKED are assumed to.
 
-    The answer has the puzzles, or is the path of a file of them.
+    The answer is a sequence of puzzles, or the path of a file of puzzles.
     """
     puzzles = lines_of(answer) if isinstance(answer, Path) else answer
     results = gpusudoku.count_many(list(puzzles[:MAX_CHECKED]), limit=2, device="cpu")
-    return len(puzzles) - sum(result.count != 1 for result in results)
+    wrong = sum(result.count != 1 for result in results)
+    return len(puzzles) - wrong
 
 
 def count_minimal(answer: Path | Sequence[Any] | NDArray[np.uint8]) -> int:
-    """Do the same as ``count_proper``; puzzles with a redundant clue do not count."""
+    """Return how many puzzles have one solution and no redundant clue, as ``count_proper`` does."""
     puzzles = lines_of(answer) if isinstance(answer, Path) else answer
     proper = count_proper(puzzles)
-    if proper < len(puzzles):
+    if proper < len(puzzles):  # a puzzle with several solutions cannot be minimised
         return proper
     results = gpusudoku.minimise_many(list(puzzles[:MAX_CHECKED]), seed=1)
-    return len(puzzles) - sum(len(result.removed) > 0 for result in results)
+    not_minimal = sum(len(result.removed) > 0 for result in results)
+    return len(puzzles) - not_minimal
 
 
 @topic("command", "puzzle")
@@ -184,7 +196,7 @@ def batches(setting: Setting) -> Iterator[Case]:
     commands: dict[str, Callable[[Path], int]] = {
         "count --limit 2": count_unique,
         "count --only unique": count_proper,
-        "solve": count_proper,  # the grids themselves are boards with one solution
+        "solve": count_proper,  # the printed grids are boards with one solution
     }
     for words, count_right in commands.items():
         for threads in thread_numbers():
@@ -197,14 +209,14 @@ def reading(setting: Setting) -> Iterator[Case]:
     """Boards from files and from Python's containers, without a search."""
     puzzles = own_puzzles(setting.number(100_000))
     solution = "123456789" * 9
-    answer = {"box": "3x3", "count": "1", "exact": True, "unique": True, "method": "search"}
     objects = ({"id": k, "puzzle": puzzle} for k, puzzle in enumerate(puzzles))
-    answers = ({"board": puzzle, **answer, "line": k} for k, puzzle in enumerate(puzzles, 1))
+    fields = {"box": "3x3", "count": "1", "exact": True, "unique": True, "method": "search"}
+    records = ({"board": puzzle, **fields, "line": k} for k, puzzle in enumerate(puzzles, 1))
     files: dict[str, Iterable[str]] = {
         "a file of plain lines": puzzles,
         "CSV: puzzle, solution": ["puzzle,solution", *(f"{line},{solution}" for line in puzzles)],
         "JSON lines": map(json.dumps, objects),
-        "the output of `count --json`": map(json.dumps, answers),
+        "the output of `count --json`": map(json.dumps, records),
     }
     containers = {
         "a list of strings": puzzles,
@@ -231,10 +243,10 @@ def listing(setting: Setting) -> Iterator[Case]:
         solutions = collection.entry(name).count
         label = f"{name}, {solutions:,} solutions"
         command = setting.command("enumerate", f"@{name}")
-        yield Case(label, "", solutions, command, lambda path: path.stat().st_size // LINE)
+        yield Case(label, "", solutions, command, lambda path: path.stat().st_size // LINE_BYTES)
 
 
-@topic("clues", "count, sample or solution", rates=False)
+@topic("clues", "count, sample or solution", has_rates=False)
 def by_number(setting: Setting) -> Iterator[Case]:
     """Samples, the k-th solution, and lists in both orders, of random 9x9 boards."""
     samples = setting.number(100_000)
@@ -246,73 +258,85 @@ def by_number(setting: Setting) -> Iterator[Case]:
 def cases_by_number(label: str, board: Board, samples: int) -> Iterator[Case]:
     """Make the cases of one board, on one thread."""
     engine = make_engine(device="cpu", jobs=1)
-    # An object without anything computed, and one that has found a solution.
+    # A fresh object has computed nothing yet. A warm one has found a solution before.
     make_fresh = partial(gpusudoku.solutions, board, engine=engine, device="cpu", jobs=1)
-    known = make_fresh()
-    count = known.rank(known[-1]) + 1
-    listed = min(samples, count)
-    rng = random.Random(1)
+    warm = make_fresh()
+    count = warm.rank(warm[-1]) + 1
+    list_length = min(samples, count)
+    rng = random.Random(1)  # the same in all runs of the script
 
-    def random_numbers(amount: int) -> list[int]:
-        """Return numbers of solutions, other ones in every run."""
+    def random_ranks(amount: int) -> list[int]:
+        """Return random numbers of solutions, different ones in every run."""
         return [rng.randrange(count) for _ in range(amount)]
 
     def find(solutions: gpusudoku.Solutions, amount: int) -> list[tuple[int, Board]]:
-        return [(k, solutions[k]) for k in random_numbers(amount)]
+        return [(k, solutions[k]) for k in random_ranks(amount)]
 
     def count_ranked(answer: list[tuple[int, Board]]) -> int:
-        return sum(known.rank(solution) == k for k, solution in answer)
+        return sum(warm.rank(solution) == k for k, solution in answer)
 
-    def find_quickly(amount: int) -> list[NDArray[np.uint8]]:
-        return [next(known.blocks(k, k + 1)) for k in random_numbers(amount)]
+    def find_in_contraction_order(amount: int) -> list[NDArray[np.uint8]]:
+        return [next(warm.blocks(k, k + 1)) for k in random_ranks(amount)]
 
-    def count_found(blocks: list[NDArray[np.uint8]]) -> int:
+    def count_solutions(blocks: list[NDArray[np.uint8]]) -> int:
+        """Return how many rows of blocks are solutions of the board."""
+        # A row is a solution if it keeps the clues and is a full grid without contradictions.
         rows = np.concatenate(blocks)
-        keep_clues = ((board.cells == 0) | (rows == board.cells)).all(axis=1)
-        return min(int(keep_clues.sum()), count_proper(rows))
+        keeps_clues = ((board.cells == 0) | (rows == board.cells)).all(axis=1)
+        return min(int(keeps_clues.sum()), count_proper(rows))
 
     def list_lines(solutions: Any, *bounds: int) -> int:
-        return sum(map(len, solutions.lines(*bounds))) // LINE
+        return sum(map(len, solutions.lines(*bounds))) // LINE_BYTES
 
-    yield Case(label, "count", 1, lambda: make_fresh().count, lambda answer: answer == count)
-    yield Case(label, "sample", samples, lambda: [*known.sample_blocks(samples, 1)], count_found)
-    yield Case(label, "first k, ascending", 1, lambda: find(make_fresh(), 1), count_ranked)
-    yield Case(label, "next k, ascending", 1, lambda: find(known, 1), count_ranked)
-    yield Case(label, "next k, contraction order", 20, lambda: find_quickly(20), count_found)
-    yield Case(label, "list, ascending", listed, lambda: list_lines(make_fresh()[:listed]), int)
-    yield Case(
-        label, "list, contraction order", listed, lambda: list_lines(make_fresh(), 0, listed), int
-    )
+    make_case = partial(Case, label)
+
+    yield make_case("count", 1, lambda: make_fresh().count, lambda answer: answer == count)
+    yield make_case("sample", samples, lambda: [*warm.sample_blocks(samples, 1)], count_solutions)
+    yield make_case("first k, ascending", 1, lambda: find(make_fresh(), 1), count_ranked)
+    yield make_case("next k, ascending", 1, lambda: find(warm, 1), count_ranked)
+    find_20 = partial(find_in_contraction_order, 20)
+    yield make_case("next k, contraction order", 20, find_20, count_solutions)
+
+    def list_ascending() -> int:
+        return list_lines(make_fresh()[:list_length])
+
+    def list_in_contraction_order() -> int:
+        return list_lines(make_fresh(), 0, list_length)
+
+    yield make_case("list, ascending", list_length, list_ascending, int)
+    yield make_case("list, contraction order", list_length, list_in_contraction_order, int)
 
 
-@topic("clues", "board", rates=False)
+@topic("clues", "board", has_rates=False)
 def shares(setting: Setting) -> Iterator[Case]:
-    """The shares of all candidates of random 9x9 boards, beside their counts."""
+    """The shares of all candidates of random 9x9 boards, and their counts for comparison."""
     options: dict[str, Any] = {"engine": make_engine(device="cpu", jobs=1), "jobs": 1}
 
     def count_each(boards: list[Board]) -> list[int]:
         return [gpusudoku.count(board, device="cpu", **options).count for board in boards]
 
     def share_each(boards: list[Board]) -> list[int]:
-        """Return the sums of the shares in the first cell, which are the numbers of solutions."""
+        """Return the sum of the shares in the first cell, which is the number of solutions."""
         all_solutions = (gpusudoku.solutions(board, device="cpu", **options) for board in boards)
         return [int(solutions.shares()[0].sum()) for solutions in all_solutions]
 
-    numbers = {0: 1, 8: 2, 12: 5, 17: 20, 20: 200, 30: 200}
-    for clues, number in {30: 200}.items() if setting.quick else numbers.items():
+    numbers_of_boards = {0: 1, 8: 2, 12: 5, 17: 20, 20: 200, 30: 200}  # by number of clues
+    if setting.quick:
+        numbers_of_boards = {30: 200}
+    for clues, number in numbers_of_boards.items():
         boards = random_boards(clues, setting.number(number))
         results = gpusudoku.count_many(boards, device="cpu", method="contraction")
-        check = partial(count_equal, [result.count for result in results])
+        count_right = partial(count_equal, [result.count for result in results])
         for label, run in (("`count(board)`", count_each), ("`shares()`", share_each)):
-            yield Case(str(clues), label, len(boards), partial(run, boards), check)
-        if clues >= 20:  # with few boards most of the time would be start-up
+            yield Case(str(clues), label, len(boards), partial(run, boards), count_right)
+        if clues >= 20:  # with few boards most of the time is start-up
             file = setting.write(f"shares-{clues}", map(str, boards))
             command = setting.command("shares", file, "--json", "-j", "1")
-            yield Case(str(clues), "`shares FILE`", len(boards), command, check)
+            yield Case(str(clues), "`shares FILE`", len(boards), command, count_right)
 
 
 def count_equal(counts: list[int], answer: list[int] | Path) -> int:
-    """Return how many counts are right, in an answer or in a file of JSON lines."""
+    """Return how many counts of an answer, or of a file of JSON lines, are the expected ones."""
     if isinstance(answer, Path):
         answer = [int(json.loads(line)["count"]) for line in lines_of(answer)]
     return sum(map(int.__eq__, answer, counts))
@@ -320,10 +344,10 @@ def count_equal(counts: list[int], answer: list[int] | Path) -> int:
 
 @topic("puzzles", "puzzle")
 def making(setting: Setting) -> Iterator[Case]:
-    """Puzzles at random, and out of full grids, by one thread."""
+    """Random puzzles, and minimal puzzles of full grids, on one thread."""
 
-    def generate(number: int, **wishes: Any) -> NDArray[np.uint8]:
-        blocks = gpusudoku.generate(number, seed=1, jobs=1, **wishes).blocks()
+    def generate(number: int, **options: Any) -> NDArray[np.uint8]:
+        blocks = gpusudoku.generate(number, seed=1, jobs=1, **options).blocks()
         return np.concatenate([block.puzzles for block in blocks])
 
     def minimise(grids: NDArray[np.uint8]) -> list[Any]:
@@ -340,7 +364,8 @@ def making(setting: Setting) -> Iterator[Case]:
     command = setting.command("minimise", file, "--seed", "1", "-j", "1", "-q")
     yield Case("minimal, of full grids (`minimise`)", "Python", number, call, count_minimal)
     yield Case("minimal, of full grids (`minimise`)", "command", number, command, count_minimal)
-    wishes: dict[str, tuple[int, dict[str, Any]]] = {
+    # Label, number of puzzles, and options of ``generate``.
+    kinds: dict[str, tuple[int, dict[str, Any]]] = {
         "rotational symmetry": (20_000, {"symmetry": "rotational"}),
         "rotational symmetry, 26 clues": (2000, {"symmetry": "rotational", "clues": 26}),
         "a pattern of 26 clues": (50, {"pattern": PATTERN}),
@@ -348,9 +373,9 @@ def making(setting: Setting) -> Iterator[Case]:
         "weighted (`--unbiased`)": (1000, {"unbiased": True}),
         "minimal, 16x16": (100, {"minimal": True, "box": "4x4"}),
     }
-    for label, (full_number, wish) in wishes.items():
+    for label, (full_number, options) in kinds.items():
         number = setting.number(full_number)
-        yield Case(label, "Python", number, partial(generate, number, **wish), count_proper)
+        yield Case(label, "Python", number, partial(generate, number, **options), count_proper)
 
 
 def full_grids(number: int) -> NDArray[np.uint8]:
@@ -360,8 +385,9 @@ def full_grids(number: int) -> NDArray[np.uint8]:
 
 @topic("what", "item")
 def knowing(setting: Setting) -> Iterator[Case]:
-    """Canonical forms, neighbours and a data set, by one thread."""
+    """Canonical forms, neighbours and a data set, on one thread."""
     number = setting.number(25_000)
+    # Rearranged boards have the same canonical form as the boards: these twins check the forms.
     blocks = gpusudoku.generate(number, seed=1, clues=24).blocks()
     puzzles = np.concatenate([block.puzzles for block in blocks])
     rng = np.random.default_rng(1)
@@ -370,53 +396,63 @@ def knowing(setting: Setting) -> Iterator[Case]:
         return [result.board for result in gpusudoku.canonical_many(boards, jobs=1)]
 
     def count_same(answer: list[Any] | Path) -> int:
-        """Return how many boards have the form of their twins, which are in the second half."""
+        """Return how many boards have the form of their twin, which is in the second half."""
         forms = lines_of(answer) if isinstance(answer, Path) else answer
         half = len(forms) // 2
         return 2 * sum(form == twin for form, twin in zip(forms[:half], forms[half:], strict=True))
 
-    for what, boards in {"full grids": full_grids(number), "puzzles of 24 clues": puzzles}.items():
+    kinds = {"full grids": full_grids(number), "puzzles of 24 clues": puzzles}
+    for kind, boards in kinds.items():
         twins = [rearranged(cells.reshape(9, 9), rng).ravel() for cells in boards]
         call = partial(find_forms, np.concatenate([boards, twins]))
-        # So many boards that start-up is a small part of the time.
-        many = np.concatenate([*[boards] * 10, *[twins] * 10])
-        file = setting.write(what, formats.write_lines(many).decode().splitlines())
+        # The command gets ten times as many boards, so that start-up is a small part of the time.
+        repeated = np.concatenate([*[boards] * 10, *[twins] * 10])
+        file = setting.write(kind, formats.write_lines(repeated).decode().splitlines())
         command = setting.command("canonical", file, "-j", "1", "-q")
-        yield Case(f"canonical forms of {what}", "Python", 2 * number, call, count_same)
-        yield Case(f"canonical forms of {what}", "command", len(many), command, count_same)
+        yield Case(f"canonical forms of {kind}", "Python", 2 * number, call, count_same)
+        yield Case(f"canonical forms of {kind}", "command", len(repeated), command, count_same)
 
-    few = setting.number(1000)
-    file = setting.write("few", formats.write_lines(puzzles[:few]).decode().splitlines())
-
+    puzzle_count = setting.number(1000)
+    lines = formats.write_lines(puzzles[:puzzle_count]).decode().splitlines()
+    file = setting.write("neighbours", lines)
     command = setting.command("neighbours", file, "-j", "1", "-q")
 
     def count_listed(path: Path) -> int:
-        return few if few < count_proper(path) == len(lines_of(path)) else 0
+        """Return all puzzles if the output has only proper ones, and more than the input."""
+        listed = len(lines_of(path))
+        return puzzle_count if puzzle_count < count_proper(path) == listed else 0
 
-    yield Case("puzzles whose neighbours are listed", "command", few, command, count_listed)
+    label = "puzzles whose neighbours are listed"
+    yield Case(label, "command", puzzle_count, command, count_listed)
+
     rows = setting.number(30_000)
     command = setting.command("dataset", "-n", str(rows), "-j", "1", "-q")
-    yield Case("rows of a data set", "command", rows, command, lambda path: len(lines_of(path)) - 1)
+
+    def count_rows(path: Path) -> int:
+        return len(lines_of(path)) - 1  # the first line has the heads
+
+    yield Case("rows of a data set", "command", rows, command, count_rows)
 
 
-@topic("call or command", "call", rates=False)
+@topic("call or command", "call", has_rates=False)
 def waits(setting: Setting) -> Iterator[Case]:
-    """Single calls in a process that has made some, and single commands."""
+    """Single calls in a process that has made the same calls before, and single commands."""
     board = gpusudoku.parse(PUZZLE)
-    many = str(collection.load("1b"))
+    board_1b = str(collection.load("1b"))
     count = partial(gpusudoku.count, device="cpu")
     count_many = partial(gpusudoku.count_many, device="cpu")
     calls: dict[str, Callable[[], bool]] = {
         "`count(line)`, an easy 9x9 puzzle": lambda: count(PUZZLE).count == 1,
         "`count(board)`, a `Board`": lambda: count(board).count == 1,
         "`solve(line)`": lambda: gpusudoku.solve(PUZZLE, device="cpu").solvable,
-        "`count(line)` of 1b, 4,715 solutions": lambda: count(many).count == 4715,
+        "`count(line)` of 1b, 4,715 solutions": lambda: count(board_1b).count == 4715,
         "`simplify(line)`": lambda: not gpusudoku.simplify(PUZZLE).contradictory,
         "`minimise(line)`": lambda: len(gpusudoku.minimise(PUZZLE, seed=1).removed) > 0,
         "`list(count_many([line]))`": lambda: (
             [result.count for result in count_many([PUZZLE])] == [1]
         ),
     }
+    # A single call is too short for the clock.
     number = setting.number(500)
 
     def repeat(call: Callable[[], bool]) -> int:
@@ -434,37 +470,39 @@ def waits(setting: Setting) -> Iterator[Case]:
     }
     for words, is_right in commands.items():
         command = setting.command(*words.replace("PUZZLE", PUZZLE).split())
+        # A command is timed once in a run, with its start-up.
         yield Case(f"the command `{words}`", "", 1, command, is_right)
 
 
-LARGE = ["16x16-unique", "16x16-solutions", "25x25-newspaper", "36x36-unique"]
+LARGE_BOARDS = ["16x16-unique", "16x16-solutions", "25x25-newspaper", "36x36-unique"]
 RULES = ["min, singles", "min, locked", "min, naked-single", "first, singles", "min, none"]
 """Strategies and propagations."""
 LARGE_RULES = ["min, singles", "min, locked", "min, all"]
 """The rules for large boards, which may take hours with weaker propagation."""
 
 
-@topic("board", "count", rates=False)
+@topic("board", "count", has_rates=False)
 def speed(setting: Setting) -> Iterator[Case]:
     """The search by board, strategy and propagation, on one thread."""
-    for name in ["1b"] if setting.quick else ["1c", "1e", "2c", "2d", *LARGE]:
-        times = 1 if collection.entry(name).count > 1 else 5
-        for rules in LARGE_RULES if name in LARGE else RULES:
+    for name in ["1b"] if setting.quick else ["1c", "1e", "2c", "2d", *LARGE_BOARDS]:
+        # A search for one solution is short.
+        repeats = 1 if collection.entry(name).count > 1 else 5
+        for rules in LARGE_RULES if name in LARGE_BOARDS else RULES:
             strategy, propagate = rules.split(", ")
-            yield search_case(name, times, strategy, propagate)
+            yield search_case(name, repeats, strategy, propagate)
 
 
-def search_case(name: str, times: int, strategy: str, propagate: str) -> Case:
-    """Return a case that searches a board of the collection some times."""
+def search_case(name: str, repeats: int, strategy: str, propagate: str) -> Case:
+    """Return a case that searches a board of the collection ``repeats`` times."""
     board = collection.load(name)
     solutions = collection.entry(name).count
     engine = make_engine(device="cpu", jobs=1)
     search = partial(gpusudoku.count, board, engine=engine, device="cpu", jobs=1, method="search",
                      strategy=strategy, propagate=propagate)  # fmt: skip
 
-    def count_each() -> list[int]:
-        return [search().count for _ in range(times)]
+    def search_repeatedly() -> list[int]:
+        return [search().count for _ in range(repeats)]
 
     label = f"{name}, {solutions:,} solution{'s' * (solutions > 1)}"
     variant = f"{strategy}, {propagate}"
-    return Case(label, variant, times, count_each, lambda counts: counts.count(solutions))
+    return Case(label, variant, repeats, search_repeatedly, lambda counts: counts.count(solutions))

@@ -56,7 +56,7 @@ def _good_boards(
             yield batch
             index += len(batch)
         elif on_error == "raise":
-            raise InputError(f'{batch} (on_error="record" goes on after it)')
+            raise InputError(f'{batch} (on_error="record" continues after it)')
         else:
             bad_boards.append(BadBoard(index, batch))
             index += 1

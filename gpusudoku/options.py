@@ -181,7 +181,7 @@ class Options:
 
 
 def takes_options(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Make a function that takes the fields of ``Options`` refuse other keywords by TypeError."""
+    """Make a function with ``**options`` refuse keywords that neither it nor ``Options`` has."""
     parameters = signature(function).parameters.values()
     # The function declares the options as ``**options``, so Python would accept any keyword.
     keywords = [

@@ -287,7 +287,7 @@ def test_bad_boards_are_no_numbers() -> None:
 def test_bad_boards_end_the_results_by_default() -> None:
     results = count_many([LINE_4X4, LINE_4X4, None, LINE_4X4], device="cpu")
     assert [next(results), next(results)] == [6, 6]
-    with pytest.raises(InputError, match=r'^board 2: .* \(on_error="record" goes on'):
+    with pytest.raises(InputError, match=r'^board 2: .* \(on_error="record" continues'):
         next(results)
     ended = "<Results: 2 of 4 taken, ended by InputError: board 2: "
     assert repr(results).startswith(ended)

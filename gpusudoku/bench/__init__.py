@@ -1,1 +1,1 @@
-"""Engines and settings side by side on the same boards: ``suite`` measures, ``figures`` draws."""
+"""The benchmark suite: ``suite`` measures, ``comparison`` and ``figures`` show the results."""

@@ -1,4 +1,4 @@
-"""The table that compares devices: one line for each board, in Markdown."""
+"""The Markdown table that compares devices, with a line for each board."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from gpusudoku.bench.suite import Row, numbers_of_runs
+from gpusudoku.bench.suite import Row, describe_run_counts
 
-EXACT = 10**15
-"""A count with more digits is shown with four of them."""
+MAX_EXACT_COUNT = 10**15
+"""A count from here on is shown with four digits."""
 GPU = None
-"""The number of threads of rows of a GPU."""
+"""The number of threads (``jobs``) in rows of a GPU."""
+
+Device = int | None
+"""A number of CPU threads, or GPU."""
 
 
 def varies_by_device_only(rows: Sequence[Row]) -> bool:
-    """Tell whether the rows of a board differ in the device and the number of threads only."""
-    places = {(row["board"], row["device"], row["jobs"]) for row in rows}
-    return len(places) == len(rows)
+    """Return whether rows of the same board differ only in the device and number of threads."""
+    devices = {(row["board"], row["device"], row["jobs"]) for row in rows}
+    return len(devices) == len(rows)
 
 
 def comparison(rows: Sequence[Row], cores: int) -> list[str]:
@@ -25,43 +28,56 @@ def comparison(rows: Sequence[Row], cores: int) -> list[str]:
 
     ``varies_by_device_only`` must hold.
     """
-    boards: dict[str, dict[int | None, Row]] = {}
+    boards: dict[str, dict[Device, Row]] = {}
     for row in rows:
         boards.setdefault(row["board"], {})[row["jobs"]] = row
     jobs = sorted({row["jobs"] for row in rows} - {GPU})
-    most = max(jobs, default=GPU)
-    devices: list[int | None] = [*jobs]
-    if any(row["jobs"] is GPU for row in rows):
+    max_jobs = max(jobs, default=GPU)
+    devices: list[Device] = [*jobs]
+    has_gpu = any(row["jobs"] is GPU for row in rows)
+    if has_gpu:
         devices.append(GPU)
-    compared = []  # with one core
-    if 1 in jobs:
-        compared = [device for device in (most, GPU) if device in devices and device != 1]
-    has_ratio = GPU in devices and most not in (GPU, 1)  # else a speed-up says as much
 
-    head = ["board", "solutions", *(_device_name(device, cores) for device in devices)]
-    head.append("solutions/s")
-    head += [f"speed-up, {_device_name(device, cores)}" for device in compared]
+    # Speed-ups are over one core, so they need times on one core.
+    speed_up_devices: list[Device] = []
+    if 1 in jobs:
+        speed_up_devices = [device for device in (max_jobs, GPU) if device in devices]
+        if max_jobs == 1:
+            speed_up_devices.remove(1)
+    # Compared with one core, the GPU has a speed-up already.
+    has_ratio = has_gpu and max_jobs not in (GPU, 1)
+
+    heads = ["board", "solutions", *(_device_name(device, cores) for device in devices)]
+    heads.append("solutions/s")
+    heads += [f"speed-up, {_device_name(device, cores)}" for device in speed_up_devices]
     if has_ratio:
-        head.append(f"GPU against {_device_name(most, cores)}")
-    table = [head]
-    for board, by_device in boards.items():
-        counts = [row["solutions"] for row in by_device.values() if row["solutions"] is not None]
-        rates = [row["solutions_per_second"] or 0.0 for row in by_device.values()]
-        # Boards that are given as text may have line ends.
-        name = " ".join(board.split()).replace("|", "\\|")
-        line = [name, _count(counts[0]) if counts else ""]
-        line += [_seconds(by_device.get(device)) for device in devices]
-        line.append(_rate(max(rates)) if counts else "")
-        line += [_speed_up(by_device.get(device)) for device in compared]
+        heads.append(f"GPU against {_device_name(max_jobs, cores)}")
+
+    table = [heads]
+    for board, row_by_device in boards.items():
+        # Cases that were left out have neither a count nor a rate.
+        board_rows = row_by_device.values()
+        counts = [row["solutions"] for row in board_rows if row["solutions"] is not None]
+        max_rate = max(row["solutions_per_second"] or 0.0 for row in board_rows)
+        cells = [_board_name(board), _count(counts[0]) if counts else ""]
+        cells += [_seconds(row_by_device.get(device)) for device in devices]
+        cells.append(_rate(max_rate) if counts else "")  # of the fastest device
+        cells += [_speed_up(row_by_device.get(device)) for device in speed_up_devices]
         if has_ratio:
-            line.append(_ratio(by_device.get(most), by_device.get(GPU)))
-        table.append(line)
-    numbers = numbers_of_runs(rows)
-    runs = f"medians of {numbers} run{'' if numbers == '1' else 's'}"
+            cells.append(_ratio(row_by_device.get(max_jobs), row_by_device.get(GPU)))
+        table.append(cells)
+
+    run_counts = describe_run_counts(rows)
+    runs = f"medians of {run_counts} run{'' if run_counts == '1' else 's'}"
     return [f"{_setting(rows[0])}: {runs}", "", *_markdown(table)]
 
 
-def _device_name(jobs: int | None, cores: int) -> str:
+def _board_name(board: str) -> str:
+    """Return the name of a board as a cell; boards that are texts may have line ends."""
+    return " ".join(board.split()).replace("|", "\\|")
+
+
+def _device_name(jobs: Device, cores: int) -> str:
     if jobs is GPU:
         return "GPU"
     if jobs > cores:
@@ -70,21 +86,30 @@ def _device_name(jobs: int | None, cores: int) -> str:
 
 
 def _setting(row: Row) -> str:
-    """Return the setting without the device, as a few words."""
-    method, *rest = re.sub(r" (cpu -j \d+|cuda)\b", "", row["setting"]).split()
-    return f"{method} ({', '.join(rest)})" if rest else str(method)
+    """Return the setting without the device, such as "search (min, singles)"."""
+    method, *options = re.sub(r" (cpu -j \d+|cuda)\b", "", row["setting"]).split()
+    return f"{method} ({', '.join(options)})" if options else str(method)
 
 
 def _count(solutions: int) -> str:
-    return f"{solutions:,}" if solutions < EXACT else f"{Decimal(solutions):.3e}"
+    return f"{solutions:,}" if solutions < MAX_EXACT_COUNT else f"{Decimal(solutions):.3e}"
 
 
 def _seconds(row: Row | None) -> str:
-    """Return the time of a row and the reason why it was measured no more."""
+    """Return the time of a row, and the reason if its case was not measured any more."""
     if row is None:
         return ""
-    time = "" if row["median"] is None else _duration(row["median"]) + "?" * row["starved"]
-    return ", ".join(filter(None, [time, row["note"]]))
+    parts = []
+    if row["median"] is not None:
+        parts.append(_duration(row["median"]) + _doubt(row))
+    if row["note"]:
+        parts.append(row["note"])
+    return ", ".join(parts)
+
+
+def _doubt(row: Row) -> str:
+    """Return the mark of starved rows."""
+    return "?" if row["starved"] else ""
 
 
 def _duration(seconds: float) -> str:
@@ -105,14 +130,14 @@ def _rate(solutions_per_second: float) -> str:
 def _speed_up(row: Row | None) -> str:
     if row is None or row["speed_up"] is None:
         return ""
-    return f"{_factor(row['speed_up'])}{'?' if row['starved'] else ''}"
+    return _factor(row["speed_up"]) + _doubt(row)
 
 
-def _ratio(slower: Row | None, faster: Row | None) -> str:
-    """Return how many times as fast the second row is."""
-    if slower is None or faster is None or not slower["median"] or not faster["median"]:
+def _ratio(cpu: Row | None, gpu: Row | None) -> str:
+    """Return the time of a CPU row over the time of a GPU row."""
+    if cpu is None or gpu is None or not cpu["median"] or not gpu["median"]:
         return ""
-    return f"{_factor(slower['median'] / faster['median'])}{'?' if slower['starved'] else ''}"
+    return _factor(cpu["median"] / gpu["median"]) + _doubt(cpu)
 
 
 def _factor(number: float) -> str:
@@ -121,7 +146,7 @@ def _factor(number: float) -> str:
 
 
 def _markdown(table: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table, whose columns are also aligned as plain text; numbers are on the right."""
+    """Return the lines of a table whose columns are also aligned as plain text."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = []
     for cells in table:

@@ -126,12 +126,12 @@ def _show_totals(totals: _BatchTotals, seconds: float) -> None:
         print_info(f"{label:>12}: {text}")
 
 
-def _record_of(board: Board, simplified: Simplified, bits: int) -> dict[str, Any]:
-    """Return the JSON object of a board."""
+def _record_of(board: Board, simplified: Simplified, technique_bits: int) -> dict[str, Any]:
+    """Return the JSON object of a board. The techniques are those that the command may apply."""
     return {
         "board": str(board),
         "simplified": str(simplified.board),
-        "techniques": technique_names(bits),
+        "techniques": technique_names(technique_bits),
         "contradictory": simplified.contradictory,
         "cells_before": board.clues,
         "cells_after": simplified.board.clues,

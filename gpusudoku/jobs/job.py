@@ -541,6 +541,7 @@ class ChunkSize:
 
     def took(self, seconds: float, *, full: bool) -> None:
         """Adapt the size to the time of the last chunk. ``full``: the chunk had the full size."""
+        # A smaller chunk at the end of the work shows nothing about the full size.
         if full and seconds < self._seconds / 2:
             self.size *= int(self._seconds / max(seconds, self._seconds / MAX_GROWTH))
             if self._max_size is not None:

@@ -190,14 +190,14 @@ class Run:
             try:
                 with self.line:
                     yield
-            # These errors pass the block of the output, which saves the checkpoint.
+            # The errors leave the block of the output, which saves the checkpoint on its way out.
             except (KeyboardInterrupt, Interrupted) as error:
                 raise self._interrupted(error) from None
             except ClusterError as error:
                 raise ClusterError(f"{error}{self._hint}") from None
-            # An exit because of bad or unanswered boards happens inside the block of the output:
-            # as it is an exception, no output file without results is created. A checkpoint and
-            # a part need their file in any case; they exit at the very end.
+            # If boards were bad or had no answer, the command exits here, by an exception: the
+            # output then creates no empty file. A run with a checkpoint or a part needs its file,
+            # and exits at the very end.
             keeps_file = self.part_writer is not None or self.checkpoint is not None
             if not keeps_file and not self._makes_empty_file:
                 self.source.finish()

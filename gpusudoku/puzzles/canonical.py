@@ -207,10 +207,12 @@ class CanonicalBlock(RowBlock):
         ]
 
     def automorphisms(self) -> list[int]:
-        """Return the number of automorphisms of each board.
+        """Return the number of automorphisms of each board, meaningless for one without a form.
 
-        A state that leads to the form represents all orders of the empty rows of a band, of the
-        empty bands, of empty columns and stacks likewise, and of the digits missing from the board.
+        ``ties`` is the number of states of the search that lead to the form. Each of them stands
+        for all orders of things that the board does not distinguish: the digits that it lacks, its
+        empty bands, the empty rows of each band, its empty stacks, and the empty columns of each
+        stack.
         """
         geometry = self.boards.geometry
         n = geometry.n

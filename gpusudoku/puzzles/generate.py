@@ -479,57 +479,56 @@ def generate(
     jobs: int | None = None,
     cancel: CancelToken | None = None,
 ) -> Puzzles:
-    """Make random puzzles, each with exactly one solution, and no two of them equal.
+    """Make random puzzles, each with exactly one solution. Without ``unbiased``, all are different.
 
-    A random grid loses its clues in a random order, as ``minimise`` does it, to the last that is
-    redundant. Grids of 9x9 cells and of most smaller boards are exactly uniform, others come from
-    random walks: see ``Puzzles.uniform``. Puzzle k depends on the options, the seed
-    and k alone: more puzzles begin with the same ones.
+    The clues of a random grid are removed in a random order, as by ``minimise``, until no clue is
+    redundant. Grids of 9x9 cells and of most smaller shapes are exactly uniform; others come from
+    random walks, see ``Puzzles.uniform``. Puzzle k depends only on the options, the seed and k, so
+    a larger ``n`` begins with the same puzzles.
 
     Parameters
     ----------
     n
         The number of puzzles.
     box
-        The boxes of the board, 3x3 by default.
+        The shape of the boxes, 3x3 by default.
     seed
-        From 0 to below 2^128; by default a new one every time.
+        An integer from 0 to below 2^128; by default a new random one.
     minimal
-        True if every clue is to be necessary. Without ``clues``, ``symmetry`` and ``pattern`` it
-        always is, on boards of up to 16x16 cells; on larger ones only with this.
+        True to make only puzzles without a redundant clue. On boards of up to 16x16 cells, all
+        puzzles are minimal anyway unless ``clues``, ``symmetry`` or ``pattern`` is given.
     clues
-        The number of clues, or the least and the most: clues stay once there are no more than the
-        least, and puzzles with more than the most are refused.
+        The number of clues, or its minimum and maximum. Removing ends at the minimum, and puzzles
+        above the maximum are discarded.
     symmetry
         Names, in a list or separated by commas, out of ``rotational`` (half a turn),
         ``quarter-turn``, ``left-right``, ``top-bottom``, ``diagonal``, ``antidiagonal``, or ``all``
-        of them. Cells that these make one of each other lose their clues together.
+        of them. Cells that a symmetry maps to each other lose their clues together.
     pattern
-        The cells that have clues, all of them and no others: a text or a ``pathlib.Path`` with a
-        character for each cell, a ``.`` for an empty one, or truth values. All puzzles with this
-        pattern have the same chance where grids are uniform.
+        The cells that have clues; no other cells have any. A text or a ``pathlib.Path`` with a
+        character for each cell, ``.`` for an empty one, or an array of bools. If grids are uniform,
+        all puzzles with the pattern are equally likely.
     difficulty
-        Levels, in a list or separated by commas, of those of ``rate``.
+        Levels of ``rate``, in a list or separated by commas.
     unbiased
-        True for minimal puzzles with weights: weighted statistics are those of all minimal puzzles,
-        of 9x9 cells or a smaller shape whose grids are exactly uniform. They come in batches from
-        random grids, some of which give several. It cannot be combined with ``clues``,
-        ``symmetry``, ``pattern`` and ``difficulty``.
+        True to make minimal puzzles with weights. Weighted statistics of them estimate those of all
+        minimal puzzles. The shape must be one whose grids are exactly uniform. A random grid may
+        give several puzzles. Excludes ``clues``, ``symmetry``, ``pattern`` and ``difficulty``.
     seconds
-        The time without another puzzle after which it gives up.
+        The time without another puzzle after which ``GaveUp`` is raised.
     jobs
-        Threads; by default as many as there are usable cores.
+        The number of threads; by default one per usable core.
     cancel
-        Stops it, whichever thread cancels it.
+        A token that stops the work, from any thread.
 
     Raises
     ------
     InputError
-        If a value is out of range, or no puzzle can be as wanted.
+        If a value is out of range, or no puzzle can meet the options.
     GaveUp
-        In the place of the first puzzle that was not found in time.
+        By the iterator, if the next puzzle is not found in time.
     Interrupted, Cancelled
-        After Ctrl-C, or once ``cancel`` is cancelled.
+        After Ctrl-C, or when ``cancel`` is cancelled.
     """
     options = PuzzleOptions(
         box,

@@ -193,7 +193,7 @@ def neighbour_blocks(
             for start in range(0, len(batch), MAX_PUZZLES):
                 puzzles = batch.part(start, start + MAX_PUZZLES)
                 numbers = solve_block(puzzles, Options(limit=2), CpuEngine(threads)).numbers
-                for part in _parts(puzzles.cells, change, alone=limit is not None):
+                for part in _parts(puzzles.cells, change, has_limit=limit is not None):
                     boards = puzzles.select(part)
                     reduced_boards = _without_clues(boards, numbers[part], change)
                     for chunk in chain.from_iterable(
@@ -262,18 +262,18 @@ def placements_kernel(geometry: Geometry) -> Kernel:
     return cpu.placements(shape_of(geometry.box_rows, geometry.box_columns), settings)
 
 
-def _parts(cells: NDArray[np.uint8], change: Change, *, alone: bool) -> Iterator[slice]:
-    """Divide puzzles into parts that lose their clues in at most MAX_BOARDS ways.
+def _parts(cells: NDArray[np.uint8], change: Change, *, has_limit: bool) -> Iterator[slice]:
+    """Divide puzzles into parts with at most MAX_BOARDS ways to remove clues, or one puzzle each.
 
-    If more than one clue is added, puzzles with a limit are *alone* in their part: reaching the
-    limit ends the search of the part.
+    If there is a limit, and more than one clue is added, a part has one puzzle: these clues are
+    found by a search, which ends when the limit is reached. A single clue needs no such search.
     """
-    alone &= change.add > 1
+    is_single = has_limit and change.add > 1
     start = 0
     ways = 0
     for index, clues in enumerate(np.count_nonzero(cells, axis=1).tolist()):
         ways_of_puzzle = comb(clues, change.remove)
-        if index > start and (alone or ways + ways_of_puzzle > MAX_BOARDS):
+        if index > start and (is_single or ways + ways_of_puzzle > MAX_BOARDS):
             yield slice(start, index)
             start = index
             ways = 0

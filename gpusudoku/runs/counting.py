@@ -1,4 +1,4 @@
-"""Counts in tasks for Python: in parts, and resumed from a checkpoint."""
+"""Functions for Python that count in tasks: with a checkpoint, on a cluster, or in parts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from gpusudoku.runs.tasks import count_in_tasks
 if TYPE_CHECKING:
     from distributed import Client
 
-_STATS: dict[str, type[Stats]] = {"search": SearchStats, "contraction": ContractionStats}
+_STATS_CLASSES: dict[str, type[Stats]] = {"search": SearchStats, "contraction": ContractionStats}
+"""The class of the statistics for each method."""
 
 
 def count_for_python(
@@ -40,9 +41,12 @@ def count_for_python(
     refuse_both(engine, cluster)
     with RunStore(checkpoint) as store:
         if cluster is None:
-            return count_in_tasks(board, options, engine_for(options, engine), store)[0]
-        with connected(cluster, options.jobs) as machine:
-            return count_in_tasks(board, options, machine, store)[0]
+            machine = engine_for(options, engine)
+            count, _ = count_in_tasks(board, options, machine, store)
+        else:
+            with connected(cluster, options.jobs) as workers:
+                count, _ = count_in_tasks(board, options, workers, store)
+        return count
 
 
 def resume(
@@ -56,35 +60,38 @@ def resume(
     progress: Callable[[Progress], None] | None = None,
     cancel: CancelToken | None = None,
 ) -> Count:
-    """Resume the count that a checkpoint holds, also on another machine.
+    """Resume a count from its checkpoint, on this or on another machine.
 
-    The board and the options are in the file: see ``count``. A finished count is returned at once.
+    The file contains the board and the options. A finished count is returned at once.
 
     Parameters
     ----------
     path
-        The file that was given to ``count(board, checkpoint=path)``, or to the command
+        The file that you passed to ``count(board, checkpoint=path)``, or to the command
         ``gpusudoku count BOARD --checkpoint FILE``.
     engine, cluster, progress, cancel
         As for ``count``.
     device, jobs, gpus
-        The fields of ``Options`` that may be others than before; None: as before.
+        The fields of ``Options`` that you may change; None keeps the saved value.
 
     Raises
     ------
     InputError
-        If the file holds no count of one board, or a part of one; or as in ``count``.
+        If the file does not hold the count of one board, or holds a part of it; and as in
+        ``count``.
     DeviceError, TooExpensive, ClusterError, SaveError, Interrupted, Cancelled
-        As ``count`` does.
+        As in ``count``.
     """
     run = read_run(path)
     file = os.fspath(path)
-    by_command = f"'gpusudoku resume {file}' goes on with it"
+    hint = f"'gpusudoku resume {file}' continues it"
     if run.identity.command != "count" or "cells" not in run.identity.boards:
-        raise InputError(f"{file}: keeps a command: {by_command}")
+        raise InputError(f"{file}: holds the run of a command: {hint}")
+    # The result of a part is a record, not a `Count`.
     if "part" in run.identity.options:
-        raise InputError(f"{file}: a part of a count: {by_command}")
+        raise InputError(f"{file}: holds a part of a count: {hint}")
     params = changed_options(run.setup["params"], device, jobs, gpus, cluster)
+    # A command also saves parameters that are no fields of `Options`.
     names = {field.name for field in fields(Options)}
     options = Options(**{name: value for name, value in params.items() if name in names})
     board = board_of_identity(run.identity.boards)
@@ -93,18 +100,21 @@ def resume(
 
 
 def changed_options(
-    before: Mapping[str, Any],
+    saved_options: Mapping[str, Any],
     device: str | None,
     jobs: int | None,
     gpus: tuple[int, ...] | None,
     cluster: Client | str | None,
 ) -> dict[str, Any]:
-    """Change the options of a saved run: another device has other GPUs, a cluster its threads."""
-    options = dict(before)
+    """Return the options of a saved run with the changes of a resume; None is no change.
+
+    Another device does not keep the saved list of GPUs, nor a remote cluster the saved ``jobs``.
+    """
+    options = dict(saved_options)
     if device is not None:
         options |= {"device": device, "gpus": None}
     if gpus is not None or options.get("gpus") is not None:
-        options["gpus"] = tuple(gpus or options["gpus"])
+        options["gpus"] = tuple(gpus or options["gpus"])  # JSON has made a list of it
     if jobs is not None or cluster not in (None, "local"):
         options["jobs"] = jobs
     return options
@@ -122,19 +132,19 @@ def count_part(
     progress: Callable[[Progress], None] | None = None,
     **options: Unpack[OptionFields],
 ) -> PartRecord:
-    """Count a part of all solutions of a board, for ``merge`` to add up with the others.
+    """Count the solutions in one of several parts of a board. ``merge`` adds the parts up.
 
-    All parts are of about the same size, and the same ones on every machine, whatever its device
-    and its number of threads. ``str`` of what is returned is a record of it, a line of JSON.
+    All parts have about the same size. They do not depend on the machine, its device or its number
+    of threads. ``str`` of the returned object is its record, a line of JSON.
 
     Parameters
     ----------
     board, box, engine, progress
         As for ``count``.
     number
-        Which part, from 1 to ``parts``.
+        The number of the part, from 1 to ``parts``.
     parts
-        How many there are, at most 65536.
+        The number of parts, at most 65536.
     cancel
         Ends the count early, from another thread.
     **options
@@ -143,39 +153,41 @@ def count_part(
     Raises
     ------
     InputError
-        If there is no such part, there is a limit, or as in ``count``.
+        If there is no such part, if there is a limit, and as in ``count``.
     DeviceError, TooExpensive
-        As ``count`` does.
+        As in ``count``.
     Interrupted
-        After Ctrl-C or a cancellation; its ``count`` is a lower bound of what the part has.
+        After Ctrl-C or a cancellation. Its ``count`` is a lower bound for this part.
     """
     puzzle = board_of(board, box)
-    settings = Options(**options)
+    checked_options = Options(**options)
     if not (is_integer(number) and is_integer(parts) and 1 <= number <= parts <= MAX_PARTS):
         raise InputError(
             f"part {described(number)} of {described(parts)}: expected one from 1 to the second,"
             f" of at most {MAX_PARTS}"
         )
     part = (int(number), int(parts))
-    engine = engine_for(settings, engine)
+    engine = engine_for(checked_options, engine)
     with cancelling(cancel), reporting(progress):
-        return count_in_tasks(puzzle, settings, engine, RunStore(), part=part)[1]
+        _, record = count_in_tasks(puzzle, checked_options, engine, RunStore(), part=part)
+        return record
 
 
 def merge(parts: Iterable[PartRecord | str]) -> Count:
-    """Add up all parts of a count, given in any order.
+    """Add up all parts of a count, in any order.
 
     Parameters
     ----------
     parts
-        What ``count_part`` gave, or the records of it, as texts.
+        The objects that ``count_part`` returned, or their records as texts.
 
     Raises
     ------
     InputError
-        If one is missing, two overlap, one is of another board, option or version, or a record is
-        damaged.
+        If a part is missing, if two parts overlap, if parts differ in board, options or version, or
+        if a record is damaged.
     """
+    # A text is iterable, too: its characters would be taken for records.
     if isinstance(parts, str | bytes | PartRecord) or not isinstance(parts, Iterable):
         raise InputError(f"{described(parts)}: expected all parts of a count, such as a list")
     records = [part if isinstance(part, PartRecord) else PartRecord.parse(part) for part in parts]
@@ -184,38 +196,48 @@ def merge(parts: Iterable[PartRecord | str]) -> Count:
 
 
 def merged(parts: list[PartRecord]) -> Count:
-    """Add up all parts of a count, in their order; refuse records of anything else."""
-    first = parts[0]
-    counters = WorkCounters()
-    if first.identity.command != "count" or not all(isinstance(p.found, int) for p in parts):
+    """Add up all parts of a count, which ``in_order`` has checked.
+
+    Raises
+    ------
+    InputError
+        If they are parts of another command than a count, or a record is damaged.
+    """
+    identity = parts[0].identity
+    if identity.command != "count" or not all(isinstance(part.found, int) for part in parts):
         raise InputError("a damaged record of a part: no count of a board")
     try:
-        facts = {**first.stats["plan"], "utilisation": ()}
-        for part in parts:
-            counters.add(WorkCounters(**part.stats["done"]))
-        facts["seconds"] = sum(
-            part.stats["plan"]["seconds"] + part.stats["seconds"] for part in parts
-        )
-        method = first.identity.options["method"]
-        if method == "search":
-            facts["boards_explored"] += counters.guesses
-            facts["nodes"] += counters.nodes
-            facts["deepest"] = max(facts["deepest"], counters.deepest)
-            facts |= counters.gpu_search
-        else:
-            facts["products"] += counters.products
-            facts["gpu"] = ", ".join(counters.gpus)
-            facts["on_gpu"] = bool(counters.gpus)
+        method = identity.options["method"]
         return Count(
-            board=board_of_identity(first.identity.boards),
+            board=board_of_identity(identity.boards),
             count=sum(cast("int", part.found) for part in parts),
             exact=True,
             device=" and ".join(sorted({part.stats["device"] for part in parts})),
             jobs=sum(part.stats["jobs"] for part in parts),
-            stats=_STATS[method](**facts),
-            estimates=Estimates(**first.stats["estimates"]),
+            stats=_STATS_CLASSES[method](**_merge_stats(method, parts)),
+            estimates=Estimates(**parts[0].stats["estimates"]),
         )
     except DAMAGED as error:
         if isinstance(error, InputError):
             raise
-        raise InputError("a damaged record of a part: its statistics are none") from None
+        raise InputError("a damaged record of a part: its statistics are invalid") from None
+
+
+def _merge_stats(method: str, parts: list[PartRecord]) -> dict[str, Any]:
+    """Return the fields of the statistics of all parts together."""
+    # Every part has made the same plan, which is counted once, except for the time it took.
+    stats = {**parts[0].stats["plan"], "utilisation": ()}
+    stats["seconds"] = sum(part.stats["plan"]["seconds"] + part.stats["seconds"] for part in parts)
+    counters = WorkCounters()
+    for part in parts:
+        counters.add(WorkCounters(**part.stats["done"]))
+    if method == "search":
+        stats["boards_explored"] += counters.guesses
+        stats["nodes"] += counters.nodes
+        stats["deepest"] = max(stats["deepest"], counters.deepest)
+        stats |= counters.gpu_search
+    else:
+        stats["products"] += counters.products
+        stats["gpu"] = ", ".join(counters.gpus)
+        stats["on_gpu"] = bool(counters.gpus)
+    return stats

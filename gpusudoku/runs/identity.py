@@ -1,7 +1,7 @@
-"""The identity of a long run: all that its results depend on, and nothing else.
+"""The identity of a long run: everything that its results depend on, and nothing else.
 
-Parts of a run, the file it is kept in, and the machines of a cluster must agree in this. So it
-has boards, options and version, but no device, no number of threads and no file.
+The parts of a run, its run file and the machines of a cluster must have the same identity. It
+contains boards, options and version, but no device, number of threads or file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from gpusudoku import __version__
 from gpusudoku.board.board import Board
 from gpusudoku.board.geometry import Geometry
-from gpusudoku.errors import MAX_SHOWN, InputError
+from gpusudoku.errors import MAX_SHOWN, InputError, shortened
 
 
 @dataclass(frozen=True)
@@ -25,62 +25,70 @@ class Identity:
     command: str
     """``count``, ``enumerate``, ..."""
     boards: Mapping[str, Any]
-    """``identity_of_board`` of one; of many their number and digest, or the ``inputs``, pairs of a
-    name and the digest of a file, None where there is no file."""
+    """For one board ``identity_of_board``. For many boards their number and digest; or ``inputs``,
+    pairs of a name and the digest of a file, which is None where there is no file."""
     options: Mapping[str, Any]
-    """All that the results depend on, with the chosen method and the number of tasks."""
+    """All options on which the results depend, with the chosen method and the number of tasks."""
     version: str = __version__
 
     @property
     def json(self) -> str:
-        """All of it, always in the same words; integers of NumPy are integers."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), default=int)
+        """The identity as JSON; equal identities have equal texts."""
+        facts = asdict(self)
+        return json.dumps(facts, sort_keys=True, separators=(",", ":"), default=int)
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of that, as hexadecimal digits."""
+        """The SHA-256 of ``json``, as hexadecimal digits."""
         return hashlib.sha256(self.json.encode()).hexdigest()
 
     @classmethod
     def parse(cls, text: str) -> Identity:
-        """Read what ``json`` gave; raise a ValueError if it is no identity."""
+        """Read an identity that ``json`` wrote; raise a ValueError if it is none."""
         try:
-            made = cls(**json.loads(text))
-            _facts(made)
-            return made
+            identity = cls(**json.loads(text))
+            _facts(identity)  # raises if a field has another type
+            return identity
         except (TypeError, AttributeError):
             raise ValueError("no identity of a run") from None
 
-    def difference(self, other: Identity) -> str | None:
-        """Describe the difference to another one in a few words; None if it is the same run."""
-        if self == other:
+    def difference(self, other_identity: Identity) -> str | None:
+        """Describe the difference to another identity in a few words; None if they are equal.
+
+        The words describe the other identity: "method search, not contraction".
+        """
+        if self == other_identity:
             return None
-        mine = _facts(self)
-        theirs = _facts(other)
-        if self.command == other.command and ("cells" in mine) != ("cells" in theirs):
+        facts = _facts(self)
+        other_facts = _facts(other_identity)
+        is_one_board = "cells" in facts
+        if self.command == other_identity.command and is_one_board != ("cells" in other_facts):
             return "other boards"
-        for name in [*mine, *theirs]:
-            if mine.get(name) != theirs.get(name):
-                if name == "inputs":
-                    return _other_inputs(mine[name], theirs.get(name))
-                if name in ("cells", "candidates", "sha256"):
-                    return "another board" if "cells" in mine else "other boards"
-                return f"{name} {_word(theirs.get(name))}, not {_word(mine.get(name))}"
+        for name in [*facts, *other_facts]:
+            value = facts.get(name)
+            other_value = other_facts.get(name)
+            if value == other_value:
+                continue
+            if name == "inputs":
+                return _other_inputs(value, other_value)
+            if name in ("cells", "candidates", "sha256"):
+                return "another board" if is_one_board else "other boards"
+            return f"{name} {_in_words(other_value)}, not {_in_words(value)}"
         return "another run"
 
 
 def identity_of_board(board: Board) -> dict[str, Any]:
-    """A board, whole, as JSON: ``board_of_identity`` makes it again."""
-    given = board.given_candidates
+    """Return a whole board as JSON. ``board_of_identity`` reads it."""
+    candidates = board.given_candidates  # not those that follow from the clues
     return {
         "box": str(board.geometry),
         "cells": board.cells.tolist(),
-        "candidates": None if given is None else given.tolist(),
+        "candidates": None if candidates is None else candidates.tolist(),
     }
 
 
 def board_of_identity(boards: Mapping[str, Any]) -> Board:
-    """Make the board that ``identity_of_board`` described; refuse what describes none."""
+    """Make the board that ``identity_of_board`` described; raise an InputError if it is none."""
     try:
         return Board(
             boards["cells"], Geometry.parse(boards["box"]), candidates=boards["candidates"]
@@ -90,7 +98,10 @@ def board_of_identity(boards: Mapping[str, Any]) -> Board:
 
 
 def _facts(identity: Identity) -> dict[str, Any]:
-    """Return all facts, those first whose difference says most."""
+    """Return all facts by name. ``difference`` names the first that differs.
+
+    So a fact on which others depend comes before them.
+    """
     return {
         "version": identity.version,
         "command": identity.command,
@@ -100,16 +111,16 @@ def _facts(identity: Identity) -> dict[str, Any]:
     }
 
 
-def _other_inputs(mine: Any, theirs: Any) -> str:
-    """Describe the difference in the inputs of a command: one may be a file that has changed."""
-    if [name for name, _ in mine] == [name for name, _ in theirs or ()]:
-        for (name, digest), (_, before) in zip(mine, theirs, strict=True):
-            if digest != before:
+def _other_inputs(inputs: Any, other_inputs: Any) -> str:
+    """Describe the difference between the inputs of two commands: a file may have changed."""
+    names = [name for name, _ in inputs]
+    if names == [name for name, _ in other_inputs or ()]:
+        for (name, digest), (_, other_digest) in zip(inputs, other_inputs, strict=True):
+            if digest != other_digest:
                 return f"{name} has changed since it began"
     return "other boards"
 
 
-def _word(value: Any) -> str:
-    """Write a value for a message; one of a file that is not ours may be long."""
-    text = "none" if value is None else str(value)
-    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
+def _in_words(value: Any) -> str:
+    """Return a value as text for a message. A value from a file of another origin may be long."""
+    return "none" if value is None else shortened(str(value), MAX_SHOWN)

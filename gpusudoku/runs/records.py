@@ -1,8 +1,8 @@
-"""Records of the parts of a run, as JSON, and checks that some are all parts of one run.
+"""Records of the parts of a run, as JSON; reading them, and checking that they are complete.
 
-A part is worked on by itself, on any machine, and knows nothing of the others. Its record names the
-run that it is a part of, so that nothing is added up that does not belong together. A record stands
-in a file of records, beside the lines that its part wrote, or in the file of ``--checkpoint``.
+Each part is computed on its own, on any machine, and needs nothing from the others. Its record
+contains the identity of the run, so that only parts of one run are added up. A record is a line in
+a file of records, a file next to the output file that the part wrote, or a fact in a run file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,50 +26,57 @@ from gpusudoku.runs.identity import Identity
 
 KIND = "gpusudoku part"
 SCHEMA = 3
-"""Of the record; another one is not read."""
+"""The version of records. Records of other versions are not read."""
 ENDING = ".part.json"
-"""The ending of the name of a record, behind the name of its file of lines."""
+"""The record of an output file is in a file of its name with this ending."""
 OUTPUT = "output"
-"""The note, in the position of a run, of the file to which it writes lines."""
+"""The key, in the notes of a ``Position``, of the path of the output file."""
 MAX_NAMED = 10
-"""Missing parts that a message names."""
-MAX_RECORD = 1 << 23
-"""Bytes of the longest record that is read: no board's is as long."""
-PIECE = 1 << 20
-"""Bytes of lines that are in memory at a time."""
+"""The number of missing parts that a message lists at most."""
+MAX_RECORD_BYTES = 1 << 23
+"""The longest record that is read. The record of the largest board is shorter."""
+CHUNK_BYTES = 1 << 20
+"""The bytes of an output file that are in memory at a time."""
 DAMAGED = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
-"""What reading a record raises that holds other things than ours do."""
+"""The errors that reading a damaged record may raise."""
 
 
+# Merged output consists of these parts of files, where each `|` is a boundary:
+#
+#     header | lines of part 1 | between | lines of part 2 | between | lines of part 3 ...
+#
+# The names of the fields are keys in records.
 @dataclass(frozen=True)
 class LinesFile:
-    """A file of lines that a part wrote."""
+    """An output file that a part wrote."""
 
     size: int
     """In bytes."""
     header: int
-    """Bytes at its beginning that each part has, and the whole once."""
+    """The size of its header in bytes; 0 if the file is too short to have one. Every part has the
+    header, the merged output has it once."""
     between: str
-    """The text between the lines of one part and those of the next."""
+    """The text between the lines of one part and those of the next in merged output."""
     sha256: str
-    """Of the whole file, as hexadecimal digits."""
+    """The SHA-256 of the whole file, as hexadecimal digits."""
 
     @classmethod
     def of(cls, path: str | Path, header: bytes, between: bytes = b"") -> LinesFile:
-        """Read and describe a file, with the header and separator that joining needs."""
+        """Read and describe a file, with the header and the separator that merging needs."""
         digest = hashlib.sha256()
         size = 0
         start = b""
         with Path(path).open("rb") as file:
-            while piece := file.read(PIECE):
-                start = start or piece[: len(header)]
-                digest.update(piece)
-                size += len(piece)
-        shown = len(header) if start == header else 0
-        return cls(size, shown, between.decode(), digest.hexdigest())
+            while chunk := file.read(CHUNK_BYTES):
+                # Headers are far shorter than a chunk.
+                start = start or chunk[: len(header)]
+                digest.update(chunk)
+                size += len(chunk)
+        header_size = len(header) if start == header else 0
+        return cls(size, header_size, between.decode(), digest.hexdigest())
 
     def check(self, path: Path) -> None:
-        """Refuse a file that is not as it was written, or cannot be read."""
+        """Raise an InputError if a file cannot be read, or has changed since it was written."""
         try:
             if not path.is_file():
                 raise InputError(f"{path}: no such file, expected the lines of a part")
@@ -82,36 +89,42 @@ class LinesFile:
             raise InputError(f"{path}: {error.strerror}, expected the lines of a part") from None
 
     def pieces(self, path: Path) -> Iterator[bytes]:
-        """Read the lines behind the header, in pieces of whole lines where these are not long."""
+        """Read the file without its header, in chunks.
+
+        A chunk ends at the end of a line, except within lines that are longer than a chunk.
+        """
+        # The chunk that was read ends somewhere in a line, whose start waits for the next chunk.
         with path.open("rb") as file:
             file.seek(self.header)
-            rest = b""
-            while piece := file.read(PIECE):
-                end = piece.rfind(b"\n") + 1 or len(piece)
-                yield rest + piece[:end]
-                rest = piece[end:]
-            if rest:
-                yield rest
+            line_start = b""
+            while chunk := file.read(CHUNK_BYTES):
+                end = chunk.rfind(b"\n") + 1 or len(chunk)
+                yield line_start + chunk[:end]
+                line_start = chunk[end:]
+            if line_start:
+                yield line_start
 
 
 @dataclass(frozen=True, eq=False)
 class PartRecord:
-    """A part of a run and what it found. ``str`` of it is its record, a line of JSON.
+    """The result of one part of a run. ``str`` returns its record, a line of JSON.
 
     Parameters
     ----------
     identity
-        The run. Its options have ``tasks`` and ``parts``, how many there are.
+        The identity of the run. Its options contain ``tasks`` and ``parts``, the numbers of tasks
+        and parts of the run.
     number
-        Of the part, from 1 on.
+        The number of the part, from 1.
     tasks
-        The tasks that it consists of: runs of their numbers, of step 1, none empty.
+        The tasks of the part: ranges of task numbers, with step 1, none empty.
     found
-        The number of solutions; or of each cell and digit, object (cells, n); or the file of lines.
+        The number of solutions; or, for each cell and digit, the number of solutions with that
+        digit in that cell, object (cells, n); or the output file.
     stats
-        The work done, as JSON; those of all parts add up.
+        The work done, as JSON. Those of all parts add up.
     place
-        The place where the board was read, as JSON.
+        The place from which the board was read, as JSON.
     """
 
     identity: Identity
@@ -123,26 +136,27 @@ class PartRecord:
 
     @property
     def parts(self) -> int:
-        """The number of parts of this run."""
+        """The number of parts of the run."""
         return int(self.identity.options["parts"])
 
     def __repr__(self) -> str:
         return f"<PartRecord: part {self.number} of {self.parts} of {self.identity.command}>"
 
     def __str__(self) -> str:
-        tasks = [[run.start, run.stop] for run in self.tasks]
+        task_ranges = [[tasks.start, tasks.stop] for tasks in self.tasks]
+        # Numbers of solutions are written as text: many readers of JSON round large integers.
         if isinstance(self.found, LinesFile):
-            found: dict[str, Any] = {"lines": asdict(self.found)}
-        elif isinstance(self.found, np.ndarray):  # numbers as texts: JSON readers round them
-            rows = self.found.tolist()
-            found = {"partial": [[decimal_digits(number) for number in row] for row in rows]}
+            results: dict[str, Any] = {"lines": asdict(self.found)}
+        elif isinstance(self.found, np.ndarray):
+            rows = [[decimal_digits(number) for number in row] for row in self.found.tolist()]
+            results = {"partial": rows}
         else:
-            found = {"partial": decimal_digits(self.found)}
+            results = {"partial": decimal_digits(self.found)}
         record = {
             "kind": KIND,
             "schema": SCHEMA,
-            "part": {"number": self.number, "of": self.parts, "tasks": tasks},
-            **found,
+            "part": {"number": self.number, "of": self.parts, "tasks": task_ranges},
+            **results,
             "digest": self.identity.digest,
             "identity": json.loads(self.identity.json),
             "stats": dict(self.stats),
@@ -161,10 +175,11 @@ class PartRecord:
         """
         try:
             record = json.loads(text)
-            known = isinstance(record, dict) and record.get("kind") == KIND
-        except (ValueError, TypeError, RecursionError):  # also for a number of too many digits
-            known = False
-        if not known:
+            is_record = isinstance(record, dict) and record.get("kind") == KIND
+        except (ValueError, TypeError, RecursionError):
+            # A ValueError may also mean that Python refuses a number of too many digits.
+            is_record = False
+        if not is_record:
             raise InputError("no record of a part")
         if record.get("schema") != SCHEMA:
             schema = described(record.get("schema"))
@@ -172,47 +187,58 @@ class PartRecord:
         try:
             if record["seal"] != seal_of(record):
                 raise ValueError("it was changed")
-            if "lines" in record:
-                found: int | NDArray[Any] | LinesFile = LinesFile(**record["lines"])
-            elif isinstance(partial := record["partial"], list):
-                found = np.array([[_number(text) for text in row] for row in partial], object)
-            else:
-                found = _number(partial)
-            part = record["part"]
+            results = _parse_results(record)
             identity = Identity.parse(json.dumps(record["identity"]))
+            part = record["part"]
             tasks = tuple(range(start, stop) for start, stop in part["tasks"])
-            return cls(identity, part["number"], tasks, found, record["stats"], record["place"])
+            return cls(identity, part["number"], tasks, results, record["stats"], record["place"])
         except DAMAGED as error:
-            why = str(error) if type(error) is ValueError else "something is missing"
-            raise InputError(f"a damaged record of a part: {why}") from None
+            # Only ValueErrors of this package have a message that says what is wrong.
+            reason = str(error) if type(error) is ValueError else "something is missing"
+            raise InputError(f"a damaged record of a part: {reason}") from None
+
+
+def _parse_results(record: Mapping[str, Any]) -> int | NDArray[Any] | LinesFile:
+    """Read the results of a part from its record."""
+    if "lines" in record:
+        return LinesFile(**record["lines"])
+    partial = record["partial"]
+    if isinstance(partial, list):
+        return np.array([[_parse_number(text) for text in row] for row in partial], object)
+    return _parse_number(partial)
 
 
 class PartFile(NamedTuple):
     """A part that was read from a file."""
 
     name: str
-    """The file of its record."""
+    """The file that contains its record."""
     record: PartRecord
     lines: Path | None
-    """The file of its lines, if it has any."""
+    """Its output file, if it has one."""
 
 
 def record_path(path: str | Path) -> Path:
-    """Return the path of the record of a file of lines."""
+    """Return the path of the record of an output file."""
     return Path(f"{path}{ENDING}")
 
 
 def read_parts(names: Iterable[str]) -> Iterator[PartFile]:
-    """Read the parts in some files, and in one that is named twice once.
+    """Read the parts in some files. A file that is named twice is read once.
 
-    A file has records, one a line; or lines, with their record beside it; or it is that of a run.
+    A file contains records, one a line; or it is an output file, whose record is in a file next to
+    it; or it is a run file.
     """
-    seen = set[str]()
+    paths_read = set[str]()
     for name in names:
         try:
-            path = record_path(name) if record_path(name).is_file() else Path(name)
-            if (resolved := os.path.realpath(path)) not in seen:
-                seen.add(resolved)
+            path = Path(name)
+            if record_path(name).is_file():
+                path = record_path(name)
+            real_path = os.path.realpath(path)
+            # An output file and its record are the same part, which may be named twice, too.
+            if real_path not in paths_read:
+                paths_read.add(real_path)
                 yield from _parts_in(path)
         except OSError as error:
             raise InputError(f"{name}: {error.strerror}, expected a file of a part") from None
@@ -223,97 +249,129 @@ def read_parts(names: Iterable[str]) -> Iterator[PartFile]:
 
 
 def _parts_in(path: Path) -> Iterator[PartFile]:
-    """Read the parts in a file."""
-    found = 0
+    """Read the parts in a file of records or in a run file."""
+    record_count = 0
     with path.open("rb") as file:
         if file.peek(16).startswith(b"SQLite format 3\0"):
             yield _part_of_run(path)
             return
-        for number, line in enumerate(iter(lambda: file.readline(MAX_RECORD), b""), 1):
+        # Lines are read up to a limit: the file may be anything.
+        lines = iter(lambda: file.readline(MAX_RECORD_BYTES), b"")
+        for line_number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
-                if len(line) == MAX_RECORD:
+                if len(line) == MAX_RECORD_BYTES:
                     raise InputError("no record of a part: the line is too long")
                 record = PartRecord.parse(line)
             except InputError as error:
+                # A file without JSON may be an output file, and its record is missing.
                 hint = "" if line.startswith(b"{") else f", and {record_path(path)} is not there"
-                raise InputError(f"{path}:{number}: {error}{hint}") from None
-            has_lines = isinstance(record.found, LinesFile) and path.name.endswith(ENDING)
-            lines = Path(str(path).removesuffix(ENDING)) if has_lines else None
-            yield PartFile(str(path), record, lines)
-            found += 1
-    if not found:
+                raise InputError(f"{path}:{line_number}: {error}{hint}") from None
+            output_path = None
+            if isinstance(record.found, LinesFile) and path.name.endswith(ENDING):
+                output_path = Path(str(path).removesuffix(ENDING))
+            yield PartFile(str(path), record, output_path)
+            record_count += 1
+    if not record_count:
         raise InputError(f"{path}: no record of a part")
 
 
 def _part_of_run(path: Path) -> PartFile:
-    """Read the part in the file of a run, which may have moved together with that of its lines."""
+    """Read the part in a run file."""
     from gpusudoku.runs.store import read_run  # imported lazily: SQLite takes a moment to load
 
     run = read_run(path)
     if run.record is None:
-        raise InputError(f"{path}: holds no finished part: 'gpusudoku resume {path}' goes on")
-    lines = None
+        hint = f"'gpusudoku resume {path}' continues the run"
+        raise InputError(f"{path}: holds no finished part: {hint}")
+    output_path = None
     if run.state.position is not None:
-        lines = Path(run.state.position.notes[OUTPUT])
-        lines = lines if lines.exists() else path.with_name(lines.name)
-    return PartFile(str(path), PartRecord.parse(run.record), lines)
+        output_path = Path(run.state.position.notes[OUTPUT])
+        if not output_path.exists():  # both files may have been moved together
+            output_path = path.with_name(output_path.name)
+    return PartFile(str(path), PartRecord.parse(run.record), output_path)
 
 
 def seal_of(record: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a record without its seal: it shows damage, but proves no origin."""
+    """Return the SHA-256 of a record without its seal. It shows damage, but proves no origin."""
     facts = {name: value for name, value in record.items() if name != "seal"}
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def in_order(parts: Iterable[PartFile]) -> list[PartFile]:
-    """Put parts in order; refuse them if they are not all of one run, each once."""
-    named: dict[int, PartFile] = {}
-    first: PartFile | None = None
-    for part in parts:
-        first = first or part
-        difference = first.record.identity.difference(part.record.identity)
-        if difference is not None:
-            raise InputError(f"{part.name}: of another run than {first.name}: {difference}")
-        if other := named.get(part.record.number):
-            which = f"part {part.record.number} of {part.record.parts}"
-            raise InputError(f"{other.name} and {part.name}: both are {which}")
-        named[part.record.number] = part
-    if first is None:
+    """Sort parts by number.
+
+    Raises
+    ------
+    InputError
+        If they are not all parts of one run, each once.
+    """
+    by_number = _by_number(parts)
+    if not by_number:
         raise InputError("no parts, expected all of a run")
+    start_part = next(iter(by_number.values()))
     try:
-        parts_of_run = first.record.parts
-        missing = [str(number) for number in range(1, parts_of_run + 1) if number not in named]
+        part_count = start_part.record.parts
+        missing = [str(number) for number in range(1, part_count + 1) if number not in by_number]
         if missing:
-            which = ", ".join(missing[:MAX_NAMED] + ["..."] * (len(missing) > MAX_NAMED))
-            are = f"part {which} of {parts_of_run} is"
-            if len(missing) > 1:
-                are = f"parts {which} of {parts_of_run} are"
-            raise InputError(f"{are} missing")
-        ordered = [named[number] for number in sorted(named)]
-        # They must have all tasks, each once: else a record was changed.
-        tasks = int(first.record.identity.options["tasks"])
-        end = 0
-        before = ""
-        runs = sorted((run.start, run.stop, p.name) for p in ordered for run in p.record.tasks)
+            _refuse_missing(missing, part_count)
+        ordered = [by_number[number] for number in sorted(by_number)]
+        _check_tasks(ordered)
     except DAMAGED as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{first.name}: a damaged record of a part") from None
-    for start, stop, name in runs:
-        if start < end:
-            raise InputError(f"{before} and {name}: both have task {start}")
-        if start > end:
-            raise InputError(f"{name}: task {end} is in no part")
-        end = stop
-        before = name
-    if end != tasks:
-        raise InputError(f"task {end} is in no part")
+        raise InputError(f"{start_part.name}: a damaged record of a part") from None
     return ordered
 
 
-def _number(text: str) -> int:
+def _by_number(parts: Iterable[PartFile]) -> dict[int, PartFile]:
+    """Map the numbers of parts to the parts; refuse other runs and parts that occur twice."""
+    by_number: dict[int, PartFile] = {}
+    start_part: PartFile | None = None
+    for part in parts:
+        start_part = start_part or part
+        difference = start_part.record.identity.difference(part.record.identity)
+        if difference is not None:
+            raise InputError(f"{part.name}: of another run than {start_part.name}: {difference}")
+        number = part.record.number
+        if same_part := by_number.get(number):
+            raise InputError(
+                f"{same_part.name} and {part.name}: both are part {number} of {part.record.parts}"
+            )
+        by_number[number] = part
+    return by_number
+
+
+def _refuse_missing(missing: list[str], part_count: int) -> NoReturn:
+    listed = ", ".join(missing[:MAX_NAMED])
+    if len(missing) > MAX_NAMED:
+        listed += ", ..."
+    if len(missing) == 1:
+        raise InputError(f"part {listed} of {part_count} is missing")
+    raise InputError(f"parts {listed} of {part_count} are missing")
+
+
+def _check_tasks(parts: list[PartFile]) -> None:
+    """Check that the parts have all tasks of their run, each once: else a record was changed."""
+    task_count = int(parts[0].record.identity.options["tasks"])
+    task_ranges = sorted(
+        (tasks.start, tasks.stop, part.name) for part in parts for tasks in part.record.tasks
+    )
+    end = 0
+    previous_name = ""
+    for start, stop, name in task_ranges:
+        if start < end:
+            raise InputError(f"{previous_name} and {name}: both have task {start}")
+        if start > end:
+            raise InputError(f"{name}: task {end} is in no part")
+        end = stop
+        previous_name = name
+    if end != task_count:
+        raise InputError(f"task {end} is in no part")
+
+
+def _parse_number(text: str) -> int:
     """Read a number of any size; ``int`` refuses one of more than 4300 digits."""
     if not re.fullmatch("[0-9]+", text):
         raise ValueError("its partial result is no number")

@@ -1,28 +1,32 @@
-"""The file of a long run, one of SQLite: what the run is, what was found, and what is left.
+"""The run file of a long run, an SQLite database: its identity, results and remaining work.
 
-It has two tables. ``facts`` are texts by name:
+The table ``facts`` holds texts by name:
 
-- ``identity``: the boards and all that the result depends on, see ``runs.identity``
-- ``setup``: how to go on: the options, and of a command its folder and the place of its board
-- ``owner``: the process that runs it, or was the last that did
-- ``state``: solutions found, work done, the place in the output, and the digests of the portions
-- ``record``: of a finished part, what ``merge`` joins
-- ``written FORM``: of a finished count, or a data set in Parquet, the SHA-256 of the file
-- ``digest``: the SHA-256 of all others
+- ``identity``: the boards and everything else that the result depends on, see ``runs.identity``
+- ``setup``: what a resume needs: the options; for a command also its folder and the place of its
+  board
+- ``owner``: the process that runs it, or the last one that did
+- ``state``: the number of solutions, the work done, the position in the output, and the digests of
+  the portions
+- ``record``: the record of a finished part, for ``merge``
+- ``written FORM``: the SHA-256 of the output file of a finished count or of a data set in Parquet
+- ``digest``: the SHA-256 of all other facts
 
-``portions`` are the work that is left, by number. A run on one machine has one, a cluster several.
+The table ``portions`` holds the remaining work, by number. A run on one machine has one portion, a
+run on a cluster several.
 
-Each save is one transaction, so the file has both what was found and what is left as they were
-after one of them, however the process ends. The journal is SQLite's oldest, a file beside it that
-is deleted with each commit, and the folder is synced with it (``synchronous`` EXTRA): what was
-committed outlives a loss of power, and what was not is undone by the process that opens the file
-next. The newer write-ahead log needs memory that processes share, which network file systems do not
-have, and a copy of the file alone would lack what is in the log.
+**Saves.** Each save is one transaction. However the process ends, the file therefore holds the
+results and the remaining work of the same moment. The journal is SQLite's rollback journal, a
+second file that is deleted with each commit; then the folder is synced, too (``synchronous`` is
+EXTRA). So a committed save survives a power failure. A save that was not committed is rolled back
+by the process that opens the file next. The newer write-ahead log is not used: it needs memory
+shared by processes, which network file systems do not have, and a copy of the file alone would
+lack the content of the log.
 
-One process writes, any may read. The one that writes holds SQLite's RESERVED lock from opening the
-file until closing it, which others see where the file system has locks, and which is gone when the
-process is. It is let go for a moment at each commit. Hence a process that wants it takes it twice,
-with a pause between.
+**Locks.** One process writes, and any number may read. The writing process holds SQLite's RESERVED
+lock from opening the file until closing it. Other processes see the lock if the file system has
+locks, and it ends with the process. Each commit releases the lock for a moment. A process that
+wants the lock therefore takes it twice, with a pause between.
 """
 
 from __future__ import annotations
@@ -32,10 +36,9 @@ import json
 import os
 import socket
 import sqlite3
-import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from math import inf
 from pathlib import Path
@@ -44,151 +47,172 @@ from typing import Any
 import numpy as np
 
 from gpusudoku.engines.engine import WorkCounters
-from gpusudoku.errors import InputError, SaveError, described, shown
+from gpusudoku.errors import InputError, SaveError, shown
 from gpusudoku.jobs.interrupts import held_interrupts
 from gpusudoku.planning.plan import Portion, StepResult
 from gpusudoku.runs.identity import Identity
+from gpusudoku.runs.sqlite_files import (
+    APPLICATION_ID,
+    check_application,
+    check_readable,
+    commit_and_lock,
+    connect,
+    error_code,
+    is_new_file,
+    message_at_start,
+    path_text,
+    raising_input_errors,
+    rolling_back,
+)
 
-APPLICATION = 0x67537564
-"""The mark of our files, in their header: ``gSud``."""
 SCHEMA = 3
-"""The version of the tables."""
+"""The version of the tables and of the JSON in them."""
 TABLES = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE portions (id INTEGER PRIMARY KEY, data BLOB NOT NULL)",
 )
-FIRST_SECONDS, MAX_SECONDS = 2.0, 20.0
-"""The time between two saves: if they cost little, and whatever they cost."""
+FIRST_SECONDS = 2.0
+"""The time between two saves, if a save costs little."""
+MAX_SECONDS = 20.0
+"""The longest time between two saves, whatever a save costs."""
 SAVING_SHARE = 0.01
 """The share of the time that saves may cost."""
 BUSY_SECONDS = 10.0
-"""The time to wait for a process that reads or writes at the same moment."""
+"""The longest wait for a process that reads or writes at the same moment."""
 LOCK_SECONDS = 1.0
-"""The time to wait for a lock: another process may only have looked whether it is held."""
-TWICE_SECONDS = 0.05
+"""The longest wait for the lock when a run begins: ``is_running`` takes it for a moment."""
+LOCK_PAUSE_SECONDS = 0.05
 """The pause between taking the lock and taking it again."""
-_SAVED_BEFORE = "; it has all up to the save before"
-MAX_EXPECTED = 0.99
-"""The largest share that is taken to be done by the expected work, as long as anything is left."""
+MAX_EXPECTED_SHARE = 0.99
+"""The largest finished share that is derived from the expected number of nodes."""
 
 
 @dataclass(frozen=True)
 class Owner:
-    """The process that runs a long run, or was the last that did."""
+    """The process that runs a long run, or the last one that did."""
 
     host: str
     pid: int
     since: float
-    """The time when it began, in seconds of Unix time by its clock: it tells processes of one
-    number apart."""
+    """The start time, in seconds of Unix time by its clock. It distinguishes processes that have
+    the same number, one after the other."""
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"
 
 
+# The names of all fields of `Owner`, `Position` and `RunState` are keys in run files.
+
+
 @dataclass(frozen=True)
 class Position:
-    """A place in ordered output, up to which it is written."""
+    """A position in ordered output: everything before it is written."""
 
     boards: int = 0
-    """Boards that are done."""
+    """The number of finished boards."""
     solutions: int = 0
-    """Solutions done of the next board."""
+    """The number of written solutions of the next board."""
     size: int = 0
-    """Bytes of the output file."""
+    """The size of the output file in bytes."""
     end: str = ""
-    """What tells the file from others, see ``end_of_file`` of ``cli.output``."""
+    """A digest that identifies the output file, see ``end_of_file`` in ``pipeline.output``."""
     notes: Mapping[str, Any] = field(default_factory=dict)
-    """More that is needed to go on, as JSON."""
+    """Further state that a resume needs, as JSON."""
 
 
 @dataclass(frozen=True)
 class RunState:
-    """The facts that each save changes."""
+    """The facts that change with each save."""
 
     tasks: int = 0
-    """Tasks of the whole run; 0 of ordered output."""
+    """The number of tasks of the whole run; 0 for ordered output."""
     tasks_left: int = 0
-    """Those of them that are not finished."""
+    """The number of tasks that are not finished."""
     count: int = 0
-    """Solutions found."""
+    """The number of solutions so far."""
     seconds: float = 0.0
-    """Seconds of work, of all processes that ran it one after the other."""
+    """Seconds of work, summed over the processes that ran it one after the other."""
     done: float = 0.0
-    """The estimated share of the work, 0 to 1."""
+    """The estimated finished share of the work, 0 to 1."""
     tally: WorkCounters = field(default_factory=WorkCounters)
     finished: bool = False
     began: float = 0.0
-    """The time when, in seconds of Unix time; only shown."""
+    """The start time, in seconds of Unix time. It is only shown to the user."""
     saved: float = 0.0
     """The time of the last save, likewise."""
     position: Position | None = None
     portions: Mapping[str, str] = field(default_factory=dict)
-    """The digest of each portion that is left, by number."""
+    """The digest of each remaining portion, by number."""
 
     @property
     def json(self) -> str:
-        """All of it as text; the count in base 16, which Python reads at any length."""
+        """The state as JSON. The count is in base 16, which Python reads at any length."""
         return json.dumps({**asdict(self), "count": hex(self.count)})
 
     @classmethod
     def parse(cls, text: str) -> RunState:
-        """Read what ``json`` gave."""
+        """Read a state that ``json`` wrote."""
         facts = json.loads(text)
         position = facts["position"]
         facts["position"] = None if position is None else Position(**position)
         facts["tally"] = WorkCounters(**facts["tally"])
-        return cls(**{**facts, "count": int(facts["count"], 16)})
+        facts["count"] = int(facts["count"], 16)
+        return cls(**facts)
 
 
 @dataclass(frozen=True)
 class RunSnapshot:
-    """A long run as its file has it after the last save, but for the work that is left."""
+    """A long run as its file describes it after the last save, without the remaining work."""
 
     identity: Identity
     setup: Mapping[str, Any]
-    """The facts needed to go on, as JSON."""
+    """What a resume needs, as JSON."""
     owner: Owner
     state: RunState
     record: str | None
-    """The record of a part that is finished."""
+    """The record of a part, once it is finished."""
 
 
 class RunStore:
-    """A long run in a file, or in memory if there is no path. A context manager for one thread.
+    """A long run in a file, or in memory if there is no path. Not thread-safe.
 
-    Making one checks and locks the file, which may be missing or empty, and writes nothing; an
-    InputError says why it cannot be used. ``begin`` comes next, once the identity is known. After a
-    SaveError the file has all up to the save before.
+    The constructor checks and locks the file, which may be missing or empty, and writes nothing. It
+    raises an InputError if the file cannot be used. Call ``begin`` next, once the identity is
+    known. After a SaveError the file has the state of the previous save. The context manager closes
+    the file.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self.snapshot: RunSnapshot | None = None
-        """The run in the file when it was opened; None if there was none."""
+        """The run in the file when it was opened; None if the file held no run."""
         self.state = RunState()
         self.nodes = inf
-        """The expected nodes of all searches together; infinite if unknown."""
-        self.path, self.hint = "", ""
-        """The file as it was named, and the end of a message about an interrupt: how to go on."""
-        self._left: dict[int, Portion] = {}
+        """The expected number of nodes of all searches together; infinite if unknown."""
+        self.path = ""
+        """The file, as the caller named it."""
+        self.hint = ""
+        """The end of the message of an interrupt: how to resume."""
+        self._portions: dict[int, Portion] = {}
+        """The remaining work, by number."""
         self._facts: dict[str, str] = {}
+        """The content of the table ``facts``; empty if there are no tables yet."""
         self._connection: sqlite3.Connection | None = None
         if path is None:
             return
-        self.path = _name(path)
-        self.hint = f"; 'gpusudoku resume {self.path}' goes on"
-        if not _is_new(self.path, write=True):
-            _check_application(self.path)
-        self._is_made = not Path(self.path).exists()
-        with _refusing(self.path):
-            self._connection = _connect(self.path, "rwc", LOCK_SECONDS)
+        self.path = path_text(path)
+        self.hint = f"; 'gpusudoku resume {self.path}' continues the run"
+        if not is_new_file(self.path):
+            check_application(self.path)
+        self._is_created = not Path(self.path).exists()
+        with raising_input_errors(self.path):
+            self._connection = connect(self.path, "rwc", LOCK_SECONDS)
         try:
-            with _refusing(self.path):
+            with raising_input_errors(self.path):
                 self._lock(self._connection)
                 if self._connection.execute("SELECT 1 FROM sqlite_schema").fetchall():
                     self._facts, self.snapshot, rows = _read(self._connection, self.path)
                     self.state = self.snapshot.state
-                    self._left = {number: _unpacked(data) for number, data in rows.items()}
+                    self._portions = {number: _unpack(data) for number, data in rows.items()}
         except BaseException:
             self.__exit__()
             raise
@@ -197,7 +221,7 @@ class RunStore:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let the file go; one that was made here, and is empty, is removed."""
+        """Close the file. Remove it if this object has created it and saved nothing."""
         if self._connection is None:
             return
         with suppress(sqlite3.Error):
@@ -205,12 +229,14 @@ class RunStore:
                 self._connection.rollback()
         self._connection.close()
         with suppress(OSError):
-            if self._is_made and not self._facts and not Path(self.path).stat().st_size:
+            is_unused = self._is_created and not self._facts
+            # Another process may have begun a run in the file since it was closed.
+            if is_unused and not Path(self.path).stat().st_size:
                 Path(self.path).unlink()
 
     @property
     def position(self) -> Position:
-        """The place up to which ordered output is written."""
+        """The position in ordered output."""
         return self.state.position or Position()
 
     def check(self, identity: Identity) -> None:
@@ -225,77 +251,96 @@ class RunStore:
         portion: Portion | None = None,
         position: Position | None = None,
     ) -> None:
-        """Begin a run, or go on with the one that the file holds, which keeps its setup.
+        """Begin a run, or continue the run in the file, which keeps its setup.
 
-        ``portion`` is all that is to be done, in whole tasks; None for ordered output. A run with a
-        ``position`` is finished once ``move`` says so, others when nothing is left.
+        ``portion`` is all the work, in whole tasks; None for ordered output. A run with a
+        ``position`` is finished once ``move`` says so, other runs when no work remains.
         """
-        before = self.snapshot
-        state = self.state
-        left = self._left
         self.check(identity)
-        if before is not None and state.finished:  # it stays as it is, with its last owner
+        is_resumed = self.snapshot is not None
+        if is_resumed and self.state.finished:  # the file keeps its last owner
             return
+        state = self.state
+        portions = self._portions
         facts = dict[str, str]()
-        if before is None:
+        if not is_resumed:
             facts["identity"] = identity.json
-            facts["setup"] = json.dumps(setup, default=int)  # NumPy's integers, too
-            left = {1: portion} if portion else {}
-            finished = position is None and not portion
-            tasks = len(portion or ())
-            state = RunState(tasks, tasks, finished=finished, began=time.time(), position=position)
+            facts["setup"] = json.dumps(setup, default=int)  # NumPy's integers become int
+            portions = {1: portion} if portion else {}
+            task_count = len(portion or ())
+            state = RunState(
+                tasks=task_count,
+                tasks_left=task_count,
+                finished=position is None and not portion,
+                began=time.time(),
+                position=position,
+            )
         owner = Owner(socket.gethostname(), os.getpid(), time.time())
         facts["owner"] = json.dumps(asdict(owner))
         try:
-            self._commit(state, left, facts)
+            self._commit(state, portions, facts)
         except SaveError as error:
-            raise InputError(str(error).removesuffix(_SAVED_BEFORE)) from None
+            raise InputError(message_at_start(error)) from None
 
     def split(
         self, max_portions: int = 1, numbers: Iterable[int] | None = None
     ) -> dict[int, Portion]:
-        """Divide the remaining portions, or some of them, into at most ``max_portions``.
+        """Divide the remaining portions, or those of ``numbers``, into at most ``max_portions``.
 
-        Returns them by their numbers, under which ``save`` takes their results.
+        Returns the portions by number. ``save`` takes the results of a portion by its number.
         """
-        selected = list(self._left if numbers is None else numbers)
-        if selected and len(selected) != max_portions:
-            joined = Portion.joined([self._left[number] for number in selected])
-            new = dict(enumerate(joined.split(max_portions), max(self._left) + 1))
-            kept = {
-                number: portion for number, portion in self._left.items() if number not in selected
+        selected_numbers = list(self._portions if numbers is None else numbers)
+        if selected_numbers and len(selected_numbers) != max_portions:
+            joined_portion = Portion.joined([self._portions[number] for number in selected_numbers])
+            # New numbers, so that results of the old portions cannot be saved any more.
+            next_number = max(self._portions) + 1
+            new_portions = dict(enumerate(joined_portion.split(max_portions), next_number))
+            unselected_portions = {
+                number: portion
+                for number, portion in self._portions.items()
+                if number not in selected_numbers
             }
-            self._commit(self.state, kept | new)
-            selected = list(new)
-        return {number: self._left[number] for number in selected}
+            self._commit(self.state, unselected_portions | new_portions)
+            selected_numbers = list(new_portions)
+        return {number: self._portions[number] for number in selected_numbers}
 
     def save(self, number: int, step: StepResult, position: Position | None = None) -> None:
-        """Save what came of working on a portion for a while; what is left keeps its number.
+        """Save the results of a step of a portion. The remaining work keeps the portion's number.
 
-        ``position`` is the end of the output that has all of the step, in any order.
+        ``position`` is the position behind the solutions of this step, in output of any order.
         """
-        left = {other: each for other, each in self._left.items() if other != number}
+        portions = dict(self._portions)
+        del portions[number]
         if step.remaining:
-            left[number] = step.remaining
+            portions[number] = step.remaining
+
+        begun_tasks = np.concatenate([[], *(portion.task_of for portion in portions.values())])
+        whole_task_count = sum(
+            len(tasks) for portion in portions.values() for tasks in portion.tasks
+        )
+        tasks_left = whole_task_count + len(np.unique(begun_tasks))
+
         tally = replace(self.state.tally)
         tally.add(step.counters)
-        # Many tasks may be begun before one is finished: then the work tells more, if it is known.
-        begun = np.concatenate([[], *(each.task_of for each in left.values())])
-        whole = sum(len(run) for each in left.values() for run in each.tasks)
-        tasks_left = whole + len(np.unique(begun))
-        finished_share = 1 - tasks_left / max(1, self.state.tasks)
-        done = max(finished_share, min(tally.nodes / self.nodes, MAX_EXPECTED)) if left else 1.0
+
+        share = 1.0
+        if portions:
+            # Many tasks may begin before the first one is finished. Then the number of nodes says
+            # more about the progress, if the expected number is known.
+            task_share = 1 - tasks_left / max(1, self.state.tasks)
+            node_share = min(tally.nodes / self.nodes, MAX_EXPECTED_SHARE)
+            share = max(task_share, node_share)
         state = replace(
             self.state,
             tasks_left=tasks_left,
             count=self.state.count + step.count,
             seconds=self.state.seconds + step.seconds,
-            done=max(self.state.done, done),
+            done=max(self.state.done, share),
             tally=tally,
-            finished=not left and self.state.position is None,
+            finished=not portions and self.state.position is None,
             position=position or self.state.position,
         )
-        self._commit(state, left)
+        self._commit(state, portions)
 
     def move(
         self,
@@ -306,9 +351,9 @@ class RunStore:
         done: float | None = None,
         finished: bool = False,
     ) -> None:
-        """Save the place up to which ordered output is written, and on the disk.
+        """Save the position in ordered output. The caller has synced the output to the disk.
 
-        ``seconds`` are those since the last save.
+        ``seconds`` are the seconds of work since the last save.
         """
         state = replace(
             self.state,
@@ -318,167 +363,159 @@ class RunStore:
             done=1.0 if finished else max(self.state.done, done or 0.0),
             finished=finished,
         )
-        self._commit(state, self._left)
+        self._commit(state, self._portions)
 
     def written(self, form: str | None) -> str | None:
-        """Return the SHA-256 of a finished answer in a form, once it is to be written."""
+        """Return the SHA-256 of the output file of a finished run in a form, once it is saved."""
         return self._facts.get(f"written {form}")
 
     def keep(self, facts: Mapping[str, str]) -> None:
-        """Save other facts of a finished run, such as its record."""
+        """Save further facts of a finished run, such as its record."""
         if facts.items() - self._facts.items():
-            self._commit(self.state, self._left, facts)
+            self._commit(self.state, self._portions, facts)
 
     def pause_after(self, cost: float) -> float:
-        """Return the seconds until the next save, by those that the last one cost."""
+        """Return the seconds until the next save, given the seconds that the last one cost."""
         return max(FIRST_SECONDS, min(cost / SAVING_SHARE, MAX_SECONDS))
 
     def _commit(
-        self, state: RunState, left: dict[int, Portion], facts: Mapping[str, str] | None = None
+        self,
+        state: RunState,
+        portions: dict[int, Portion],
+        facts: Mapping[str, str] | None = None,
     ) -> None:
-        """Save a state, what is left, and other facts: all or nothing, here and in the file."""
-        with held_interrupts():  # so that this object knows what is saved
+        """Save a state, the remaining portions and further facts, in this object and in the file.
+
+        After an error neither has changed.
+        """
+        # A signal between the commit and the assignments would leave this object with an older
+        # state than the file. The next save would then overwrite newer results.
+        with held_interrupts():
             if self._connection is not None:
-                run = self._connection.execute
-                with _saving(self._connection, self.path):
-                    if "owner" in self._facts:  # the lock is let go for a moment at each commit
-                        [(text,)] = run("SELECT value FROM facts WHERE name = 'owner'")
-                        if text != self._facts["owner"]:
-                            owner = Owner(**json.loads(text))
-                            raise SaveError(f"{self.path}: {owner} is running it now")
-                    if not self._facts:
-                        run(f"PRAGMA application_id = {APPLICATION}")
-                        run(f"PRAGMA user_version = {SCHEMA}")
-                        for table in TABLES:
-                            run(table)
-                    digests = dict(self.state.portions)
-                    for number in self._left.keys() | left.keys():
-                        portion = left.get(number)
-                        if portion is None:
-                            run("DELETE FROM portions WHERE id = ?", (number,))
-                            digests.pop(str(number), None)
-                        elif portion is not self._left.get(number) or str(number) not in digests:
-                            data = _packed(portion)
-                            run("REPLACE INTO portions VALUES (?, ?)", (number, data))
-                            digests[str(number)] = hashlib.sha256(data).hexdigest()
-                    state = replace(state, saved=time.time(), portions=digests)
-                    new = {**self._facts, **(facts or {}), "state": state.json}
-                    new["digest"] = _digest(new)
-                    changed = new.items() - self._facts.items()
-                    self._connection.executemany("REPLACE INTO facts VALUES (?, ?)", changed)
-                    _commit_and_lock(self._connection)
-                self._facts = new
+                with rolling_back(self._connection, self.path):
+                    state, all_facts = self._write(self._connection, state, portions, facts or {})
+                    commit_and_lock(self._connection)
+                self._facts = all_facts
             self.state = state
-            self._left = left
+            self._portions = portions
+
+    def _write(
+        self,
+        connection: sqlite3.Connection,
+        state: RunState,
+        portions: dict[int, Portion],
+        facts: Mapping[str, str],
+    ) -> tuple[RunState, dict[str, str]]:
+        """Write what has changed, without a commit; return the written state and all facts."""
+        if "owner" in self._facts:
+            self._check_owner(connection)
+        if not self._facts:
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            for table in TABLES:
+                connection.execute(table)
+        digests = self._write_portions(connection, portions)
+        state = replace(state, saved=time.time(), portions=digests)
+        all_facts = {**self._facts, **facts, "state": state.json}
+        all_facts["digest"] = _digest(all_facts)
+        changed_facts = all_facts.items() - self._facts.items()
+        connection.executemany("REPLACE INTO facts VALUES (?, ?)", changed_facts)
+        return state, all_facts
+
+    def _check_owner(self, connection: sqlite3.Connection) -> None:
+        """Raise a SaveError if another process has taken the run over.
+
+        A commit releases the lock for a moment, in which that is possible.
+        """
+        [(text,)] = connection.execute("SELECT value FROM facts WHERE name = 'owner'")
+        if text != self._facts["owner"]:
+            owner = Owner(**json.loads(text))
+            raise SaveError(f"{self.path}: {owner} is running it now")
+
+    def _write_portions(
+        self, connection: sqlite3.Connection, portions: dict[int, Portion]
+    ) -> dict[str, str]:
+        """Write the portions that have changed; return the digests of all, by number."""
+        digests = dict(self.state.portions)
+        for number in self._portions.keys() | portions.keys():
+            portion = portions.get(number)
+            if portion is None:
+                connection.execute("DELETE FROM portions WHERE id = ?", (number,))
+                digests.pop(str(number), None)
+            elif portion is not self._portions.get(number) or str(number) not in digests:
+                packed_portion = _pack(portion)
+                connection.execute("REPLACE INTO portions VALUES (?, ?)", (number, packed_portion))
+                digests[str(number)] = hashlib.sha256(packed_portion).hexdigest()
+        return digests
 
     def _lock(self, connection: sqlite3.Connection) -> None:
-        for setting in ("trusted_schema = OFF", "cache_spill = OFF", "synchronous = EXTRA"):
-            connection.execute(f"PRAGMA {setting}")  # a spill would keep readers out too early
-        for again in (False, True):
-            if again:
-                connection.rollback()
-                time.sleep(TWICE_SECONDS)
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-            except sqlite3.OperationalError as error:
-                if _code(error) != sqlite3.SQLITE_BUSY:
-                    raise
-                holder = "another process"
-                with suppress(sqlite3.Error, ValueError, TypeError):
-                    [(text,)] = connection.execute("SELECT value FROM facts WHERE name = 'owner'")
-                    holder = str(Owner(**json.loads(text)))
-                raise InputError(f"{self.path}: {holder} is running it") from None
+        """Take the lock; raise an InputError if another process holds it."""
+        connection.execute("PRAGMA trusted_schema = OFF")
+        # If the cache spilled to the file before the commit, readers would be locked out that long.
+        connection.execute("PRAGMA cache_spill = OFF")
+        connection.execute("PRAGMA synchronous = EXTRA")
+        _begin_or_refuse(connection, self.path)
+        # The first time may have hit the moment of a commit, in which the process that runs it has
+        # released the lock. During the pause that process takes it again.
+        connection.rollback()
+        time.sleep(LOCK_PAUSE_SECONDS)
+        _begin_or_refuse(connection, self.path)
         connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
 
 
+def _begin_or_refuse(connection: sqlite3.Connection, path: str) -> None:
+    """Begin a transaction with the RESERVED lock; raise an InputError if it is held."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if error_code(error) != sqlite3.SQLITE_BUSY:
+            raise
+        holder = "another process"
+        # The holder may not have written its first save, or the file may be damaged.
+        with suppress(sqlite3.Error, ValueError, TypeError):
+            [(text,)] = connection.execute("SELECT value FROM facts WHERE name = 'owner'")
+            holder = str(Owner(**json.loads(text)))
+        raise InputError(f"{path}: {holder} is running it") from None
+
+
 def read_run(path: str | os.PathLike[str]) -> RunSnapshot:
-    """Read the run in a file; an InputError says why there is none, or how it is damaged."""
-    name = _name(path)
-    _is_new(name, write=False)
-    _check_application(name)
-    with _refusing(name), closing(_connect(name, "rw", BUSY_SECONDS)) as connection:
-        connection.execute("BEGIN")
-        return _read(connection, name)[1]
+    """Read the run in a file; raise an InputError if it holds none, or is damaged."""
+    file_name = path_text(path)
+    check_readable(file_name)
+    check_application(file_name)
+    with (
+        raising_input_errors(file_name),
+        closing(connect(file_name, "rw", BUSY_SECONDS)) as connection,
+    ):
+        connection.execute("BEGIN")  # all queries see the same save
+        _, snapshot, _ = _read(connection, file_name)
+        return snapshot
 
 
 def is_running(path: str | os.PathLike[str]) -> bool | None:
-    """Tell whether some process writes a file; None if that is unknown, as it is read-only."""
+    """Tell whether a process is writing a file; None if that is unknown, as it is read-only."""
     try:
-        with closing(_connect(os.fspath(path), "rw", 0.0)) as connection:
+        with closing(connect(os.fspath(path), "rw", 0.0)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.rollback()
     except sqlite3.Error as error:
-        return True if _code(error) == sqlite3.SQLITE_BUSY else None
+        return True if error_code(error) == sqlite3.SQLITE_BUSY else None
     return False
-
-
-def _name(path: object) -> str:
-    """Return a path as text; refuse an empty one, and what is none."""
-    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
-    if not isinstance(name, str) or not name:
-        raise InputError(f"{described(path)}: expected the name of a file")
-    return name
-
-
-def _is_new(path: str, *, write: bool) -> bool:
-    """Tell whether a file is missing or empty; refuse one that cannot hold a run."""
-    folder = Path(path).absolute().parent
-    try:
-        found = Path(path).stat()
-    except FileNotFoundError:
-        if not write:
-            raise InputError(f"{path}: no such file") from None
-        if not folder.is_dir():
-            raise InputError(f"{path}: there is no folder {folder}") from None
-        found = None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be opened: {error.strerror}") from None
-    except ValueError as error:
-        raise InputError(f"{shown(path)}: cannot be opened: {error}") from None
-    if found is not None and not stat.S_ISREG(found.st_mode):
-        what = "a folder" if stat.S_ISDIR(found.st_mode) else "no ordinary file"
-        raise InputError(f"{path}: is {what}")
-    if write and found is not None and not os.access(path, os.W_OK):
-        raise InputError(f"{path}: cannot be written: it is read-only")
-    if write and not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError(f"{path}: cannot be written: its folder is read-only")
-    if found is not None and found.st_size:
-        return False
-    if not write:
-        raise InputError(f"{path}: empty: no run is kept in it")
-    return True
-
-
-def _connect(path: str, mode: str, timeout: float) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"{Path(path).absolute().as_uri()}?mode={mode}",
-        uri=True,
-        timeout=timeout,
-        isolation_level=None,
-    )
-
-
-def _check_application(path: str) -> None:
-    """Refuse a file of another program before SQLite could repair anything in it.
-
-    No other means leaves the file alone: opening and closing it as a file would let go the locks
-    that this process may have on it. In the middle of a commit no more than this can be read.
-    """
-    try:
-        with closing(_connect(path, "ro&immutable=1", 0.0)) as connection:
-            [(application,)] = connection.execute("PRAGMA application_id")
-    except sqlite3.Error as error:
-        if _code(error) == sqlite3.SQLITE_CORRUPT:
-            return
-        raise InputError(f"{path}: {_words(error)}") from None
-    if application != APPLICATION:
-        raise InputError(f"{path}: not made by --checkpoint")
 
 
 def _read(
     connection: sqlite3.Connection, path: str
 ) -> tuple[dict[str, str], RunSnapshot, dict[int, bytes]]:
-    """Read all facts and portions; refuse a file of another version, and one that was changed."""
+    """Read and check a file; return its facts, the run, and the packed portions by number.
+
+    Raises
+    ------
+    InputError
+        If another version has made the file, or it is damaged in a way that has its own message.
+    ValueError
+        If anything else shows that the file was changed. Damage may also raise a KeyError and
+        others, see ``raising_input_errors``.
+    """
     [(version,)] = connection.execute("PRAGMA user_version")
     if version != SCHEMA:
         raise InputError(
@@ -486,108 +523,54 @@ def _read(
         )
     if connection.execute("PRAGMA journal_mode").fetchall() != [("delete",)]:
         raise InputError(f"{path}: another program has set another journal mode")
-    for (said,) in connection.execute("PRAGMA quick_check(1)"):
-        if said != "ok":
-            raise InputError(f"{path}: damaged: {shown(said)}")
+    for (report,) in connection.execute("PRAGMA quick_check(1)"):
+        if report != "ok":
+            raise InputError(f"{path}: damaged: {shown(report)}")
     facts: dict[str, str] = dict(connection.execute("SELECT name, value FROM facts"))
     state = RunState.parse(facts["state"])
     rows: dict[int, bytes] = dict(connection.execute("SELECT id, data FROM portions ORDER BY id"))
-    portions = {str(number): hashlib.sha256(data).hexdigest() for number, data in rows.items()}
-    if (facts["digest"], state.portions) != (_digest(facts), portions):
+    digests = {str(number): hashlib.sha256(data).hexdigest() for number, data in rows.items()}
+    if (facts["digest"], state.portions) != (_digest(facts), digests):
         raise ValueError("it was changed")
-    run = RunSnapshot(
+    snapshot = RunSnapshot(
         Identity.parse(facts["identity"]),
         json.loads(facts["setup"]),
         Owner(**json.loads(facts["owner"])),
         state,
         facts.get("record"),
     )
-    return facts, run, rows
+    return facts, snapshot, rows
 
 
 def _digest(facts: Mapping[str, str]) -> str:
-    """Return the SHA-256 of all facts but itself. It shows damage, and proves no origin."""
-    others = sorted((name, value) for name, value in facts.items() if name != "digest")
-    return hashlib.sha256(json.dumps(others).encode()).hexdigest()
+    """Return the SHA-256 of all facts but ``digest``. It shows damage, but proves no origin."""
+    other_facts = sorted((name, value) for name, value in facts.items() if name != "digest")
+    return hashlib.sha256(json.dumps(other_facts).encode()).hexdigest()
 
 
-def _packed(portion: Portion) -> bytes:
-    """Write a portion: a line with its runs and the words of a board, its boards, their tasks."""
-    runs = [[run.start, run.stop] for run in portion.tasks]
-    head = json.dumps([runs, int(portion.boards.shape[1])]).encode()
+# A packed portion is one line of JSON, and two arrays of 64-bit little-endian integers:
+#
+#     [[[start, stop], ...], words]\n   boards (k x words)   task_of (k)
+#
+# The pairs are the ranges of whole tasks. `words` is the number of integers of one board.
+
+
+def _pack(portion: Portion) -> bytes:
+    """Write a portion as bytes."""
+    task_ranges = [[tasks.start, tasks.stop] for tasks in portion.tasks]
+    words = int(portion.boards.shape[1])
+    header = json.dumps([task_ranges, words]).encode()
     boards = portion.boards.astype("<u8")
     task_of = portion.task_of.astype("<u8")
-    return b"\n".join([head, boards.tobytes() + task_of.tobytes()])
+    return header + b"\n" + boards.tobytes() + task_of.tobytes()
 
 
-def _unpacked(data: bytes) -> Portion:
-    """Read what ``_packed`` wrote."""
-    head, _, body = data.partition(b"\n")
-    runs, words = json.loads(head)
-    numbers = np.frombuffer(body, "<u8").astype(np.uint64)
-    boards, task_of = np.split(numbers, [len(numbers) // (words + 1) * words])
-    tasks = tuple(range(start, stop) for start, stop in runs)
+def _unpack(data: bytes) -> Portion:
+    """Read a portion that ``_pack`` wrote."""
+    header, _, body = data.partition(b"\n")
+    task_ranges, words = json.loads(header)
+    integers = np.frombuffer(body, "<u8").astype(np.uint64)
+    board_count = len(integers) // (words + 1)
+    boards, task_of = np.split(integers, [board_count * words])
+    tasks = tuple(range(start, stop) for start, stop in task_ranges)
     return Portion(tasks, boards.reshape(len(task_of), words), task_of.astype(np.int64))
-
-
-def _commit_and_lock(connection: sqlite3.Connection) -> None:
-    """Commit, and keep the lock; wait for readers as long as it takes."""
-    while True:
-        try:
-            connection.commit()
-            break
-        except sqlite3.OperationalError as error:
-            if _code(error) != sqlite3.SQLITE_BUSY:
-                raise
-    connection.execute("BEGIN IMMEDIATE")
-
-
-@contextmanager
-def _refusing(path: str) -> Iterator[None]:
-    """Turn every error of a block into an InputError, one line about the file."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise InputError(f"{path}: {_words(error)}") from None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path}: damaged: {error}") from None
-
-
-@contextmanager
-def _saving(connection: sqlite3.Connection, path: str) -> Iterator[None]:
-    """Undo all of a block after an error; one of the file becomes a SaveError."""
-    try:
-        if not connection.in_transaction:
-            raise SaveError(f"{path}: cannot be saved: an earlier save failed")
-        yield
-    except BaseException as error:
-        with suppress(sqlite3.Error):
-            connection.rollback()
-        if not isinstance(error, sqlite3.Error):
-            raise
-        words = f"{path}: cannot be saved: {_words(error)}"
-        raise SaveError(f"{words}{_SAVED_BEFORE}") from None
-
-
-def _code(error: sqlite3.Error) -> int:
-    """Return the number of an error without its details."""
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-
-
-def _words(error: sqlite3.Error) -> str:
-    """Describe an error in words."""
-    code = _code(error)
-    if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY_DBMOVED:
-        return "it was moved or deleted meanwhile"
-    known = {
-        sqlite3.SQLITE_NOTADB: "not made by --checkpoint",
-        sqlite3.SQLITE_FULL: "the disk is full",
-        sqlite3.SQLITE_READONLY: "it is read-only, or its folder is",
-        sqlite3.SQLITE_CANTOPEN: "it cannot be opened, or nothing can be written to its folder",
-        sqlite3.SQLITE_BUSY: "another process is using it",
-        sqlite3.SQLITE_PROTOCOL: "its file system has no locks: keep it in another folder",
-        sqlite3.SQLITE_IOERR: f"reading or writing failed ({error})",
-    }
-    return known.get(code) or f"damaged: {error}"

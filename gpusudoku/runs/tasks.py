@@ -1,4 +1,7 @@
-"""Counting in numbered tasks: all or a part, on this machine or a cluster, in memory or a file."""
+"""Counting in numbered tasks: all of them or a part, on this machine or on a cluster.
+
+The results and the remaining work are in a ``RunStore``, in memory or in a file.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from gpusudoku.runs.worker import Answer
 
 PATIENCE_SECONDS = 10.0
-"""The longest time from Ctrl-C until everything is saved: the workers of some plans stop slowly."""
+"""The longest time from Ctrl-C to the last save: the workers of some plans stop slowly."""
 
 
 def count_in_tasks(
@@ -48,74 +51,126 @@ def count_in_tasks(
 ) -> tuple[Count, PartRecord]:
     """Count a board, or a part of it, in numbered tasks. Errors are raised after saving.
 
-    ``part`` is the number of a part of all tasks, from 1 on, and the number of parts. ``setup`` has
-    what ``resume`` needs, by default the options. ``facts`` are further options on which the
-    written result depends, as JSON. ``place`` is the place of the board, for the record. A cluster
-    may stop at a ``limit``.
+    Parameters
+    ----------
+    part
+        The number of the part, from 1, and the number of parts.
+    setup
+        What a resume needs, as JSON; by default the options.
+    facts
+        Further options on which the written result depends, as JSON.
+    place
+        The place from which the board was read, for the record.
+    limit
+        The number of solutions at which a cluster may stop.
+
+    Raises
+    ------
+    InputError
+        If the options have a limit or a time limit, or the store holds another run.
+    Interrupted, Cancelled, ClusterError, DeviceError
+        With the end of the message that says how to resume.
     """
     if options.limit is not None:
         raise InputError(f"limit {options.limit}: a count in tasks is of all solutions")
     options.refuse_seconds("a count with a checkpoint or in parts")
-    number, parts = part
+    part_number, part_count = part
     try:
-        make = partial(choose, board, options, parts=parts)
-        plan = make()
-        portion = plan.part(number, parts)
-        options_of_run = {
-            **options.search_facts(),
-            "method": plan.method,  # the chosen one, if it was auto
-            "memory": None if plan.method == "search" else options.memory,
-            "tasks": plan.tasks(),
-            "parts": parts,
-            **(facts or {}),
-        }
-        identity = Identity("count", identity_of_board(board), options_of_run)
-        # All parts share an identity, but a run file holds one part.
-        options_of_file = {**identity.options, "part": number} if parts > 1 else identity.options
-        setup = setup or {"params": asdict(options)}
-        store.begin(replace(identity, options=options_of_file), setup, portion)
+        make_plan = partial(choose, board, options, parts=part_count)
+        plan = make_plan()
+        portion = plan.part(part_number, part_count)
+        identity = _identity(board, options, plan, part_count, facts or {})
+        file_identity = identity
+        if part_count > 1:
+            # All parts have the same identity, but a run file holds one part.
+            file_options = {**identity.options, "part": part_number}
+            file_identity = replace(identity, options=file_options)
+        store.begin(file_identity, setup or {"params": asdict(options)}, portion)
         if store.snapshot is not None:
             current_watch().resumed(store)
-        store.nodes = plan.estimate.nodes / parts if isinstance(plan, SearchPlan) else inf
+        if isinstance(plan, SearchPlan):
+            store.nodes = plan.estimate.nodes / part_count
         if not store.state.finished:
             current_watch().planned(plan, board)
         if isinstance(machine, Cluster):
-            work = machine.steps(plan, make, options, store, limit)
+            work = machine.run_steps(plan, make_plan, options, store, limit)
         else:
+            # A finished run returns its count, for which no engine need start.
             if not store.state.finished:
-                machine = machine.best(plan, board.geometry, (1 - store.state.done) / parts)
+                remaining_share = (1 - store.state.done) / part_count
+                machine = machine.best(plan, board.geometry, remaining_share)
             work = steps(plan, machine, store)
+        # Closed at once after an error, so that the workers stop before it is handled.
         with interrupt_grace(PATIENCE_SECONDS), closing(work):
             for portion_number, step in work:
                 store.save(portion_number, step)
     except (KeyboardInterrupt, Interrupted) as error:
-        kind = type(error) if isinstance(error, Interrupted) else Interrupted
-        count_so_far = store.state.count
-        message = "cancelled" if kind is Cancelled else "interrupted"
-        if count_so_far:
-            message += f": at least {decimal_digits(count_so_far)} solutions"
-        raise kind(f"{message}{store.hint}", count_so_far) from None
+        raise _interrupt_with_hint(error, store) from None
     except (ClusterError, DeviceError) as error:
         raise type(error)(f"{error}{store.hint}") from None
+    count = _count_of(board, plan, machine, store)
+    record = PartRecord(
+        identity,
+        part_number,
+        portion.tasks,
+        count.count,
+        _record_stats(count, plan, store),
+        place or {},
+    )
+    return count, record
+
+
+def _count_of(board: Board, plan: Plan, machine: Engine | Cluster, store: RunStore) -> Count:
+    """Return the result of a run that has ended."""
     state = store.state
-    utilisation = getattr(machine, "utilisation", ())
-    stats = plan.stats(state.tally, state.seconds, utilisation)
+    stats = plan.stats(state.tally, state.seconds, getattr(machine, "utilisation", ()))
     if isinstance(machine, Cluster):
         device = machine.kind
         jobs = machine.workers
     else:
         device, jobs = worked_on(stats, machine)
-    count = Count(board, state.count, True, device, jobs, stats, plan.estimates)
-    work_done = {
+    return Count(board, state.count, True, device, jobs, stats, plan.estimates)
+
+
+def _record_stats(count: Count, plan: Plan, store: RunStore) -> dict[str, Any]:
+    """Return the statistics of a part for its record, as JSON.
+
+    The plan and the work are apart: ``merge`` adds up the work of all parts, and counts the plan,
+    which they share, only once.
+    """
+    return {
         "plan": asdict(plan.stats(WorkCounters(), 0.0)),
-        "done": asdict(state.tally),
-        "seconds": state.seconds,
+        "done": asdict(store.state.tally),
+        "seconds": store.state.seconds,
         "device": count.device,
         "jobs": count.jobs,
         "estimates": asdict(count.estimates or Estimates()),
     }
-    record = PartRecord(identity, number, portion.tasks, count.count, work_done, place or {})
-    return count, record
+
+
+def _identity(
+    board: Board, options: Options, plan: Plan, part_count: int, facts: Mapping[str, Any]
+) -> Identity:
+    """Return the identity that all parts of a count have."""
+    run_options = {
+        **options.search_facts(),
+        "method": plan.method,  # the chosen one, if the option was auto
+        "memory": None if plan.method == "search" else options.memory,
+        "tasks": plan.tasks(),
+        "parts": part_count,
+        **facts,
+    }
+    return Identity("count", identity_of_board(board), run_options)
+
+
+def _interrupt_with_hint(error: BaseException, store: RunStore) -> Interrupted:
+    """Return the Interrupted, or Cancelled, for an interrupted count, which says how to resume."""
+    error_type = type(error) if isinstance(error, Interrupted) else Interrupted
+    solution_count = store.state.count
+    message = "cancelled" if error_type is Cancelled else "interrupted"
+    if solution_count:
+        message += f": at least {decimal_digits(solution_count)} solutions"
+    return error_type(f"{message}{store.hint}", solution_count)
 
 
 def steps(
@@ -126,28 +181,29 @@ def steps(
 ) -> Generator[tuple[int, StepResult], None, None]:
     """Run the remaining tasks of a plan in steps. The caller saves each step before the next.
 
-    Yields the number of a portion, and the result of a step of it. ``on_solutions`` takes the
-    solutions of a search, see ``SearchPlan.step``. After Ctrl-C, Interrupted is raised when
-    everything is saved.
+    Yields the number of a portion and the result of a step. ``on_solutions`` takes the solutions of
+    a search, see ``SearchPlan.step``. After Ctrl-C, Interrupted is raised once the step is saved.
 
-    All workers stop for a save, and the first ones wait for the last. So the time between two saves
-    is short where stopping is cheap, and longer where it is not.
+    For a save, all workers stop, and the first ones wait for the last. So the time between two
+    saves is short where stopping is cheap, and longer where it is not.
     """
-    seconds = store.pause_after(0.0)
-    do = plan.step
+    step_seconds = store.pause_after(0.0)
+    run_step = plan.step
     if on_solutions is not None:
-        do = partial(cast("SearchPlan", plan).step, on_solutions=on_solutions)
+        run_step = partial(cast("SearchPlan", plan).step, on_solutions=on_solutions)
     for number, portion in store.split().items():
-        while portion:
+        remaining = portion
+        while remaining:
             with watching(_RunWatch(store)):
-                step = do(engine, portion, seconds=seconds)
+                step = run_step(engine, remaining, seconds=step_seconds)
             start = time.perf_counter()
-            yield number, step
+            yield number, step  # the caller saves it
             if step.interrupted is not None:
                 raise step.interrupted
-            cost = step.idle_seconds / step.workers + time.perf_counter() - start
-            seconds = store.pause_after(cost)
-            portion = step.remaining
+            saving_seconds = time.perf_counter() - start
+            cost = step.idle_seconds / step.workers + saving_seconds
+            step_seconds = store.pause_after(cost)
+            remaining = step.remaining
 
 
 class _RunWatch(Watch):
@@ -159,15 +215,15 @@ class _RunWatch(Watch):
 
     def __init__(self, store: RunStore) -> None:
         super().__init__(current_watch())
-        self._before = store.state
+        self._saved_state = store.state
 
     def progress(self, progress: Progress) -> None:
         """See ``Watch``."""
-        before = self._before
-        done = before.done if before.seconds else progress.done
-        count = before.count + progress.count
-        seconds = before.seconds + progress.seconds
-        self.around.progress(Progress(done, count, seconds))
+        saved_state = self._saved_state
+        share = saved_state.done if saved_state.seconds else progress.done
+        count = saved_state.count + progress.count
+        seconds = saved_state.seconds + progress.seconds
+        self.around.progress(Progress(share, count, seconds))
 
 
 def count_batches_on(
@@ -177,15 +233,18 @@ def count_batches_on(
 
     A board that takes one worker long is counted in tasks, by all workers.
     """
-    for results in engine.answers(batches, cast("Answer", count_block), options):
-        if isinstance(results, ResultBlock):
-            yield results
+    limit = options.limit
+    unlimited_options = replace(options, limit=None)
+    for answer in engine.answers(batches, cast("Answer", count_block), options):
+        if isinstance(answer, ResultBlock):
+            yield answer
             continue
-        board = results
-        limit = options.limit
-        unlimited = replace(options, limit=None)
-        with current_watch().working_on(board):
-            count, _ = count_in_tasks(board[0], unlimited, engine, RunStore(), limit=limit or inf)
+        batch = answer  # one board without a result
+        with current_watch().working_on(batch):
+            count, _ = count_in_tasks(
+                batch[0], unlimited_options, engine, RunStore(), limit=limit or inf
+            )
+        # The workers stop at the limit only after a step, so that the count may exceed it.
         if limit is not None and count.count >= limit:
             count = replace(count, count=limit, exact=False)
-        yield ResultBlock.of(board, count, limit)
+        yield ResultBlock.of(batch, count, limit)

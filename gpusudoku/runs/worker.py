@@ -1,7 +1,7 @@
-"""The functions that workers of a cluster run: each works for a while and returns what it found.
+"""The functions that workers of a cluster run. Each works for some seconds and returns a reply.
 
-All of this runs in the workers' processes, and Dask calls it by name. Imports are lazy, so that a
-worker that cannot be used says why.
+Everything here runs in the processes of the workers, where Dask imports it by name. Some imports
+are lazy, so that a worker that lacks a package can return the error.
 """
 
 from __future__ import annotations
@@ -31,32 +31,34 @@ if TYPE_CHECKING:
     Answer = Callable[[Batch, Options, Engine], Iterable[ResultBlock]]
 
 _tokens: dict[str, CancelToken] = {}
-"""Of all runs of this process: work that was sent before a run ended may come later."""
-_at_work = threading.Lock()
-"""Held by the unit that has all threads of a process; a plan is for one thread at a time."""
+"""The tokens of all runs of this process, by key. They are kept after the end of a run: work that
+was sent before the end may arrive later."""
+_work_lock = threading.Lock()
+"""Held by the function that uses all threads of this process. Plans are not thread-safe."""
 
 
 @dataclass(frozen=True)
 class ClusterRun:
-    """The facts of a run that workers need to work on its portions."""
+    """The facts of a run that workers need for its portions. Only the key takes part in hashes."""
 
     key: str
-    """Another one for every run."""
-    plan: Callable[[], Plan] = field(compare=False)
-    """Makes the plan, the same on every machine."""
-    tasks: int = field(compare=False)
+    """Unique to the run."""
+    make_plan: Callable[[], Plan] = field(compare=False)
+    """Makes the plan, which is the same on every machine."""
+    task_count: int = field(compare=False)
     """The number of tasks of the plan."""
     options: Options = field(compare=False)
-    """They have the device; the threads are the worker's."""
+    """The options, with the device. The worker sets the number of threads."""
 
 
 class WorkerReply(NamedTuple):
-    """What a worker found and left, which it is, its device and its versions."""
+    """The results of a worker, with facts about the worker."""
 
     result: StepResult | list[ResultBlock]
-    """A step of a portion; or the answers of the first boards of a block, without the boards."""
+    """A step of a portion; or the results of the first boards of a block, without the boards."""
     seconds: float
     worker: str
+    """The address of the worker."""
     device: str
     versions: dict[str, str]
 
@@ -70,41 +72,46 @@ def versions() -> dict[str, str]:
     }
 
 
-def work_at_portion(run: ClusterRun, portion: Portion, seconds: float) -> WorkerReply:
-    """Work at a portion for about so many seconds, on all threads of this worker."""
+def work_on_portion(run: ClusterRun, portion: Portion, seconds: float) -> WorkerReply:
+    """Run a step of a portion for about ``seconds``, on all threads of this worker."""
     token = run_token(run.key)
-    worker, threads = _self()
-    with _at_work, token, watching(Silence()):  # a worker may have the user's terminal
-        plan = _plan(run)
-        engine = _engine(replace(run.options, jobs=threads))
+    address, threads = _this_worker()
+    # Nothing is printed: a local worker shares the user's terminal.
+    with _work_lock, token, watching(Silence()):
+        plan = _plan_of(run)
+        engine = _engine_for(replace(run.options, jobs=threads))
         step = plan.step(engine, portion, seconds=seconds)
-        return WorkerReply(step, step.seconds, worker, engine.kind, versions())
+        return WorkerReply(step, step.seconds, address, engine.kind, versions())
 
 
-def work_at_block(
+def work_on_block(
     key: str, answer: Answer, options: Options, block: Batch, seconds: float
 ) -> WorkerReply:
-    """Answer boards in their order for so many seconds; end before one that is too expensive."""
+    """Compute the results of boards in their order, on all threads of this worker.
+
+    This ends after ``seconds``, or before a board that is too expensive.
+    """
     token = run_token(key)
-    found = list["ResultBlock"]()
-    worker, threads = _self()
-    with _at_work, token, watching(Silence()):
-        engine = _engine(replace(options, jobs=threads))
+    results = list["ResultBlock"]()
+    address, threads = _this_worker()
+    with _work_lock, token, watching(Silence()):
+        engine = _engine_for(replace(options, jobs=threads))
         start = time.perf_counter()
         try:
             with Deadline(seconds):
-                for some in answer(block, options, engine):
-                    found.append(replace(some, boards=block.part(0, 0)))
+                for result_block in answer(block, options, engine):
+                    # The sender has the boards: they need not be sent back.
+                    results.append(replace(result_block, boards=block.part(0, 0)))
         except (Cancelled, TooExpensive):
-            check_cancelled()
-        seconds = time.perf_counter() - start
-        return WorkerReply(found, seconds, worker, engine.kind, versions())
+            check_cancelled()  # raises if the run has ended, not after the deadline above
+        elapsed = time.perf_counter() - start
+        return WorkerReply(results, elapsed, address, engine.kind, versions())
 
 
-def dismiss(key: str) -> None:
-    """Stop what this process does for a run, now or later, and keep nothing of it."""
+def stop_run(key: str) -> None:
+    """Stop the work of this process for a run, now and later, and free its plan."""
     run_token(key).cancel()
-    _plan.cache_clear()
+    _plan_of.cache_clear()
 
 
 def run_token(key: str) -> CancelToken:
@@ -112,7 +119,7 @@ def run_token(key: str) -> CancelToken:
     return _tokens.setdefault(key, CancelToken())
 
 
-def _self() -> tuple[str, int]:
+def _this_worker() -> tuple[str, int]:
     """Return the address of this worker, and the number of its threads."""
     from distributed import get_worker
 
@@ -121,17 +128,18 @@ def _self() -> tuple[str, int]:
 
 
 @lru_cache(maxsize=1)
-def _plan(run: ClusterRun) -> Plan:
-    """Make the plan of a run, whose frontier, lists and tensors are made once in a process."""
-    plan = run.plan()
-    if (tasks := plan.tasks()) != run.tasks:
-        raise GpusudokuError(f"a plan of {tasks} tasks was made, not one of {run.tasks}")
+def _plan_of(run: ClusterRun) -> Plan:
+    """Make the plan of a run. It is kept, as its frontier, lists and tensors take long to make."""
+    plan = run.make_plan()
+    task_count = plan.tasks()
+    if task_count != run.task_count:
+        raise GpusudokuError(f"a plan of {task_count} tasks was made, not one of {run.task_count}")
     return plan
 
 
 @lru_cache(maxsize=1)
-def _engine(options: Options) -> Engine:
-    """Make the engine; with ``auto`` the GPU, if there is one: what a cluster does takes long."""
+def _engine_for(options: Options) -> Engine:
+    """Make the engine. With device ``auto`` it uses the GPU, if there is one: runs are long."""
     from gpusudoku.engines.make import engine_for
 
     return engine_for(options).for_long_work()

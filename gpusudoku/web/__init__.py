@@ -1,6 +1,6 @@
-"""The page where one edits a board and sees its solutions: a local server, and a widget.
+"""The page where you edit a board and see its solutions: a local server, and a notebook widget.
 
-``questions``, ``answers`` and ``request_queue`` know nothing of how questions arrive and answers
-leave. ``app`` and ``serving`` carry them over HTTP, ``notebook`` by the messages of a widget.
-``page`` is what a browser gets, and a notebook as one module.
+``questions``, ``answers`` and ``request_queue`` do not depend on the transport. ``app`` and
+``serving`` transport questions and answers over HTTP, ``notebook`` over the messages of a widget.
+``page`` has the files for the browser, which ``notebook`` joins into one module.
 """

@@ -1,4 +1,7 @@
-"""Answers to questions of a page, or failures, as JSON; integers that may exceed 2^53 are text."""
+"""Answers to the questions of a page, as JSON, or failures.
+
+Integers that may exceed 2^53 are text, as JavaScript's numbers are not exact beyond it.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,11 @@ from gpusudoku.results import decimal_digits
 from gpusudoku.search.frontier import Frontier
 from gpusudoku.web.questions import Question
 
-SEARCHED = ("count", "shares", "sample", "nth", "minimise")
-"""The kinds of questions that may take a search."""
-KEPT = 2
-"""Boards whose solutions are kept as far as they are known, the last ones asked for. Tables that
-number the solutions of a 9x9 board with 8 clues take 100 MiB, those of an empty one nearly 300."""
+SEARCH_KINDS = ("count", "shares", "sample", "nth", "minimise")
+"""The kinds of questions that may run a search."""
+MAX_KEPT_BOARDS = 2
+"""The number of boards whose solutions are kept for the next question. For a 9x9 board with 8
+clues, the tables that number the solutions take 100 MiB; for an empty one nearly 300 MiB."""
 STATUSES = {
     "input": 400,
     "foreign": 403,
@@ -48,41 +51,41 @@ STATUSES = {
     "busy": 503,
     "late": 504,
 }
-"""The kinds of failures, each with its status of HTTP."""
+"""The HTTP status of each kind of failure."""
 _PACKAGE = Path(__file__).parents[1]
 
 Json = dict[str, Any]
 """A JSON object."""
-Tell = Callable[[Json], None]
+Report = Callable[[Json], None]
 """Takes the progress of an answer, about twenty times a second."""
 
 
 class Failure(Exception):  # noqa: N818 - it need not be an error
-    """The reason why there is no answer; ``more`` are further fields of its JSON object."""
+    """The reason why there is no answer; ``fields`` are further fields of its JSON object."""
 
-    def __init__(self, kind: str, message: str, **more: Any) -> None:
+    def __init__(self, kind: str, message: str, **fields: Any) -> None:
         super().__init__(message)
         self.kind = kind
         self.status = STATUSES[kind]
-        self.more = more
+        self.fields = fields
 
     @property
     def facts(self) -> Json:
-        """All of it as a JSON object."""
+        """The failure as a JSON object."""
         message = printable(str(self))
-        return {"error": message, "kind": self.kind, "status": self.status, **self.more}
+        return {"error": message, "kind": self.kind, "status": self.status, **self.fields}
 
 
 def failure_of(
     error: BaseException,
-    unexpected: str = "something went wrong here; the server's terminal says where",
+    unexpected: str = "an unexpected error occurred; the server's terminal shows where",
 ) -> Failure:
-    """Turn any error into a failure, an unexpected one into one with that message."""
+    """Turn any error into a failure. ``unexpected`` is the message for an unexpected error."""
     if isinstance(error, Failure):
         return error
     if isinstance(error, TooExpensive):
-        more = {"seconds": error.seconds, "at_least": "0", "final": True}
-        return Failure("expensive", str(error), **more)
+        fields = {"seconds": error.seconds, "at_least": "0", "final": True}
+        return Failure("expensive", str(error), **fields)
     if isinstance(error, GpusudokuError):
         return Failure("input" if isinstance(error, InputError) else "failed", str(error))
     if isinstance(error, MemoryError):
@@ -91,33 +94,38 @@ def failure_of(
 
 
 def place_of_error(error: BaseException) -> str:
-    """Return the type of an error and the line of ours that raised it: nothing of the question."""
-    ours = [
-        f"{path.relative_to(_PACKAGE).as_posix()}:{frame.lineno}"
-        for frame in traceback.extract_tb(error.__traceback__)
-        if _PACKAGE in (path := Path(frame.filename)).parents
-    ]
-    return f"{type(error).__name__} in {ours[-1] if ours else 'a library'}"
+    """Return the type of an error, and the line of this package that raised it.
+
+    The message of the error is left out: it may quote the question of a user.
+    """
+    lines = []
+    for frame in traceback.extract_tb(error.__traceback__):  # the innermost frame comes last
+        path = Path(frame.filename)
+        if _PACKAGE in path.parents:
+            lines.append(f"{path.relative_to(_PACKAGE).as_posix()}:{frame.lineno}")
+    return f"{type(error).__name__} in {lines[-1] if lines else 'a library'}"
 
 
-class _Unplanned(Cancelled):
-    """A count that was cancelled before there was a plan: while a contraction was looked for."""
+class _CancelledUnplanned(Cancelled):
+    """A count was cancelled before it had a plan, while it looked for a contraction."""
 
 
 def _too_long(seconds: float) -> Failure:
-    """Return the failure of a count that should take so many seconds."""
-    words = "it should take longer than the question allows"
-    return Failure("expensive", words, seconds=seconds, at_least="0")
+    """Return the failure of a count that should take ``seconds``, which is too long."""
+    message = "it should take longer than the question allows"
+    return Failure("expensive", message, seconds=seconds, at_least="0")
 
 
 class Answerer:
-    """Answers questions with one engine, any number at a time, each in the thread that asks."""
+    """Answers questions with one engine. Any number of threads may ask at the same time."""
 
     def __init__(self, engine: Engine, options: Options | None = None) -> None:
         options = options or Options()
         self._engine = engine
         self._options = options
-        self._kept = lru_cache(KEPT)(lambda board: Solutions(board, options, engine=engine))
+        self._kept_solutions = lru_cache(MAX_KEPT_BOARDS)(
+            lambda board: Solutions(board, options, engine=engine)
+        )
         self._lock = threading.Lock()
 
     def about(self) -> Json:
@@ -127,131 +135,164 @@ class Answerer:
         return {**facts, "boards": _examples()}
 
     def answer(
-        self, question: Question, tell: Tell, cancel: CancelToken, waited: float = 0.0
+        self, question: Question, report: Report, cancel: CancelToken, waited: float = 0.0
     ) -> Json:
-        """Find the answer, within the question's seconds less those ``waited``, or raise."""
-        if question.kind in SEARCHED:
-            # Compiling does not count as a part of the question's seconds.
-            kernels = search_kernels(question.board().geometry, self._options, self._engine)
-            with cancelling(cancel):
-                if not all(kernel.fetch() for kernel in kernels):
-                    tell({"compiling": True})
-                    ready(kernels)
-                    tell({"compiling": False})
-        over = Deadline(inf if question.seconds is None else max(0.0, question.seconds - waited))
+        """Answer a question within its time, which is reduced by ``waited``, in seconds.
+
+        Raises
+        ------
+        Failure, GpusudokuError
+            If there is no answer.
+        Cancelled
+            If ``cancel`` was cancelled.
+        """
+        if question.kind in SEARCH_KINDS:
+            self._compile(question, report, cancel)  # does not count as time of the question
+        seconds_left = inf
+        if question.seconds is not None:
+            seconds_left = max(0.0, question.seconds - waited)
+        deadline = Deadline(seconds_left)
         try:
-            with cancelling(cancel, over):
-                facts: Json = getattr(self, f"_{question.kind}")(question, tell)
+            with cancelling(cancel, deadline):
+                answer = getattr(self, f"_answer_{question.kind}")
+                facts: Json = answer(question, report)
                 return facts
         except Cancelled as error:
-            if cancel.cancelled or not over.cancelled:
+            if cancel.cancelled or not deadline.cancelled:
                 raise
-            if isinstance(error, _Unplanned):
-                search = SearchPlan(Frontier.of([question.board()]), self._options)
-                seconds = search.seconds / self._engine.threads
-                if seconds > (question.seconds or 0.0):
-                    raise _too_long(seconds) from None
-            words = f"it takes longer than {question.seconds:.3g} s; how long is not known"
-            found = decimal_digits(error.count)
-            raise Failure("expensive", words, seconds=None, at_least=found) from None
+            raise self._failure_at_deadline(question, error) from None
 
-    def _read(self, question: Question, tell: Tell) -> Json:
+    def _compile(self, question: Question, report: Report, cancel: CancelToken) -> None:
+        """Compile the search kernels for the board of a question, unless they are cached."""
+        kernels = search_kernels(question.board().geometry, self._options, self._engine)
+        with cancelling(cancel):
+            if not all(kernel.fetch() for kernel in kernels):
+                report({"compiling": True})
+                ready(kernels)
+                report({"compiling": False})
+
+    def _failure_at_deadline(self, question: Question, error: Cancelled) -> Failure:
+        """Return the failure of a question whose time has passed."""
+        if isinstance(error, _CancelledUnplanned):
+            # No contraction was found in this time. The estimate of a search is known, at least.
+            search = SearchPlan(Frontier.of([question.board()]), self._options)
+            seconds = search.seconds / self._engine.threads
+            if seconds > (question.seconds or 0.0):
+                return _too_long(seconds)
+        message = f"it takes longer than {question.seconds:.3g} s; how long is not known"
+        solution_count = decimal_digits(error.count)
+        return Failure("expensive", message, seconds=None, at_least=solution_count)
+
+    # One method for each kind of question, called by name.
+
+    def _answer_read(self, question: Question, report: Report) -> Json:
         board = question.board()
-        if board.given_candidates is not None:  # the page would count another board
-            raise InputError(f"board: {board.describe()}: only one without can be edited")
-        return {**_of(board), "cells": board.cells.tolist()}
+        if board.given_candidates is not None:
+            # The page shows cells only, and so it would count another board.
+            raise InputError(f"board: {board.describe()}: only a board without them can be edited")
+        return {**_board_facts(board), "cells": board.cells.tolist()}
 
-    def _count(self, question: Question, tell: Tell) -> Json:
-        said: Json = {}
+    def _answer_count(self, question: Question, report: Report) -> Json:
+        plan_facts: Json = {}
 
         def planned(plan: Plan) -> None:
             seconds = plan.seconds / self._engine.threads
-            said.update(method=plan.method, estimate=seconds)
+            plan_facts.update(method=plan.method, estimate=seconds)
             if question.seconds is not None and seconds > question.seconds:
                 raise _too_long(seconds)
-            tell(said)
+            report(plan_facts)
 
-        def progress(now: Progress) -> None:
-            found = decimal_digits(now.count)
-            tell({**said, "done": now.done, "at_least": found, "seconds": now.seconds})
+        def report_progress(progress: Progress) -> None:
+            facts = {
+                "done": progress.done,
+                "at_least": decimal_digits(progress.count),
+                "seconds": progress.seconds,
+            }
+            report({**plan_facts, **facts})
 
         try:
             result = count(
                 question.board(),
                 engine=self._engine,
                 planned=planned,
-                progress=progress,
+                progress=report_progress,
                 **vars(self._options),
             )
         except Cancelled as error:
-            if said:
+            if plan_facts:
                 raise
-            raise _Unplanned(str(error)) from error
+            raise _CancelledUnplanned(str(error)) from error
         return result.as_dict()
 
-    def _shares(self, question: Question, tell: Tell) -> Json:
+    def _answer_shares(self, question: Question, report: Report) -> Json:
         shares = self._solutions(question.board()).shares().tolist()
-        texts = [list(map(decimal_digits, row)) for row in shares]
-        return {**_of(question.board()), "count": decimal_digits(sum(shares[0])), "shares": texts}
+        # Each solution has one digit in a cell, so the shares of any cell add up to the count.
+        solution_count = sum(shares[0])
+        return {
+            **_board_facts(question.board()),
+            "count": decimal_digits(solution_count),
+            "shares": [[decimal_digits(share) for share in row] for row in shares],
+        }
 
-    def _sample(self, question: Question, tell: Tell) -> Json:
+    def _answer_sample(self, question: Question, report: Report) -> Json:
         n = question.fields["n"]
         seed = question.fields["seed"]
-        seed = secrets.randbits(SEED_BITS) if seed is None else seed
-        found = self._solutions(question.board())
-        if n and not found:
+        if seed is None:
+            seed = secrets.randbits(SEED_BITS)
+        solutions = self._solutions(question.board())
+        if n and not solutions:
             raise InputError("the board has no solution")
-        grids = found.sample(n, seed)
+        grids = solutions.sample(n, seed)
         facts = {
-            **_of(question.board()),
+            **_board_facts(question.board()),
             "seed": str(seed),
             "solutions": [write_cells(grid) for grid in grids],
         }
-        if question.fields["numbers"]:  # which takes longer than to draw them
+        if question.fields["numbers"]:  # ranking takes longer than sampling
             boards = [Board(grid, question.board().geometry) for grid in grids]
-            facts["k"] = [decimal_digits(found.rank(board)) for board in boards]
+            facts["k"] = [decimal_digits(solutions.rank(board)) for board in boards]
         return facts
 
-    def _nth(self, question: Question, tell: Tell) -> Json:
+    def _answer_nth(self, question: Question, report: Report) -> Json:
         numbers = question.fields["k"]
-        found = self._solutions(question.board())
+        solutions = self._solutions(question.board())
         try:
-            solutions = [str(found[k]) for k in numbers]
+            texts = [str(solutions[number]) for number in numbers]
         except IndexError as error:
             raise InputError(str(error)) from None
         return {
-            **_of(question.board()),
-            "count": decimal_digits(found.count),
-            "k": list(map(decimal_digits, numbers)),
-            "solutions": solutions,
+            **_board_facts(question.board()),
+            "count": decimal_digits(solutions.count),
+            "k": [decimal_digits(number) for number in numbers],
+            "solutions": texts,
         }
 
-    def _simplify(self, question: Question, tell: Tell) -> Json:
+    def _answer_simplify(self, question: Question, report: Report) -> Json:
         return explain(question.board()).as_dict()
 
-    def _minimise(self, question: Question, tell: Tell) -> Json:
+    def _answer_minimise(self, question: Question, report: Report) -> Json:
         return minimise(question.board(), seed=question.fields["seed"]).as_dict()
 
     def _solutions(self, board: Board) -> Solutions:
         """Return the solutions of a board, which are kept for the next question about it."""
-        with self._lock:
-            return self._kept(board)
+        with self._lock:  # so that two threads do not make them twice
+            return self._kept_solutions(board)
 
 
 @cache
 def _examples() -> list[Json]:
-    """List the boards that come with the program, except those that nothing here can count."""
+    """List the boards that come with the program, except those that no method here can count."""
     return [
         {
             "name": entry.name,
             "note": entry.note,
             "count": decimal_digits(entry.count),
-            **_of(collection.load(entry.name)),
+            **_board_facts(collection.load(entry.name)),
         }
         for entry in collection.entries()
         if entry.confirmed != ("literature",)
     ]
 
 
-def _of(board: Board) -> Json:
+def _board_facts(board: Board) -> Json:
     return {"board": str(board), "box": str(board.geometry)}

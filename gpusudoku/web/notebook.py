@@ -1,9 +1,9 @@
-"""The widget that a notebook shows, and its conversation with the kernel; this needs anywidget.
+"""The widget that a notebook shows, and its messages to and from the kernel. It needs anywidget.
 
-A notebook takes one text of modules and one of styles. All modules of the page import by
+A notebook takes one JavaScript module and one style sheet. All modules of the page import by
 ``import { a, b } from "./x.js";`` at the top, and export by ``export`` before a function, class or
-constant. So joining is leaving both out and putting a module behind those that it imports. The
-names at the top of all modules are then in one scope; no two may be the same.
+constant. So they are joined by removing both, and by putting each module behind those that it
+imports. All names at the top level are then in one scope, and must be unique.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from gpusudoku.web.questions import KINDS, Question, question_of
 from gpusudoku.web.request_queue import PendingRequest, RequestQueue
 
 MAX_DIGITS = 25
-"""Of a board that can be edited."""
-MOST = 32
-"""Questions worked on at a time: more than the views of a widget have."""
+"""The size of the largest board that can be edited."""
+MAX_WORKING = 32
+"""The number of questions worked on at a time: more than a widget has views."""
 PAGE = Path(__file__).with_name("page")
 """The folder of the page's files."""
 STYLES = ("base.css", "toolbar.css", "board.css", "leaves.css", "panel.css", "forced.css")
-"""In this order."""
+"""The style sheets, in the order in which they apply."""
 
 _IMPORT = re.compile(r'^import \{[\w\s,$]*\} from "\./([\w-]+\.js)";\n?', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
@@ -44,13 +44,15 @@ Pending = PendingRequest[Json]
 
 
 class Conversation:
-    """Works on the questions of a widget's pages; a newer one supersedes that of its page.
+    """Answers the questions that come from the pages of a widget, as messages.
 
-    A question is ``{"id": integer, "kind": "count", "question": {...}}``. Its answer are messages
-    ``{"id", "event": "progress" | "result" | "error", "data": {...}}``, with the same objects as
-    over HTTP. ``{"id", "cancel": true}`` stops the work; then no message follows. ``send`` takes
-    messages for the browser, from any thread, one at a time; ``answered`` takes every question with
-    its answer, in the thread that found it.
+    A question is ``{"id": integer, "kind": "count", "question": {...}}``. The answer is a sequence
+    of messages ``{"id", "event": "progress" | "result" | "error", "data": {...}}``, with the same
+    objects as over HTTP. ``{"id", "cancel": true}`` stops the work; then no message follows. A
+    newer question of a page replaces the older one.
+
+    ``send`` sends a message to the browser. Any thread may call it, one at a time. ``answered`` is
+    called with every question and its answer, in the thread that computed it.
     """
 
     def __init__(
@@ -62,13 +64,14 @@ class Conversation:
         self._answerer = answerer
         self._send = send
         self._answered = answered
-        self._queue = RequestQueue(MOST, "gpusudoku-widget")
-        self._lock = threading.RLock()  # sending may find that the connection is closed
+        self._queue = RequestQueue(MAX_WORKING, "gpusudoku-widget")
+        # Reentrant: sending may find that the connection is closed, and then `close` is called.
+        self._lock = threading.RLock()
         self._pending: dict[int, Pending] = {}
         self._closed = False
 
     def receive(self, message: object) -> None:
-        """Take a message, and return at once; refuse one that makes no sense, if it has an id."""
+        """Process a message, and return at once. A wrong message with an id gets a failure."""
         if not isinstance(message, dict) or not is_integer(message.get("id")):
             return
         number = message["id"]
@@ -90,10 +93,10 @@ class Conversation:
                 pending.answer.add_done_callback(partial(self._ended, number, question))
                 self._queue.ask(pending)
         except (Failure, GpusudokuError) as error:
-            self._tell(number, "error", failure_of(error).facts)
+            self._send_event(number, "error", failure_of(error).facts)
 
     def close(self) -> None:
-        """Stop all work, and send no more."""
+        """Stop all work, and send no more messages."""
         with self._lock:
             self._closed = True
         self._queue.close()
@@ -101,81 +104,92 @@ class Conversation:
     def _work(
         self, number: int, question: Question, asker: threading.Thread, pending: Pending
     ) -> Json:
-        def tell(facts: Json) -> None:
-            if not asker.is_alive():  # as when a page of marimo was closed some time ago
+        """Compute the answer. ``asker`` is the thread that has received the question."""
+
+        def report(facts: Json) -> None:
+            # marimo may close a page without a message. Then the thread of its session ends.
+            if not asker.is_alive():
                 pending.end()
             with self._lock:
                 if not pending.answer.done():
-                    self._tell(number, "progress", facts)
+                    self._send_event(number, "progress", facts)
 
-        tell({})  # the browser knows by it that the kernel is not busy with a cell
-        return self._answerer.answer(question, tell, pending.cancel)
+        report({})  # shows the browser that the kernel is not busy with a cell
+        return self._answerer.answer(question, report, pending.cancel)
 
     def _ended(self, number: int, question: Question, answer: Future[Json]) -> None:
-        """Send the answer to a question, or its failure, unless it was cancelled."""
+        """Send the answer to a question or its failure, unless the question was cancelled."""
         error = answer.exception()
+        # Under the lock, so that no progress is sent after the answer.
         with self._lock:
             del self._pending[number]
             if error is None:
                 self._answered(question, answer.result())
-                self._tell(number, "result", answer.result())
+                self._send_event(number, "result", answer.result())
             elif not isinstance(error, Cancelled):
-                failure = failure_of(error, f"not foreseen: {place_of_error(error)}")
-                self._tell(number, "error", failure.facts)
+                failure = failure_of(error, f"unexpected error: {place_of_error(error)}")
+                self._send_event(number, "error", failure.facts)
 
-    def _tell(self, number: int, event: str, data: Json) -> None:
+    def _send_event(self, number: int, event: str, data: Json) -> None:
         with self._lock:
             if self._closed:
                 return
             try:
                 self._send({"id": number, "event": event, "data": data})
-            except Exception:  # the connection has been closed, of whatever kind it is
+            except Exception:  # of any type: each kind of connection has its own for a closed one
                 self.close()
 
 
 def joined_modules() -> str:
-    """Return one module that needs no other, with the default export of ``widget.js``."""
-    joined: dict[str, str] = {}
+    """Return one module that imports no other, with the default export of ``widget.js``."""
+    texts: dict[str, str] = {}  # by name, in the order in which they are joined
 
     def add(name: str) -> None:
+        """Add a module behind all modules that it imports."""
         text = (PAGE / name).read_text(encoding="utf-8")
-        for other in _IMPORT.findall(text):
-            if other not in joined:
-                add(other)
-        joined[name] = f"// {name}\n\n" + _EXPORT.sub("", _IMPORT.sub("", text)).lstrip("\n")
+        for imported_name in _IMPORT.findall(text):
+            # Imports form no circles, so this ends.
+            if imported_name not in texts:
+                add(imported_name)
+        text = _IMPORT.sub("", text)
+        text = _EXPORT.sub("", text)
+        texts[name] = f"// {name}\n\n" + text.lstrip("\n")
 
     add("widget.js")
-    return "\n".join(joined.values())
+    return "\n".join(texts.values())
 
 
 def joined_styles() -> str:
-    """Return one style sheet, dark where the element around the component has class ``gs-dark``.
+    """Return one style sheet, which is dark where an element around it has the class ``gs-dark``.
 
-    On a page of its own the browser says whether colours are dark; the theme of a notebook may
-    differ from that.
+    On the page of the server, the browser chooses dark colours. In a notebook, the theme of the
+    notebook may differ from the choice of the browser.
     """
     text = "\n".join((PAGE / name).read_text(encoding="utf-8") for name in STYLES)
     return text.replace("@media (prefers-color-scheme: dark) {", "@scope (.gs-dark) {")
 
 
 class _EditableBoard(traitlets.TraitType[Board, Any]):
-    """Takes a board that can be edited, in any form; traitlets keeps None away from validators."""
+    """An attribute for a board that can be edited, which may be set in any form of a board.
+
+    A trait type of its own: traitlets does not call ``@validate`` functions for None.
+    """
 
     def validate(self, obj: object, value: Any) -> Board:
         board = board_of(value)
         if board.n > MAX_DIGITS:
-            most = f"{MAX_DIGITS}x{MAX_DIGITS}"
-            raise InputError(f"{board.describe()}: one of up to {most} cells can be edited")
+            size = f"{MAX_DIGITS}x{MAX_DIGITS}"
+            raise InputError(f"{board.describe()}: only boards of up to {size} cells can be edited")
         if board.given_candidates is not None:
-            raise InputError(f"{board.describe()}: only one without can be edited")
+            raise InputError(f"{board.describe()}: only a board without them can be edited")
         return board
 
 
 class BoardWidget(anywidget.AnyWidget):
-    """A board to edit in a notebook, and beside it the count of its solutions and more.
+    """A board to edit in a notebook, with the count of its solutions and more.
 
-    ``gpusudoku.widget`` makes it. It is an anywidget: ``observe``, ``close``, ``layout`` and so on
-    are those of all widgets.
+    ``gpusudoku.widget`` makes it. It is an anywidget, so it has ``observe``, ``close``, ``layout``
+    and everything else that all widgets have.
     """
 
     _esm = joined_modules()
@@ -185,15 +199,16 @@ class BoardWidget(anywidget.AnyWidget):
         to_json=lambda board, widget: {"board": str(board), "box": str(board.geometry)},
         from_json=lambda facts, widget: parse(facts["board"], facts["box"]),
     )
-    """The board on the screen as a ``Board``; to set it, anything that ``count`` takes for one."""
+    """The board on the screen as a ``Board``. You can set it to any board that ``count`` takes."""
     _link = traitlets.Unicode().tag(sync=True)
-    """The board once more, as the page's links have it, which tell clues from edits."""
+    """The board as in links to the page, which distinguish clues from edits."""
     _about = traitlets.Dict().tag(sync=True)
     """The engine, and the boards that come with the program."""
 
     def __init__(self, board: Board, engine: Engine, options: Options) -> None:
         answerer = Answerer(engine, options)
-        self._known: tuple[Board, int] | None = None
+        self._last_count: tuple[Board, int] | None = None
+        """The board that was counted last, and the number of its solutions."""
         self._conversation = Conversation(answerer, self.send, self._answered)
         super().__init__(board=board, _about=answerer.about())
         self.on_msg(lambda widget, content, buffers: self._conversation.receive(content))
@@ -205,18 +220,23 @@ class BoardWidget(anywidget.AnyWidget):
     def count(self) -> int | None:
         """The number of solutions of the board on the screen; None until they are counted.
 
-        It stays None where the count was too expensive or has been cancelled.
+        It stays None if the count is too expensive or was cancelled.
         """
         board = self.board
-        known = self._known
-        # The browser sees this by itself, and asks nothing.
+        # The browser detects such boards itself, and asks no question about them.
         if board.conflicts or not board.candidates[board.cells == 0].all():
             return 0
-        return known[1] if known is not None and known[0] == board else None
+        if self._last_count is None:
+            return None
+        counted_board, solution_count = self._last_count
+        return solution_count if counted_board == board else None
 
     @traitlets.observe("comm")
-    def _attend(self, change: dict[str, Any]) -> None:
-        """Stop all work when the connection is closed; marimo closes it by itself."""
+    def _on_connection(self, change: dict[str, Any]) -> None:
+        """Stop all work when the connection is closed, by either side.
+
+        marimo calls ``close`` of the connection, and sends no message.
+        """
         comm = change["new"]
         if comm is None:
             return
@@ -231,4 +251,4 @@ class BoardWidget(anywidget.AnyWidget):
 
     def _answered(self, question: Question, facts: Json) -> None:
         if question.kind == "count" and facts["exact"]:
-            self._known = question.board(), int(facts["count"])
+            self._last_count = (question.board(), int(facts["count"]))

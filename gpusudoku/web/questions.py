@@ -1,4 +1,4 @@
-"""Questions of a page about a board: one JSON object each, checked field by field."""
+"""Questions of a page about a board. Each is a JSON object, which is checked field by field."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from gpusudoku.formats.read import parse_as
 from gpusudoku.options import is_integer
 
 MAX_SOLUTIONS = 1000
-"""Solutions of one answer; a file for more of them is what the command line makes."""
+"""The number of solutions in one answer. For more of them, use the command line."""
 MAX_SECONDS = 1e9
-"""More than this is as good as no limit, and more than a timer takes."""
-LONGEST_PAGE = 64
-"""Characters of a page's name."""
-LONGEST_NUMBER = 4000
-"""Digits of an integer that comes as text; Python refuses to read many more."""
+"""A higher time limit is reduced to this: timers do not take any number."""
+MAX_PAGE_LENGTH = 64
+"""Characters in the name of a page."""
+MAX_INTEGER_DIGITS = 4000
+"""Digits of an integer. Python refuses to read more than 4300."""
 _DIGITS = re.compile(r"\d+", re.ASCII)
 _PLACE = re.compile(r"<text>(?::(?P<line>\d+))?(?::(?P<column>\d+))?: ")
 """The place of an error in a text, as ``parse`` writes it."""
@@ -40,101 +40,128 @@ class Question:
     kind: str
     """One of ``KINDS``."""
     board: Callable[[], Board]
-    """Reads the board, once; only one of the kind ``read`` may be none, which is an InputError."""
+    """Reads the board, at the first call. Raises an InputError if there is none; only a question of
+    the kind ``read`` can have such a board."""
     seconds: float | None = None
-    """It is given up if it should take longer, or once it has; None for as long as it takes."""
+    """The time limit, or None. A question whose estimate exceeds it fails at once."""
     page: str | None = None
-    """The name of the page that asks: a newer question of it supersedes an older one."""
+    """The name of the page. A newer question of the page replaces an older one."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """The fields that only this kind of question has."""
 
 
 def read_question(kind: str, text: bytes) -> Question:
-    """Read a question from JSON; an InputError names a field that is missing, unknown or wrong."""
+    """Read a question from JSON.
+
+    Raises
+    ------
+    InputError
+        If it is no JSON, or a field is missing, unknown or wrong; the message names the field.
+    """
     try:
-        given = json.loads(
-            text.decode(), object_pairs_hook=_object, parse_int=_short, parse_constant=_no_constant
+        question = json.loads(
+            text.decode(),
+            object_pairs_hook=_object,
+            parse_int=_parse_integer,
+            parse_constant=_refuse_constant,
         )
     except UnicodeDecodeError as error:
         raise InputError(f"byte {error.start} is not UTF-8") from None
     except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"no JSON: {error.msg}, {where}") from None
+        place = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"invalid JSON: {error.msg}, {place}") from None
     except RecursionError:
-        raise InputError("no JSON that can be read: lists in lists in lists") from None
-    return question_of(kind, given)
+        raise InputError("invalid JSON: lists or objects are nested too deeply") from None
+    return question_of(kind, question)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of JSON; refuse two fields of one name, as it is unclear which holds."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise InputError(f"{shown(twice)} stands there more than once")
-    return found
+    """Make a JSON object; refuse two fields of one name, of which Python would drop one."""
+    json_object = dict(pairs)
+    if len(json_object) < len(pairs):
+        [(duplicate, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise InputError(f"{shown(duplicate)} occurs more than once")
+    return json_object
 
 
-def _short(digits: str) -> int:
+def _parse_integer(digits: str) -> int:
     """Read an integer; refuse long ones, which Python reads slowly, or not at all."""
-    if len(digits) > LONGEST_NUMBER:
-        raise InputError(f"an integer of {len(digits)} digits: {LONGEST_NUMBER} at most are read")
+    if len(digits) > MAX_INTEGER_DIGITS:
+        raise InputError(
+            f"an integer of {len(digits)} digits: {MAX_INTEGER_DIGITS} at most are read"
+        )
     return int(digits)
 
 
-def _no_constant(name: str) -> float:
-    """Refuse NaN and the infinities, which Python takes for numbers."""
-    raise InputError(f"no JSON: {name} is no number")
+def _refuse_constant(name: str) -> float:
+    """Refuse NaN and the infinities, which Python accepts, but JSON does not have."""
+    raise InputError(f"invalid JSON: {name} is not a number")
 
 
-def question_of(kind: str, given: object) -> Question:
-    """Make a question of a JSON object; errors as of ``read_question``."""
-    if not isinstance(given, dict):
+def question_of(kind: str, json_object: object) -> Question:
+    """Make a question from a JSON object; raise errors as ``read_question`` does."""
+    if not isinstance(json_object, dict):
         raise InputError("expected a JSON object")
-    own = KINDS[kind]
-    known = ["board", "box", "seconds", "page", *own]
-    for name in given:
-        if name not in known:
-            close = get_close_matches(name, known, n=1)
-            guess = f"; did you mean {close[0]!r}?" if close else f": expected {', '.join(known)}"
-            raise InputError(f"unknown field {shown(name)}{guess}")
-    fields = {name: read(name, given.get(name)) for name, read in own.items()}
-    seconds = given.get("seconds")
-    page = given.get("page")
-    if seconds is not None:
-        is_number = is_integer(seconds) or isinstance(seconds, float)
-        if not is_number or not 0 < seconds < inf:
-            raise InputError(f"seconds: expected a number above 0, found {_found(seconds)}")
-        seconds = float(min(seconds, MAX_SECONDS))
-    if page is not None and not (isinstance(page, str) and len(page) <= LONGEST_PAGE):
-        raise InputError(
-            f"page: expected text of up to {LONGEST_PAGE} characters, found {_found(page)}"
-        )
-    board = cache(partial(_board, given, fields.get("near")))
+    field_readers = KINDS[kind]
+    known_names = ["board", "box", "seconds", "page", *field_readers]
+    for name in json_object:
+        if name not in known_names:
+            close_names = get_close_matches(name, known_names, n=1)
+            if close_names:
+                hint = f"; did you mean {close_names[0]!r}?"
+            else:
+                hint = f": expected {', '.join(known_names)}"
+            raise InputError(f"unknown field {shown(name)}{hint}")
+    fields = {
+        name: read_field(name, json_object.get(name)) for name, read_field in field_readers.items()
+    }
+    seconds = _time_limit(json_object.get("seconds"))
+    page = json_object.get("page")
+    if page is not None and not (isinstance(page, str) and len(page) <= MAX_PAGE_LENGTH):
+        expected = f"text of up to {MAX_PAGE_LENGTH} characters"
+        raise InputError(f"page: expected {expected}, found {_described(page)}")
+    board = cache(partial(_board, json_object, fields.get("near")))
     question = Question(kind, board, seconds, page, fields)
     if kind != "read":
-        question.board()
+        question.board()  # raises an InputError for a wrong board here
     return question
 
 
-def _board(given: dict[str, Any], near: Geometry | None) -> Board:
-    text = given.get("board")
-    box = given.get("box")
+def _time_limit(seconds: Any) -> float | None:
+    if seconds is None:
+        return None
+    is_number = is_integer(seconds) or isinstance(seconds, float)
+    if not is_number or not 0 < seconds < inf:
+        raise InputError(f"seconds: expected a number above 0, found {_described(seconds)}")
+    return float(min(seconds, MAX_SECONDS))
+
+
+def _board(json_object: dict[str, Any], likely_geometry: Geometry | None) -> Board:
+    """Read the board of a question; the geometry is preferred where several are possible."""
+    text = json_object.get("board")
+    box = json_object.get("box")
     if not isinstance(text, str):
-        raise InputError(f"board: expected text, found {_found(text)}")
+        raise InputError(f"board: expected text, found {_described(text)}")
     if box is not None and not isinstance(box, str):
-        raise InputError(f'box: expected text such as "3x3", found {_found(box)}')
+        raise InputError(f'box: expected text such as "3x3", found {_described(box)}')
     geometry = None if box is None else Geometry.parse(box)
     try:
-        return parse_as(text, Way("<text>", geometry, near=near, words=field_words))
+        return parse_as(text, Way("<text>", geometry, near=likely_geometry, words=field_words))
     except InputError as error:
-        message = str(error)
-        place = _PLACE.match(message)
-        found = {} if place is None else place.groupdict()
-        if "\n" not in text.strip():
-            found["line"] = None
-        names = ["board", *(f"{name} {number}" for name, number in found.items() if number)]
-        words = message[place.end() if place else 0 :]
-        raise InputError(f"{', '.join(names)}: {words}") from None
+        raise InputError(_board_message(str(error), text)) from None
+
+
+def _board_message(message: str, text: str) -> str:
+    """Name the field in the message of ``parse_as``: ``board, line 3, column 4: ...``."""
+    place = _PLACE.match(message)
+    if place is None:
+        return f"board: {message}"
+    names = ["board"]
+    if place["line"] and "\n" in text.strip():  # in a single line, the column is enough
+        names.append(f"line {place['line']}")
+    if place["column"]:
+        names.append(f"column {place['column']}")
+    return f"{', '.join(names)}: {message[place.end() :]}"
 
 
 def field_words(hint: Hint) -> str:
@@ -144,53 +171,59 @@ def field_words(hint: Hint) -> str:
     return python_words(hint)
 
 
-def _near(name: str, value: object) -> Geometry | None:
+# The readers of fields take the name and the value of a field, None if it is missing.
+
+
+def _read_near(name: str, value: object) -> Geometry | None:
     if value is not None and not isinstance(value, str):
-        raise InputError(f'{name}: expected text such as "3x3", found {_found(value)}')
+        raise InputError(f'{name}: expected text such as "3x3", found {_described(value)}')
     try:
         return Geometry.of(value)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
 
 
-def _some(name: str, value: object) -> int:
-    return 1 if value is None else _integer(name, value, MAX_SOLUTIONS, f"{MAX_SOLUTIONS}")
+def _read_solution_count(name: str, value: object) -> int:
+    return 1 if value is None else _read_integer(name, value, MAX_SOLUTIONS, f"{MAX_SOLUTIONS}")
 
 
-def _whether(name: str, value: object) -> bool:
+def _read_boolean(name: str, value: object) -> bool:
     if value is not None and not isinstance(value, bool):
-        raise InputError(f"{name}: expected true or false, found {_found(value)}")
+        raise InputError(f"{name}: expected true or false, found {_described(value)}")
     return bool(value)
 
 
-def _seed(name: str, value: object) -> int | None:
-    most = (1 << SEED_BITS) - 1
-    return None if value is None else _integer(name, value, most, f"2^{SEED_BITS} - 1")
+def _read_seed(name: str, value: object) -> int | None:
+    max_seed = (1 << SEED_BITS) - 1
+    return None if value is None else _read_integer(name, value, max_seed, f"2^{SEED_BITS} - 1")
 
 
-def _numbers(name: str, value: object) -> list[int]:
+def _read_numbers(name: str, value: object) -> list[int]:
     if not isinstance(value, list):
-        raise InputError(f"{name}: expected a list of numbers as text, found {_found(value)}")
+        raise InputError(f"{name}: expected a list of numbers as text, found {_described(value)}")
     if len(value) > MAX_SOLUTIONS:
         raise InputError(f"{name}: expected {MAX_SOLUTIONS} numbers at most, found {len(value)}")
-    return [_integer(f"{name}[{index}]", each) for index, each in enumerate(value)]
+    return [_read_integer(f"{name}[{index}]", number) for index, number in enumerate(value)]
 
 
-def _integer(name: str, value: object, most: float = inf, words: str = "") -> int:
-    """Read an integer from 0 to the most, which ``words`` name."""
-    number = -1  # text is read, too: JavaScript keeps only numbers below 2^53 exactly
+def _read_integer(name: str, value: object, maximum: float = inf, maximum_text: str = "") -> int:
+    """Read an integer from 0 to ``maximum``, which ``maximum_text`` names in messages.
+
+    It may be text: JavaScript's numbers are exact only below 2^53.
+    """
+    number = -1
     if is_integer(value):
         number = int(value)  # type: ignore[call-overload]
-    elif isinstance(value, str) and len(value) <= LONGEST_NUMBER and _DIGITS.fullmatch(value):
+    elif isinstance(value, str) and len(value) <= MAX_INTEGER_DIGITS and _DIGITS.fullmatch(value):
         number = int(value)
-    if not 0 <= number <= most:
-        bounds = f"from 0 to {words}" if words else "from 0 on"
-        raise InputError(f"{name}: expected an integer {bounds}, found {_found(value)}")
+    if not 0 <= number <= maximum:
+        bounds = f"from 0 to {maximum_text}" if maximum_text else "from 0 on"
+        raise InputError(f"{name}: expected an integer {bounds}, found {_described(value)}")
     return number
 
 
-def _found(value: object) -> str:
-    """Describe a value as JSON has it."""
+def _described(value: object) -> str:
+    """Describe a value in a message as JSON has it."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -199,12 +232,12 @@ def _found(value: object) -> str:
 
 
 KINDS: Mapping[str, Mapping[str, Callable[[str, object], Any]]] = {
-    "read": {"near": _near},
+    "read": {"near": _read_near},
     "count": {},
     "shares": {},
-    "sample": {"n": _some, "seed": _seed, "numbers": _whether},
-    "nth": {"k": _numbers},
+    "sample": {"n": _read_solution_count, "seed": _read_seed, "numbers": _read_boolean},
+    "nth": {"k": _read_numbers},
     "simplify": {},
-    "minimise": {"seed": _seed},
+    "minimise": {"seed": _read_seed},
 }
-"""The kinds of questions, each with the fields of its own and the functions that read them."""
+"""The kinds of questions, each with its own fields and the functions that read them."""

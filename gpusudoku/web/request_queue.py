@@ -1,7 +1,7 @@
-"""The queue of questions: few are worked on at a time, and of every page only the newest.
+"""The queue of questions. A few are worked on at a time, and only the newest of each page.
 
-Any thread may ask, and end a question. No lock is held while callbacks of an end run, so they may
-do so, too.
+Any thread may ask a question or end it. No lock is held while the callbacks of an ended question
+run, so they may do so, too.
 """
 
 from __future__ import annotations
@@ -24,15 +24,25 @@ from gpusudoku.web.answers import Failure
 
 T = TypeVar("T")
 
+# A question is in one of these states:
+#
+#     compiling -> waiting -> working -> ended
+#         |           |                    ^
+#         +-----------+--------------------+
+#
+# It can end at any time. If it ends while it is worked on, the work may continue for a while, and
+# keeps its thread until then.
+
 MAX_WAITING = 64
-"""Questions that wait at a time; more are turned away."""
+"""The number of questions that may wait; further ones are refused."""
 
 
 class PendingRequest(Generic[T]):
     """A question that waits or is worked on.
 
-    ``work`` finds the answer, in a thread, in the context in which this was made. A newer question
-    of the same ``page`` supersedes this one; ``number`` is from ``RequestQueue.next_number``.
+    ``work`` computes the answer, in another thread, in the context in which this object was made.
+    A newer question of the same ``page`` replaces this one. ``number`` is from
+    ``RequestQueue.next_number``.
     """
 
     def __init__(
@@ -49,25 +59,29 @@ class PendingRequest(Generic[T]):
         self.compiling = False
         """True while it waits for the queue to open."""
         self.behind_own = False
-        """True if it waits for one of the same page, which it has superseded, to let go."""
+        """True if it waits until the work for an older question of the same page ends."""
         self.answer: Future[T] = Future()
         """Its error is ``Cancelled`` if no client waits for the answer any more."""
         self.cancel = CancelToken()
-        """Stops the work, which may go on for a while after the end."""
+        """Stops the work, which may continue for a while after the question has ended."""
 
     def end(self, error: BaseException | None = None) -> None:
-        """End it with an error, unless it has an answer already, and stop the work."""
+        """End the question with an error, unless it has an answer already, and stop the work."""
         with suppress(InvalidStateError):
             self.answer.set_exception(error or Cancelled("cancelled"))
-        self.cancel.cancel()  # not before: the error of the work would be faster
+        # Cancelled later, so that the work cannot set its own error before this one.
+        self.cancel.cancel()
 
 
 class RequestQueue:
-    """Takes questions, and works on up to ``most`` at a time, once it is open, in their order."""
+    """Works on up to ``max_working`` questions at a time, in their order, once it is open.
 
-    def __init__(self, most: int, threads: str, is_open: bool = True) -> None:
-        self._most = most
-        self._threads = threads
+    ``thread_name`` is the name of its threads.
+    """
+
+    def __init__(self, max_working: int, thread_name: str, is_open: bool = True) -> None:
+        self._max_working = max_working
+        self._thread_name = thread_name
         self.is_open = is_open
         self._numbers = count(1)
         self._lock = threading.Lock()
@@ -77,7 +91,7 @@ class RequestQueue:
 
     @property
     def working(self) -> int:
-        """The number worked on, with those that have ended and have not let go yet."""
+        """The number worked on, including those that have ended and whose work has not stopped."""
         return len(self._working)
 
     @property
@@ -86,69 +100,83 @@ class RequestQueue:
         return sum(not pending.answer.done() for pending in list(self._waiting))
 
     def next_number(self) -> int:
-        """Return a sequence number: of two questions of a page the one with the higher is newer."""
+        """Return a sequence number: the newer of two questions of a page has the higher one."""
         return next(self._numbers)
 
     def ask(self, pending: PendingRequest[Any]) -> bool:
-        """Take a question, which supersedes older ones of its page, or end it; tell which."""
+        """Add a question, or end it with a Failure; return whether it was added.
+
+        It replaces older questions of its page, which end.
+        """
         with self._lock:
-            others = [*self._waiting, *self._working]
-            pages = {each.page for each in self._working} - {None}
-            pending.behind_own = pending.page in pages
+            earlier_requests = [*self._waiting, *self._working]
+            pending.behind_own = pending.page in self._busy_pages()
             pending.compiling = not self.is_open
             self._waiting.append(pending)
-        same = [each for each in others if pending.page is not None and each.page == pending.page]
-        for older in [each for each in same if each.number < pending.number]:
-            older.end(Failure("overtaken", "the page has a newer question"))
-            same.remove(older)
+
+        # The lock is released: ending a question calls its callbacks.
+        has_newer = False
+        for request in earlier_requests:
+            if pending.page is None or request.page != pending.page:
+                continue
+            if request.number < pending.number:
+                request.end(Failure("overtaken", "the page has a newer question"))
+            else:
+                has_newer = True
+
         refusal = None
-        if same:
-            refusal = Failure("overtaken", "a newer question of the page is worked at")
+        if has_newer:
+            refusal = Failure("overtaken", "a newer question of the page is being answered")
         elif self._closed:
             refusal = Failure("busy", "the server is being stopped")
         elif self.waiting > MAX_WAITING:
-            refusal = Failure("busy", f"{MAX_WAITING} questions wait already: ask again later")
+            refusal = Failure("busy", f"{MAX_WAITING} questions are waiting: ask again later")
         if refusal is not None:
             pending.end(refusal)
-        self._begin()
+        self._start_work()
         return refusal is None
 
     def open(self) -> None:
-        """Begin to work on all; the time before does not count."""
+        """Begin to work on the questions. The time that they waited until now does not count."""
         with self._lock:
             self.is_open = True
             for pending in self._waiting:
                 pending.asked = time.monotonic()
                 pending.compiling = False
-        self._begin()
+        self._start_work()
 
     def close(self) -> None:
-        """Stop all work, and take no more."""
+        """Stop all work, and refuse further questions."""
         with self._lock:
             self._closed = True
-            ended = [*self._waiting, *self._working]
-        for pending in ended:
+            open_requests = [*self._waiting, *self._working]
+        for pending in open_requests:
             pending.end(Failure("busy", "the server was stopped"))
 
-    def _begin(self) -> None:
-        """Start threads for those that need wait no longer."""
-        while (pending := self._next()) is not None:
-            # Not of a pool that Python waits for at its end: what is being compiled goes on.
+    def _busy_pages(self) -> set[str | None]:
+        """Return the pages with a question that is worked on. The caller holds the lock."""
+        return {request.page for request in self._working} - {None}
+
+    def _start_work(self) -> None:
+        """Start threads for all questions that need not wait any more."""
+        while (pending := self._take_next()) is not None:
+            # Not a thread pool: at its end Python would wait for a compilation in its threads.
             work = partial(pending.context.run, self._work, pending)
             try:
-                start_thread(threading.Thread(target=work, name=self._threads, daemon=True))
+                start_thread(threading.Thread(target=work, name=self._thread_name, daemon=True))
             except ThreadStartError as error:
                 with self._lock:
                     self._working.remove(pending)
                 pending.end(error)
 
-    def _next(self) -> PendingRequest[Any] | None:
-        """Mark the first that need wait no longer as worked on, and return it."""
+    def _take_next(self) -> PendingRequest[Any] | None:
+        """Move the next question that need not wait any more to those worked on; return it."""
         with self._lock:
-            self._waiting = [each for each in self._waiting if not each.answer.done()]
-            pages = {each.page for each in self._working} - {None}
+            self._waiting = [request for request in self._waiting if not request.answer.done()]
+            busy_pages = self._busy_pages()
             for pending in self._waiting:
-                if self.is_open and pending.page not in pages and self.working < self._most:
+                has_room = self.is_open and self.working < self._max_working
+                if has_room and pending.page not in busy_pages:
                     self._waiting.remove(pending)
                     self._working.append(pending)
                     pending.waiting = False
@@ -156,17 +184,23 @@ class RequestQueue:
         return None
 
     def _work(self, pending: PendingRequest[Any]) -> None:
-        """Work on a question, and then let others begin."""
+        """Work on a question, and then start the next ones."""
         try:
-            end = partial(pending.answer.set_result, pending.work(pending))
-        except BaseException as error:  # for those who wait for the answer
-            here: BaseException | None = error
-            while here is not None:  # errors keep the frames they came through, and their arrays
-                clear_frames(here.__traceback__)
-                here = here.__context__
-            end = partial(pending.answer.set_exception, error)
+            set_answer = partial(pending.answer.set_result, pending.work(pending))
+        except BaseException as error:  # those who wait for the answer get it
+            _clear_frames(error)
+            set_answer = partial(pending.answer.set_exception, error)
+        # First of all: a client that gets the answer and asks again finds the place free.
         with self._lock:
             self._working.remove(pending)
-        with suppress(InvalidStateError):  # it has ended already
-            end()
-        self._begin()
+        with suppress(InvalidStateError):  # the question has ended already
+            set_answer()
+        self._start_work()
+
+
+def _clear_frames(error: BaseException) -> None:
+    """Free the local variables of the frames that an error refers to, such as large arrays."""
+    cause: BaseException | None = error
+    while cause is not None:
+        clear_frames(cause.__traceback__)
+        cause = cause.__context__

@@ -1,4 +1,4 @@
-"""The widget for notebooks: the page's component, with the kernel in place of the server."""
+"""The widget for notebooks: the page of the server, with the kernel in place of the server."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def widget(
     engine: Engine | None = None,
     **options: Unpack[OptionFields],
 ) -> BoardWidget:
-    """Edit a board in a notebook, and see its solutions: those of ``gpusudoku serve``, in a cell.
+    """Edit a board in a notebook, and see its solutions, as on the page of ``gpusudoku serve``.
 
-    It runs wherever anywidget does: in Jupyter, VS Code and marimo. The kernel counts, in threads:
-    cells can be run meanwhile. Its attribute ``board`` is the board on the screen, which can be
-    set, and observed. ``count`` is how many solutions that has, None until they have been counted.
-    ``close()`` takes it away and stops its work.
+    The widget works wherever anywidget does: in Jupyter, VS Code and marimo. The kernel counts in
+    threads, so you can run cells meanwhile. The attribute ``board`` of the widget is the board on
+    the screen. You can set and observe it. ``count`` is its number of solutions, or None until they
+    are counted. ``close()`` removes the widget and stops its work.
 
     Parameters
     ----------
     board
-        What ``count`` takes for one, of up to 25x25 cells; by default an empty one.
+        A board as for ``count``, of up to 25x25 cells; by default an empty one.
     box, engine
         As for ``count``.
     **options
@@ -43,16 +43,16 @@ def widget(
     Raises
     ------
     InputError
-        If the board is none, or too large to edit; or if an option is wrong.
+        If the board is not one or is too large to edit, or if an option is wrong.
     DeviceError
-        If CUDA is asked for and cannot be used.
+        If you choose CUDA and it cannot be used.
     ImportError
         If anywidget is not installed.
     """
-    chosen = Options(**options)
-    if chosen.limit is not None:
+    checked_options = Options(**options)
+    if checked_options.limit is not None:
         raise InputError("a widget counts all solutions: leave out the limit")
-    chosen.refuse_seconds("a widget")
+    checked_options.refuse_seconds("a widget")
     try:
         import anywidget  # noqa: F401
     except ImportError:
@@ -61,4 +61,4 @@ def widget(
 
     if board is None:
         board = Board.empty(Geometry.of(box) or Geometry(3, 3))
-    return BoardWidget(board_of(board, box), engine_for(chosen, engine), chosen)
+    return BoardWidget(board_of(board, box), engine_for(checked_options, engine), checked_options)

@@ -1,4 +1,4 @@
-"""Boards that take no time to count, and counts that take as long as a test says."""
+"""Boards and counts without any computation; the time of a count is set by the test."""
 
 from __future__ import annotations
 
@@ -15,28 +15,35 @@ SUBJECTS = [Subject("small", EMPTY, 288), Subject("other", EMPTY, 288), Subject(
 MACHINE = {"processor": "a processor", "cores": 4, "date": "2026-01-02", "commit": "abc"}
 
 
-def fake(seconds: float = 1.0, several: float | None = None, found: int = 288) -> Any:
-    """Make a counter whose counts take processors so long, on one and on several threads."""
+def fake_count(seconds: float = 1.0, parallel: float | None = None, solutions: int = 288) -> Any:
+    """Make a function that counts a case.
+
+    Its counts take ``seconds`` of CPU time on one thread, and ``parallel`` (by default as long) on
+    several, of which each takes an equal share.
+    """
 
     def count(case: Case) -> Count:
         threads = case.options["jobs"] or 1
-        took = (several if several is not None and threads > 1 else seconds) / threads
-        stats: Stats = ContractionStats(products=0, seconds=took, utilisation=(0.5,) * threads)
+        cpu_seconds = seconds
+        if threads > 1 and parallel is not None:
+            cpu_seconds = parallel
+        wall = cpu_seconds / threads
+        stats: Stats = ContractionStats(products=0, seconds=wall, utilisation=(0.5,) * threads)
         if case.options["method"] != "contraction":
             stats = SearchStats(
                 strategy="min", propagate="", cutoff=None, cutoff_by="space", cutoff_reached=True,
                 frontier_width=1, frontier_boards=1, boards_explored=1, nodes=600, deepest=0,
-                seconds=took, expansion_seconds=0.0, utilisation=stats.utilisation,
+                seconds=wall, expansion_seconds=0.0, utilisation=stats.utilisation,
             )  # fmt: skip
-        return Count(EMPTY, found, True, "cpu", threads, stats)
+        return Count(EMPTY, solutions, True, "cpu", threads, stats)
 
     return count
 
 
-def measured(cases: Sequence[Case], count: Any = None, **options: Any) -> Bench:
-    """Measure cases, by default with a counter that takes a second, while clocks stand still."""
-    stands = {"clock": lambda: 0.0, "processor": lambda: 0.0, "expected": lambda *_: 0}
-    bench = Bench(cases, count=count or fake(), **{**stands, **options})
+def measure(cases: Sequence[Case], count: Any = None, **options: Any) -> Bench:
+    """Measure cases, by default with counts of a second, while the clocks stay at 0."""
+    defaults = {"clock": lambda: 0.0, "processor": lambda: 0.0, "estimate": lambda *_: 0}
+    bench = Bench(cases, count=count or fake_count(), **(defaults | options))
     for _ in bench:
         pass
     return bench
@@ -45,5 +52,5 @@ def measured(cases: Sequence[Case], count: Any = None, **options: Any) -> Bench:
 def rows_with(
     subjects: Sequence[Subject] = SUBJECTS, count: Any = None, clocks: Any = None, **options: Any
 ) -> list[Row]:
-    """Measure boards under some settings; their rows."""
-    return rows_of(measured(cases_of(subjects, **options), count, **(clocks or {})).measured)
+    """Measure boards with some settings, and return the rows."""
+    return rows_of(measure(cases_of(subjects, **options), count, **(clocks or {})).measured)

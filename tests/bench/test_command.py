@@ -1,4 +1,4 @@
-"""The command ``gpusudoku bench``: what it measures, writes and refuses."""
+"""The command ``gpusudoku bench``: its tables, files and errors."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def test_methods_and_numbers_of_threads(bench: Any, tmp_path: Path) -> None:
 
 
 def test_boards_are_chosen_by_name(bench: Any) -> None:
-    chosen = ("--include", "box2x2-f*", "--include", "box2x2-e*", "--exclude", "*few")
-    status, out, _ = bench("-i", "1", "--device", "cpu", "-j", "1", "--method", "search", *chosen)
+    patterns = ("--include", "box2x2-f*", "--include", "box2x2-e*", "--exclude", "*few")
+    status, out, _ = bench("-i", "1", "--device", "cpu", "-j", "1", "--method", "search", *patterns)
     assert (status, boards_of(out)) == (0, ["box2x2-empty"])
 
 
@@ -55,7 +55,7 @@ def test_the_default_boards(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_one_table_compares_the_devices(bench: Any, tmp_path: Path) -> None:
-    """Also the GPU, where the speed-ups of a board are doubtful, and what was left out."""
+    """Boards include one with doubtful speed-ups and one with a case that was left out."""
     path = tmp_path / "a.json"
     details = tmp_path / "details.json"
     seconds = {"one": (2.0, 1.0, 0.25), "two": (4.0, 1.0, 0.125), "three": (None, 5.0, 0.5)}
@@ -69,8 +69,8 @@ def test_one_table_compares_the_devices(bench: Any, tmp_path: Path) -> None:
             else:
                 row["speed_up"] = times[0] / time if times[0] else None
                 row["solutions_per_second"] = 123_456 / time
-    about = {**MACHINE, "cores": 16, "gpus": ["H200"], "gpusudoku": "1.2.3"}
-    path.write_text(suite.as_json(rows, about))
+    machine = {**MACHINE, "cores": 16, "gpus": ["H200"], "gpusudoku": "1.2.3"}
+    path.write_text(suite.as_json(rows, machine))
     status, out, err = bench("--from", path)
     assert status == 0
     table = """\
@@ -102,7 +102,7 @@ def test_cpu_and_gpu_count_the_same(bench: Any) -> None:
     assert [name.strip() for name in head[-3:-1]] == ["solutions/s", "speed-up, GPU"]
 
 
-def test_starved_rows_are_told(bench: Any, tmp_path: Path) -> None:
+def test_starved_rows_are_noted(bench: Any, tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     bench(*SMALL, "-j", "1", "--method", "search", "--json", path)
     recorded = json.loads(path.read_text())
@@ -115,7 +115,7 @@ def test_starved_rows_are_told(bench: Any, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     _, _, err = bench("--from", path, "--plot", tmp_path)
     assert f"{tmp_path / 'utilisation.svg'} written" in err
-    assert len([*tmp_path.glob("*.svg")]) == 1  # there is no time over anything of one board
+    assert len([*tmp_path.glob("*.svg")]) == 1  # one board has no time over a quantity
 
 
 def test_a_file_of_boards_and_cutoffs_by_empty_cells(bench: Any, tmp_path: Path) -> None:
@@ -164,5 +164,5 @@ def test_a_wrong_count_ends_in_an_error(bench: Any, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(collection, "entry", lambda name: wrong)
     status, out, err = bench("@box2x2-few", "--device", "cpu", "-j", "1", "--method", "search")
     assert status == 1
-    assert "2 solutions counted, but 3 are right" in out
+    assert "counted 2 solutions, expected 3" in out
     assert "counts differ: " in err

@@ -1,6 +1,6 @@
-"""Figures show every line apart, with readable ticks, and say where they come from.
+"""Figures have all lines, readable ticks, and the source of their data.
 
-That they show what was measured is tested with the recorded results, in ``tests/benchmarks``.
+``tests/benchmarks`` tests that the figures of the documentation show the recorded results.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from figures import fingerprint
 
-from gpusudoku.bench.figures import each, figures_of, log_axis, save
+from gpusudoku.bench.elements import log_axis
+from gpusudoku.bench.figures import figures_of, in_style, save
 from gpusudoku.bench.suite import Row, Subject
 from gpusudoku.errors import InputError
 from tests.bench.samples import EMPTY, MACHINE, rows_with
@@ -22,14 +23,14 @@ BOARDS = [Subject(f"1{letter}", EMPTY, 288) for letter in "abc"]
 
 def figures(rows: list[Row]) -> dict[str, Any]:
     """Draw all figures of rows, by name."""
-    return dict(each(figures_of(rows, MACHINE)))
+    return dict(in_style(figures_of(rows, MACHINE)))
 
 
 def legend_of(axes: Any) -> list[str]:
     return [text.get_text() for text in axes.get_legend().get_texts()]
 
 
-def test_which_there_are() -> None:
+def test_figures_depend_on_the_rows() -> None:
     rows = rows_with(BOARDS, jobs=[1])
     assert figures([]) == {}
     assert set(figures(rows)) == {"utilisation"}
@@ -63,26 +64,26 @@ def test_devices_are_compared() -> None:
     assert [tuple(line.get_xdata()) for line in axes.lines] == [(1, 2, 3, 4)] * 3
 
 
-def test_they_are_saved_with_what_they_show(tmp_path: Path) -> None:
+def test_figures_are_saved_with_a_fingerprint(tmp_path: Path) -> None:
     rows = rows_with(BOARDS, jobs=[1, 2], cutoff=[10.0, 100.0])
     folder = tmp_path / "new"
-    written = save(figures_of(rows, MACHINE), str(folder), describe=fingerprint)
-    assert written == [folder / "cutoff.svg", folder / "cutoff.png"]
-    assert all(path.stat().st_size > 1000 for path in written)
-    assert fingerprint(figures(rows)["cutoff"]) in written[0].read_text()
-    assert fingerprint(figures(rows[:-1])["cutoff"]) not in written[0].read_text()
+    paths = save(figures_of(rows, MACHINE), str(folder), describe=fingerprint)
+    assert paths == [folder / "cutoff.svg", folder / "cutoff.png"]
+    assert all(path.stat().st_size > 1000 for path in paths)
+    assert fingerprint(figures(rows)["cutoff"]) in paths[0].read_text()
+    assert fingerprint(figures(rows[:-1])["cutoff"]) not in paths[0].read_text()
     with pytest.raises(InputError, match="expected a folder to write to"):
-        save(figures_of(rows, MACHINE), str(written[0]))
+        save(figures_of(rows, MACHINE), str(paths[0]))
 
 
-def test_one_has_title_machine_date_commit_and_a_line_of_each_strategy() -> None:
+def test_a_figure_has_title_machine_date_commit_and_a_line_of_each_strategy() -> None:
     rows = rows_with(BOARDS, jobs=[1, 2, 4], strategy=["min", "first"])
     figure = figures(rows)["speed-up"]
-    title = "How many times as fast a search is on several threads, by board"
+    title = "Speed-up of a search on several threads, by board"
     assert " ".join(figure.get_suptitle().split()) == title
-    below = figure.get_supxlabel()
-    assert "a processor, 4 cores, 2026-01-02, commit abc" in below
-    assert "medians of 3 runs. Thin bars: from the least to the most" in below
+    notes = figure.get_supxlabel()
+    assert "a processor, 4 cores, 2026-01-02, commit abc" in notes
+    assert "medians of 3 runs. Thin bars: the shortest to the longest run" in notes
     [axes] = figure.axes
     drawn = [line for line in axes.lines if line.get_linestyle() in ("-", "--")]
     assert len([line for line in drawn if len(line.get_xdata()) == 3]) == 3 * 2
@@ -101,7 +102,7 @@ def test_ticks_can_be_read(values: list[float], seconds: bool, expected: list[st
     axis = pyplot.subplots()[1].xaxis
     log_axis(axis, values, seconds=seconds)
     ticks = [tick for tick in axis.get_majorticklocs() if values[0] <= tick <= values[1]]
-    shown = [axis.get_major_formatter()(tick) for tick in ticks]
-    start = shown.index(expected[0])
-    assert shown[start : start + len(expected)] == expected
+    labels = [axis.get_major_formatter()(tick) for tick in ticks]
+    start = labels.index(expected[0])
+    assert labels[start : start + len(expected)] == expected
     assert 3 <= len(ticks) <= 9

@@ -1,4 +1,4 @@
-"""The commit beside results: that of the sources that were measured."""
+"""The commit in results is that of the measured sources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpusudoku.bench.suite import commit
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 SOURCES = ["gpusudoku/counting.py", "boards/1a.txt", "benchmarks/timings.py", "pyproject.toml"]
-OTHERS = [
+OTHER_FILES = [
     "README.md",
     "docs/results.md",
     "tests/test_counting.py",
@@ -32,7 +32,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
     folder = tmp_path / "checkout"
-    for name in SOURCES + OTHERS:
+    for name in SOURCES + OTHER_FILES:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("before\n")
     git(tmp_path, "init", "-q", str(folder))
@@ -41,23 +41,23 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_only_what_can_change_a_measurement_makes_it_dirty(checkout: Path) -> None:
-    """Above all not what a part of the report records: the next part names a commit, too."""
-    first = git(checkout, "rev-parse", "HEAD")[:12]
-    assert commit(checkout) == first
-    for name in [*OTHERS, "docs/new.md"]:
+def test_only_files_that_can_change_a_measurement_make_it_dirty(checkout: Path) -> None:
+    """Results of a part of the report do not, so that the next part also names a commit."""
+    head = git(checkout, "rev-parse", "HEAD")[:12]
+    assert commit(checkout) == head
+    for name in [*OTHER_FILES, "docs/new.md"]:
         (checkout / name).write_text("after\n")
-    assert commit(checkout) == first
+    assert commit(checkout) == head
     for name in SOURCES:
         (checkout / name).write_text("after\n")
-        assert commit(checkout) == f"{first}-dirty", name
+        assert commit(checkout) == f"{head}-dirty", name
         (checkout / name).write_text("before\n")
-        assert commit(checkout) == first
+        assert commit(checkout) == head
     (checkout / "gpusudoku" / "new.py").write_text("")
-    assert commit(checkout) == f"{first}-dirty"
+    assert commit(checkout) == f"{head}-dirty"
 
 
-def test_where_there_is_none(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_a_commit(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Outside a checkout, where one is only around, and without git."""
     inside = checkout / "build"  # unpacked there, or installed
     (inside / "gpusudoku").mkdir(parents=True)

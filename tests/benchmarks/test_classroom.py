@@ -23,26 +23,26 @@ BOARDS = {
     "upright": puzzle("3x2", 9, 4),
     "9x9": puzzle("3x3", 28, 5),
 }
-MANY = collection.load("box2x2-empty")
+EMPTY = collection.load("box2x2-empty")
 
 
-def raced(*words: object) -> Result:
+def run_classroom(*words: object) -> Result:
     return CliRunner().invoke(classroom.main, [str(word) for word in words])
 
 
 @pytest.mark.parametrize("name", BOARDS)
 def test_counts_are_those_of_gpusudoku(name: str) -> None:
     board = BOARDS[name]
-    right = gpusudoku.count(board, device="cpu", method="search").count
-    assert classroom.sequential(board) == right
-    assert classroom.fork_join(board, 2, 1e10) == right
+    expected = gpusudoku.count(board, device="cpu", method="search").count
+    assert classroom.sequential(board) == expected
+    assert classroom.fork_join(board, 2, 1e10) == expected
 
 
-def test_numba_counts_alike() -> None:
+def test_numba_counts_the_same_solutions() -> None:
     compiled = njit(classroom.backtrack)
 
     def on_arrays(*lists: Any) -> int:
-        return compiled(*(np.array(each, np.int64) for each in lists))
+        return compiled(*(np.array(integers, np.int64) for integers in lists))
 
     for board in BOARDS.values():
         assert classroom.sequential(board, on_arrays) == classroom.sequential(board)
@@ -50,18 +50,18 @@ def test_numba_counts_alike() -> None:
 
 @pytest.mark.parametrize("cutoff", [1, 1e4, inf])
 def test_the_cutoff_changes_the_tasks_and_not_the_count(cutoff: float) -> None:
-    tasks = list(classroom.fork(MANY, cutoff))
-    assert sum(map(classroom.sequential, tasks)) == classroom.fork_join(MANY, 2, cutoff) == 288
+    tasks = list(classroom.fork(EMPTY, cutoff))
+    assert sum(map(classroom.sequential, tasks)) == classroom.fork_join(EMPTY, 2, cutoff) == 288
     assert (len(tasks) == 1) == (cutoff == inf)
     assert list(classroom.fork(BOARDS["full-error"], cutoff)) == []
 
 
 @pytest.mark.usefixtures("without_cuda")
-def test_all_ways_race() -> None:
-    done = raced("@box2x2-empty", "-j", 2, "--cutoff", 1e4)
-    assert done.exit_code == 0, (done.output, done.exception)
-    heads, _, *rows = (line.strip("| ").split(" | ") for line in done.stdout.splitlines())
-    assert heads == ["way", "s", "solutions/s", "times the first"]
+def test_all_counters_race() -> None:
+    result = run_classroom("@box2x2-empty", "-j", 2, "--cutoff", 1e4)
+    assert result.exit_code == 0, (result.output, result.exception)
+    heads, _, *rows = (line.strip("| ").split(" | ") for line in result.stdout.splitlines())
+    assert heads == ["counter", "s", "solutions/s", "speed-up"]
     assert [row[0] for row in rows] == [
         *("sequential, Python", "fork/join, Python, -j 2", "sequential, Numba"),
         *("gpusudoku, -j 1", "gpusudoku, -j 2"),
@@ -73,16 +73,16 @@ class TestOnAGpu:
     pytestmark = ON_SIMULATOR
 
     def test_it_races_last(self) -> None:
-        done = raced("box2x2-few", "-j", 1)
-        assert done.exit_code == 0, (done.output, done.exception)
-        assert done.stdout.splitlines()[-1].startswith("| gpusudoku, simulated GPU | ")
+        result = run_classroom("box2x2-few", "-j", 1)
+        assert result.exit_code == 0, (result.output, result.exception)
+        assert result.stdout.splitlines()[-1].startswith("| gpusudoku, simulated GPU | ")
 
 
 def test_a_wrong_count_ends_the_race(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(classroom, "sequential", lambda board: 3)
-    done = raced("box2x2-few")
-    assert done.exit_code == 1
-    assert done.stderr == "classroom.py: sequential, Python: 3 solutions counted, 2 are right\n"
+    result = run_classroom("box2x2-few")
+    assert result.exit_code == 1
+    assert result.stderr == "classroom.py: sequential, Python: counted 3 solutions, expected 2\n"
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,6 @@ def test_a_wrong_count_ends_the_race(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_boards_that_cannot_race_are_refused(name: str, message: str) -> None:
-    done = raced(name)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"classroom.py: {message}")
+    result = run_classroom(name)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"classroom.py: {message}")

@@ -1,4 +1,4 @@
-"""Tables of results are computed from recorded rows, without those that were starved."""
+"""Tables that are computed from recorded rows, without starved ones."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ Change = Callable[[str, Callable[[Rows], Rows]], Path]
 
 @pytest.fixture
 def change(tmp_path: Path) -> Change:
-    """Replace the rows of a copy of a recorded run; the path of the copy of bench.json."""
+    """Return a function that changes the rows of a copy of a recorded run.
+
+    It returns the path of the copy of bench.json.
+    """
     for path in RESULTS.glob("*.json"):
         shutil.copy(path, tmp_path)
 
     def replace(name: str, rows: Callable[[Rows], Rows]) -> Path:
         path = tmp_path / f"{name}.json"
         run = json.loads(path.read_text("utf-8"))
-        for row in run["rows"]:  # nothing is starved but what a test starves
+        for row in run["rows"]:  # only the test starves rows
             row |= {"starved": False, "speed_up": row["speed_up"] and min(row["speed_up"], 2.0)}
         path.write_text(json.dumps(run | {"rows": rows(run["rows"])}), "utf-8")
         return tmp_path / "bench.json"

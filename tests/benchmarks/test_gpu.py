@@ -1,4 +1,4 @@
-"""``benchmarks/gpu.py`` in the simulator: its parts, its checks, and all ways to end early."""
+"""``benchmarks/gpu.py`` in the simulator: its parts, its checks, and its early ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from gpu_steps import Bench, Sizes, Step
-from machine import RESULTS, recorded
+from machine import RESULTS, read_results
 
 import gpusudoku
 from gpusudoku.engines.cuda.device import SIMULATED
@@ -33,12 +33,12 @@ from tests.engines.cuda.simulator import ON_SIMULATOR
 
 pytestmark = ON_SIMULATOR
 MINUTES = 10_000
-"""So many are no end; a process can still be waited for that long."""
+"""Long enough for every test, and short enough for the timeout of a process."""
 Run = Callable[..., tuple[Result, dict[str, Any]]]
 
 
 def no_process(_: Bench) -> Iterator[dict[str, Any]]:
-    """A start of the program, which in fact takes long."""
+    """Replace the start of the program, which takes long."""
     yield {"case": "@box2x2-few, first process", "device": "cuda", "seconds": 1.0}
 
 
@@ -49,7 +49,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run the script with tiny boards; return how it ended, and what is in its file."""
+    """Run the script with tiny boards; return its result and the content of its file."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(path.parent))
     monkeypatch.setattr(gpu, "STEP_SECONDS", 60.0 * MINUTES)
     monkeypatch.setattr(gpu, "SIZES", TINY)
@@ -58,9 +58,9 @@ def run(path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr(gpu_figures, "time_start", no_process)
 
     def run(*options: str) -> tuple[Result, dict[str, Any]]:
-        words = ["--output", str(path), "--minutes", str(MINUTES), *options]
-        done = CliRunner().invoke(gpu.main, words)
-        return done, json.loads(path.read_text()) if path.exists() else {}
+        arguments = ["--output", str(path), "--minutes", str(MINUTES), *options]
+        result = CliRunner().invoke(gpu.main, arguments)
+        return result, json.loads(path.read_text()) if path.exists() else {}
 
     return run
 
@@ -68,7 +68,7 @@ def run(path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def replace_steps(
     patch: pytest.MonkeyPatch, *functions: Callable[[Bench], Iterator[dict[str, Any]]]
 ) -> None:
-    """Let these be all that is done."""
+    """Replace all steps of the script."""
 
     def steps(bench: Bench, _: dict[str, Any]) -> list[Step]:
         numbered = enumerate(functions)
@@ -81,89 +81,91 @@ def step_of(number: int) -> Callable[[Bench], Iterator[dict[str, Any]]]:
     return lambda _: iter([{"case": f"{number}", "device": "cuda", "seconds": 1.0}])
 
 
-def line_of(done: Result) -> str:
-    """Find the one line in which the script says why it ended."""
-    [line] = [line for line in done.stderr.splitlines() if line.startswith("gpu.py: ")]
-    assert "Traceback" not in done.output
+def line_of(result: Result) -> str:
+    """Return the one line in which the script reports its error."""
+    [line] = [line for line in result.stderr.splitlines() if line.startswith("gpu.py: ")]
+    assert "Traceback" not in result.output
     return line
 
 
 def test_everything(run: Run, path: Path) -> None:
-    done, results = run()
-    assert done.exit_code == 0, done.output
+    result, results = run()
+    assert result.exit_code == 0, result.output
     assert (results["failed"], results["left out"]) == ([], [])
     for part in ("correctness", "kernel", "search", "puzzles", "contraction", "start-up", "prices"):
         assert results[part], part
     for part in ("search", "puzzles", "contraction"):
         assert {run["device"] for run in results[part]} == set(gpu_steps.DEVICES)
-    assert "| from board to count | GPU | all cores | half of the cores | one core |" in done.stdout
-    number = len({check["check"] for check in results["correctness"]})
-    assert f"{number} checks, and all counts right." in done.stdout
-    assert number > 15
-    assert "Prices: simulator does the work of" in done.stdout
+    assert (
+        "| from board to count | GPU | all cores | half of the cores | one core |" in result.stdout
+    )
+    check_count = len({check["check"] for check in results["correctness"]})
+    assert f"{check_count} checks, and all counts right." in result.stdout
+    assert check_count > 15
+    assert "Prices: simulator does the work of" in result.stdout
     assert prices_of(SIMULATED).nine == results["prices"][0]["nine"]
-    again = CliRunner().invoke(gpu.main, ["--show", "--output", str(path)])
-    assert again.stdout == done.stdout
+    shown = CliRunner().invoke(gpu.main, ["--show", "--output", str(path)])
+    assert shown.stdout == result.stdout
 
 
 def test_a_sweep(run: Run, path: Path) -> None:
-    """Every candidate is tried and recorded; nothing else is."""
-    done, results = run("--sweep")
-    assert done.exit_code == 0, done.output
+    """All candidates are tried and recorded, and nothing else."""
+    result, results = run("--sweep")
+    assert result.exit_code == 0, result.output
     assert set(results) == {"machine", "sweep", "left out", "failed", "seconds"}
     for shape in ("9x9", "4x4"):
         runs = [run for run in results["sweep"] if run["shape"] == shape]
         assert [run["limit"] for run in runs] == [None, 64]
         assert all(run["nodes"] > 0 for run in runs)
-    assert done.stdout.count("\n| @box2x2-empty | local | 32 | ") == 2
-    again = CliRunner().invoke(gpu.main, ["--show", "--output", str(path)])
-    assert again.stdout == done.stdout
+    assert result.stdout.count("\n| @box2x2-empty | local | 32 | ") == 2
+    shown = CliRunner().invoke(gpu.main, ["--show", "--output", str(path)])
+    assert shown.stdout == result.stdout
 
 
 def test_a_candidate_that_cannot_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     measure_rate = gpu_sweep.measure_rate
 
-    def limited(bench: Bench, board: Any, seconds: float) -> Any:
+    def fail_on_nine(bench: Bench, board: Any, seconds: float) -> Any:
         if board.n == 9:
             raise RuntimeError("too many resources requested for launch")
         return measure_rate(bench, board, seconds)
 
-    monkeypatch.setattr(gpu_sweep, "measure_rate", limited)
-    done, results = run("--sweep")
-    assert done.exit_code == 0, done.output
-    failed = {run["shape"]: run.get("failed") for run in results["sweep"]}
-    assert failed == {"9x9": "too many resources requested for launch", "4x4": None}
+    monkeypatch.setattr(gpu_sweep, "measure_rate", fail_on_nine)
+    result, results = run("--sweep")
+    assert result.exit_code == 0, result.output
+    errors = {run["shape"]: run.get("failed") for run in results["sweep"]}
+    assert errors == {"9x9": "too many resources requested for launch", "4x4": None}
 
 
 def test_a_wrong_count_ends_a_sweep(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(*_: Any) -> int:
-        raise MismatchError("1a: 2 solutions counted, 1 are right")
+        raise MismatchError("1a: counted 2 solutions, expected 1")
 
     monkeypatch.setattr(gpu_sweep, "count_known", wrong)
-    done, results = run("--sweep")
-    assert done.exit_code == 1
-    assert "sweep of @1a: 1a: 2 solutions counted" in line_of(done)
+    result, results = run("--sweep")
+    assert result.exit_code == 1
+    assert "sweep of @1a: 1a: counted 2 solutions" in line_of(result)
     assert results["sweep"] == []
 
 
-def test_a_wrong_count_ends_it_and_what_was_right_before_is_kept(
+def test_a_wrong_count_ends_the_run_and_keeps_earlier_results(
     run: Run, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     launch = DeviceSearch.launch
 
-    def miscounted(self: DeviceSearch) -> bool:
-        goes_on = launch(self)
-        if goes_on and self.shape.n == 9:  # only boards of 9x9 cells
+    def miscount(self: DeviceSearch) -> bool:
+        has_boards = launch(self)
+        if has_boards and self.shape.n == 9:  # only 9x9 boards
             self.found.counts[0] += 1
-        return goes_on
+        return has_boards
 
-    monkeypatch.setattr(DeviceSearch, "launch", miscounted)
-    first = ("search of @box2x2-empty", "search of @1a")
-    sizes = replace(TINY, first=first, searched=("box2x2-empty", "1a"))
+    monkeypatch.setattr(DeviceSearch, "launch", miscount)
+    first_checks = ("search of @box2x2-empty", "search of @1a")
+    sizes = replace(TINY, first=first_checks, searched=("box2x2-empty", "1a"))
     monkeypatch.setattr(gpu, "SIZES", sizes)
-    done, results = run()
-    assert done.exit_code == 1
-    assert "search of @1a: 1a: 2 solutions counted, 1 are right" in line_of(done)
+    result, results = run()
+    assert result.exit_code == 1
+    assert "search of @1a: 1a: counted 2 solutions, expected 1" in line_of(result)
     assert [run["check"] for run in results["correctness"]] == ["search of @box2x2-empty"]
     assert (len(results["failed"]), results["kernel"]) == (1, [])
     assert "start-up" in results["left out"]
@@ -172,33 +174,33 @@ def test_a_wrong_count_ends_it_and_what_was_right_before_is_kept(
     assert "WRONG after 1 checks: search of @1a" in shown.stdout
 
 
-def test_every_check_finds_a_gpu_out_that_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def all_done(search: DeviceSearch) -> bool:
+def test_every_check_detects_a_gpu_that_finds_no_solutions(monkeypatch: pytest.MonkeyPatch) -> None:
+    def end_search(search: DeviceSearch) -> bool:
         search._taken = search._given
         search._busy = 0
         return False
 
-    monkeypatch.setattr(DeviceSearch, "launch", all_done)
+    monkeypatch.setattr(DeviceSearch, "launch", end_search)
     bench = Bench(TINY)
-    bench.end = float("inf")
+    bench.deadline = float("inf")
     for step in gpu_steps.checks(bench):
         if not step.name.startswith(("contraction", "search of @no-place")):
             with pytest.raises(MismatchError):
                 list(step.runs())
 
 
-def test_no_time_at_all(run: Run) -> None:
-    done, results = run("--minutes", "1e-9")
-    assert (done.exit_code, results["correctness"]) == (0, [])
+def test_no_time(run: Run) -> None:
+    result, results = run("--minutes", "1e-9")
+    assert (result.exit_code, results["correctness"]) == (0, [])
     assert {"search of @box2x2-empty", "start-up", "prices"} <= set(results["left out"])
-    assert "No count was checked." in done.stdout
-    assert f"{len(results['left out'])} steps not done" in done.stdout
+    assert "No count was checked." in result.stdout
+    assert f"{len(results['left out'])} steps not done" in result.stdout
 
 
-def test_two_minutes_give_all_figures_and_the_other_checks_come_last() -> None:
+def test_figures_come_before_the_other_checks() -> None:
     bench = Bench(Sizes())
     steps = gpu.all_steps(bench, {})
-    assert len({step.name for step in steps}) == len(steps), "they are left out by name"
+    assert len({step.name for step in steps}) == len(steps), "left out steps are recorded by name"
     parts = [part for part, _ in groupby(steps, key=attrgetter("part"))]
     figures = ["kernel", "search", "puzzles", "contraction", "start-up", "prices"]
     assert parts == ["correctness", *figures, "correctness"]
@@ -206,55 +208,55 @@ def test_two_minutes_give_all_figures_and_the_other_checks_come_last() -> None:
 
 
 def test_a_step_that_takes_too_long(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def takes_long(bench: Bench) -> Any:
-        bench.end = 0.0
-        bench.look()
+    def exceed_deadline(bench: Bench) -> Any:
+        bench.deadline = 0.0
+        bench.check_deadline()
 
-    replace_steps(monkeypatch, takes_long, step_of(1))
-    done, results = run()
-    assert done.exit_code == 0
+    replace_steps(monkeypatch, exceed_deadline, step_of(1))
+    result, results = run()
+    assert result.exit_code == 0
     assert results["left out"] == ["step 0"]
-    assert "step 0: left out for lack of time" in done.stderr
-    assert "1 step not done" in done.stdout
+    assert "step 0: left out for lack of time" in result.stderr
+    assert "1 step not done" in result.stdout
     assert [run["case"] for run in results["start-up"]] == ["1"]
 
 
-def test_ctrl_c_keeps_what_was_found(run: Run, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_keeps_the_results(run: Run, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(bench: Bench) -> Iterator[dict[str, Any]]:
         yield from step_of(1)(bench)
         raise KeyboardInterrupt
 
     replace_steps(monkeypatch, interrupted, step_of(2))
-    done, results = run()
-    assert done.exit_code == 1
-    assert f"interrupted; what was found is in {path}" in line_of(done)
+    result, results = run()
+    assert result.exit_code == 1
+    assert f"interrupted; the results so far are in {path}" in line_of(result)
     assert results["left out"] == ["step 0", "step 1"]
     assert [run["case"] for run in results["start-up"]] == ["1"]
 
 
 def test_a_step_that_fails(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others are done all the same; the script says so in the end."""
+    """The other steps are still done, and the script ends with an error."""
 
     def fails(_: Bench) -> Any:
         raise RuntimeError("cudaErrorMemoryAllocation:\n out of memory")
 
     replace_steps(monkeypatch, fails, step_of(1))
-    done, results = run()
-    assert done.exit_code == 1
-    assert "1 of 2 steps failed, first of all step 0: cudaErr" in line_of(done)
+    result, results = run()
+    assert result.exit_code == 1
+    assert "1 of 2 steps failed, the first is step 0: cudaErr" in line_of(result)
     assert results["failed"] == ["step 0: cudaErrorMemoryAllocation: out of memory"]
     assert [run["case"] for run in results["start-up"]] == ["1"]
 
 
-def test_without_a_gpu_nothing_is_lost(path: Path) -> None:
+def test_without_a_gpu_recorded_results_are_kept(path: Path) -> None:
     path.write_text("{}")
-    done = CliRunner().invoke(gpu.main, ["--output", str(path)])
-    assert (done.exit_code, path.read_text(), done.stderr.count("\n")) == (1, "{}", 1)
-    assert "only the simulator is there" in line_of(done)
+    result = CliRunner().invoke(gpu.main, ["--output", str(path)])
+    assert (result.exit_code, path.read_text(), result.stderr.count("\n")) == (1, "{}", 1)
+    assert "there is only the simulator" in line_of(result)
 
 
 def test_prices_are_computed_and_saved(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the kernels the slowest counts, and of the contractions the biggest."""
+    """Prices are those of the slowest kernel and of the largest contraction."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(path.parent))
     nodes = {box: 100 / node_seconds(shape_of(box, box)) for box in (3, 4)}
     kernel = [{"box": "3x3", "nodes": factor * nodes[3]} for factor in (1.5, 2.0)]
@@ -274,8 +276,8 @@ def test_prices_are_computed_and_saved(path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_usual_prices_are_of_the_recorded_run() -> None:
-    """But that of sums, which the run left out."""
-    results = recorded(RESULTS / "gpu.json")
+    """Except the price of sums, which the run left out."""
+    results = read_results(RESULTS / "gpu.json")
     sums = [{"device": "cuda", "estimate": 1.0, "seconds": 1.0}]
     prices = gpu_figures.prices_of_figures({"kernel": results["kernel"], "contraction": sums})
     usual = Prices()
@@ -292,5 +294,5 @@ def test_a_batch_is_of_proper_puzzles_and_a_wrong_count_is_found(
     assert set(gpusudoku.count_many(cells, device="cpu", limit=2).numbers().tolist()) == {1}
     bench = Bench(replace(TINY, batch=4))
     monkeypatch.setattr(gpu_figures, "own_puzzles", lambda: np.zeros((1, 81), np.uint8))
-    with pytest.raises(MismatchError, match="on cuda: 2 solutions counted, 1 are right"):
+    with pytest.raises(MismatchError, match="on cuda: counted 2 solutions, expected 1"):
         list(gpu_figures.time_batch(bench))

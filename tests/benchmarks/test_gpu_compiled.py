@@ -1,4 +1,4 @@
-"""``benchmarks/gpu.py`` with Numba-cuda as it is, over the stand-in for NVIDIA's driver."""
+"""``benchmarks/gpu.py`` with Numba-cuda and a stand-in for NVIDIA's driver."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ for options in [], ["--sweep"]:
 @pytest.mark.slow
 @pytest.mark.timeout(2000)
 def test_two_cards(tmp_path: Path) -> None:
-    """All but new processes."""
+    """All steps except those that start processes."""
     text = f"sys.argv[1:] = {[str(FOLDER), str(tmp_path)]!r}\n{SCRIPT}"
     runs = computers.Computer(tmp_path).script(text, cards=[[9, 0], [9, 0]])
     assert len(runs) == 2

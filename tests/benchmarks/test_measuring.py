@@ -1,4 +1,4 @@
-"""The scripts that measure run with the smallest input, and show what they recorded."""
+"""The scripts that measure run with the smallest input, and show their recorded results."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def test_a_script_measures_and_shows(name: str, arguments: str, row: str, tmp_pa
     path.write_text(LIST)
     words = [str(path) if word == "LIST" else word for word in arguments.split()]
     main = import_module(name).main
-    done = CliRunner().invoke(main, ["--output", str(output), *words])
-    assert done.exit_code == 0, (done.output, done.exception)
-    assert row in done.stdout
+    result = CliRunner().invoke(main, ["--output", str(output), *words])
+    assert result.exit_code == 0, (result.output, result.exception)
+    assert row in result.stdout
     assert json.loads(output.read_text())["runs"]
-    assert done.stdout.rstrip().endswith(f"`python benchmarks/{name}.py`*")
-    assert CliRunner().invoke(main, ["--output", str(output), "--show"]).stdout == done.stdout
+    assert result.stdout.rstrip().endswith(f"`python benchmarks/{name}.py`*")
+    assert CliRunner().invoke(main, ["--output", str(output), "--show"]).stdout == result.stdout
     assert str(tmp_path) not in output.read_text()

@@ -1,4 +1,4 @@
-"""Scripts that only print what is computed from recorded results."""
+"""Scripts that only compute tables from recorded results."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ from click.testing import CliRunner
     ],
 )
 def test_they_print(command: object, arguments: list[str], text: str) -> None:
-    done = CliRunner().invoke(command, arguments)  # type: ignore[arg-type]
-    assert done.exit_code == 0, done.output
-    assert text in done.stdout
+    result = CliRunner().invoke(command, arguments)  # type: ignore[arg-type]
+    assert result.exit_code == 0, result.output
+    assert text in result.stdout

@@ -1,4 +1,4 @@
-"""What is recorded names a commit that exists; pages and figures show what is recorded."""
+"""Recorded results name a commit that exists, and pages and figures show these results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from machine import RESULTS
 from report import parts_of
 
 from gpusudoku.bench import suite
-from gpusudoku.bench.figures import each
+from gpusudoku.bench.figures import in_style
 
 ROOT = Path(__file__).parents[2]
 RECORDED = sorted(RESULTS.glob("*.json"))
@@ -50,7 +50,7 @@ def git(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 class TestResults:
-    def test_they_say_what_was_measured(self) -> None:
+    def test_they_describe_the_machine(self) -> None:
         assert len(RECORDED) > 15
         for path in RECORDED:
             described = machine(path.name)
@@ -65,12 +65,14 @@ class TestResults:
         for name in {machine(path.name)["commit"] for path in RECORDED}:
             assert git("merge-base", "--is-ancestor", name, "HEAD").returncode == 0, name
 
-    def test_what_is_compared_is_of_one_machine_and_commit(self) -> None:
-        described = [machine(f"{name}.json") for name in ("cutoff-space", "cutoff-empty", "bench")]
-        assert len({(each["processor"], each["commit"]) for each in described}) == 1
+    def test_compared_results_are_of_one_machine_and_commit(self) -> None:
+        names = ("cutoff-space", "cutoff-empty", "bench")
+        machines = [machine(f"{name}.json") for name in names]
+        sources = {(described["processor"], described["commit"]) for described in machines}
+        assert len(sources) == 1
 
-    def test_a_sheet_has_the_rows_of_the_results_beside_it(self) -> None:
-        """Columns that came later may be missing."""
+    def test_a_sheet_has_the_rows_of_the_json_file(self) -> None:
+        """Newer columns may be missing."""
         assert SHEETS
         for path in SHEETS:
             rows, _ = suite.read_json(str(path.with_suffix(".json")))
@@ -81,29 +83,31 @@ class TestResults:
 
 class TestPages:
     def test_tables_are_those_of_the_results(self) -> None:
-        done = CliRunner().invoke(readme.main, ["--check"])
-        assert done.exit_code == 0, done.output
+        result = CliRunner().invoke(readme.main, ["--check"])
+        assert result.exit_code == 0, result.output
 
-    def test_every_result_stands_on_one_and_says_where_it_is_from(self) -> None:
-        """Machine, date, commit and command, under each; the README has the machine above."""
-        shown = set()
+    def test_every_result_is_on_a_page_with_its_source(self) -> None:
+        """A line under each table has the source; the README has the machine above it."""
+        files = set()
         for page in readme.PAGES:
             text = (ROOT / page).read_text("utf-8")
-            begun = re.findall(r"^<!-- ([\w.-]+) -->$", text, re.MULTILINE)
-            assert begun == re.findall(r"^<!-- end of ([\w.-]+) -->$", text, re.MULTILINE), page
-            for found in readme.TABLE.finditer(text):
-                shown.add(found[2].partition(".")[0])
-                assert page == "README.md" or SOURCE.search(found[0]), found[2]
-        concluded_from = {"bench", "cutoff-space", "cutoff-empty"}
-        assert {path.stem for path in RECORDED} - shown == concluded_from
-        assert {"summary", "findings"} <= shown
+            starts = re.findall(r"^<!-- ([\w.-]+) -->$", text, re.MULTILINE)
+            ends = re.findall(r"^<!-- end of ([\w.-]+) -->$", text, re.MULTILINE)
+            assert starts == ends, page
+            for match in readme.TABLE.finditer(text):
+                files.add(match[2].partition(".")[0])
+                assert page == "README.md" or SOURCE.search(match[0]), match[2]
+        # The tables of findings.py are computed from these.
+        sources_of_findings = {"bench", "cutoff-space", "cutoff-empty"}
+        assert {path.stem for path in RECORDED} - files == sources_of_findings
+        assert {"summary", "findings"} <= files
 
-    def test_they_name_parts_of_the_report_that_there_are(self) -> None:
+    def test_they_name_existing_parts_of_the_report(self) -> None:
         text = "".join((ROOT / page).read_text("utf-8") for page in readme.PAGES)
-        named = set(re.findall(r"`python benchmarks/report\.py (\w+)`", text))
-        assert named == {"bench"} <= set(parts_of(RESULTS, (), {}))
+        parts = set(re.findall(r"`python benchmarks/report\.py (\w+)`", text))
+        assert parts == {"bench"} <= set(parts_of(RESULTS, (), {}))
 
-    def test_every_figure_stands_on_one(self) -> None:
+    def test_every_figure_is_on_a_page(self) -> None:
         pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "benchmarks/README.md"]
         linked = {
             (page.parent / name).resolve()
@@ -116,9 +120,9 @@ class TestPages:
 
 
 @cache
-def shown(path: Path) -> dict[str, str]:
-    """Draw figures as they would be today; what they show, by name."""
-    return {name: fingerprint(figure) for name, figure in each(figures_of(path))}
+def current_fingerprints(path: Path) -> dict[str, str]:
+    """Draw the figures of a file with the present code; return their fingerprints by name."""
+    return {name: fingerprint(figure) for name, figure in in_style(figures_of(path))}
 
 
 class TestFigures:
@@ -128,20 +132,20 @@ class TestFigures:
 
     @pytest.mark.parametrize("name", NAMES)
     def test_they_show_the_results(self, name: str) -> None:
-        kept = {
+        fingerprints = {
             path.stem: re.findall(r"shows [0-9a-f]{16}", path.read_text("utf-8"))[0]
             for path in (PLOTS / name).glob("*.svg")
         }
-        assert kept == shown(RESULTS / f"{name}.json"), "run figures.py"
+        assert fingerprints == current_fingerprints(RESULTS / f"{name}.json"), "run figures.py"
 
-    def test_of_other_results_they_are_others(self, tmp_path: Path) -> None:
+    def test_other_results_have_other_figures(self, tmp_path: Path) -> None:
         run = json.loads((RESULTS / "bench.json").read_text("utf-8"))
         run["rows"][0]["median"] *= 1.01
         row = next(row for row in run["rows"] if row["jobs"] == 2 and row["speed_up"])
         row["speed_up"] += 0.01
         copy = tmp_path / "bench.json"
         copy.write_text(json.dumps(run), "utf-8")
-        before = shown(RESULTS / "bench.json")
-        after = shown(copy)
-        stale = {figure for figure in before if before[figure] != after[figure]}
+        recorded = current_fingerprints(RESULTS / "bench.json")
+        changed = current_fingerprints(copy)
+        stale = {figure for figure in recorded if recorded[figure] != changed[figure]}
         assert {"time-over-size", "speed-up"} <= stale

@@ -1,4 +1,4 @@
-"""The report runs its parts in order, says what failed, and keeps what is whole."""
+"""The report runs its parts in order, names those that fail, and keeps complete results."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from click.testing import CliRunner
 
 @pytest.fixture
 def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """What would be run; the other programs fail."""
-    run: list[list[str]] = []
+    """Replace the commands: record them, and let the part with other programs fail."""
+    command_lines: list[list[str]] = []
 
-    def note(words: list[str]) -> bool:
-        run.append(words)
-        return "peers.py" not in " ".join(words)
+    def record(command_line: list[str]) -> bool:
+        command_lines.append(command_line)
+        return "peers.py" not in " ".join(command_line)
 
-    monkeypatch.setattr(report, "succeeds", note)
+    monkeypatch.setattr(report, "run_quietly", record)
     for name in report.PROGRAMS:
         monkeypatch.delenv(name, raising=False)
-    return run
+    return command_lines
 
 
 def names(commands: list[list[str]]) -> list[str]:
@@ -30,9 +30,9 @@ def names(commands: list[list[str]]) -> list[str]:
 
 
 def test_all_parts(commands: list[list[str]]) -> None:
-    done = CliRunner().invoke(report.main, [])
-    assert done.exit_code == 1
-    assert done.stderr.splitlines()[-1] == "report.py: not done: peers"
+    result = CliRunner().invoke(report.main, [])
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "report.py: failed: peers"
     assert names(commands) == [
         "bench", "bench", "bench", "timings", "documents", "peers", "contraction", "memory",
         "figures", "readme",
@@ -53,10 +53,10 @@ def texts(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_results_of_a_whole_part_take_the_place_of_others(
+def test_results_of_a_part_replace_earlier_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
-    """Of a part that fails all is as before."""
+    """A part that fails changes nothing."""
     monkeypatch.setattr(report, "RESULTS", tmp_path)
     for name in ("one.json", "two.json"):
         (tmp_path / name).write_text("before")

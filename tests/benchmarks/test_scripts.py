@@ -1,4 +1,4 @@
-"""What scripts share: bad input is one line and status 2, a wrong count 1; tables, results."""
+"""Code that scripts share: errors are one line with a status, tables, files of results."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def run(name: str, *arguments: object) -> Result:
     return CliRunner().invoke(import_module(name).main, [str(word) for word in arguments])
 
 
-def assert_refused(done: Result, name: str, *words: str) -> None:
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.output
-    assert done.stderr.startswith(f"{name}.py: ")
-    assert all(word in done.stderr for word in words), done.stderr
+def assert_refused(result: Result, name: str, *words: str) -> None:
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1), result.output
+    assert result.stderr.startswith(f"{name}.py: ")
+    assert all(word in result.stderr for word in words), result.stderr
 
 
 @pytest.mark.parametrize("name", SHOWING)
-def test_only_its_own_results_are_shown(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "some.json"
+def test_only_results_of_the_script_are_shown(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
     words = ["--show", "--output", path]
     missing = f"{path}: No such file or directory, expected a file of results"
     assert_refused(run(name, *words), name, missing)
@@ -53,7 +53,7 @@ def test_only_its_own_results_are_shown(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_bad_input(name: str, arguments: list[str], message: str, tmp_path: Path) -> None:
-    """It is refused before anything is measured."""
+    """Bad input is refused before anything is measured."""
     path = tmp_path / "list.txt"
     path.write_text("1....\n")
     words = [str(path) if word == "LIST" else word for word in arguments]
@@ -61,51 +61,54 @@ def test_bad_input(name: str, arguments: list[str], message: str, tmp_path: Path
 
 
 def test_wrong_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    counted: dict[str, Any] = {"device": "cpu", "method": "search"}
-    assert script.counted("box2x2-few", **counted).count == 2
-    assert script.counted("box2x2-few", limit=1, **counted).count == 1
+    options: dict[str, Any] = {"device": "cpu", "method": "search"}
+    assert script.count_checked("box2x2-few", **options).count == 2
+    assert script.count_checked("box2x2-few", limit=1, **options).count == 1
     entry = collection.entry("box2x2-few")
     wrong = type(entry)(**{**vars(entry), "count": 3})
     monkeypatch.setattr(collection, "entry", lambda name: wrong)
 
     @script.command("name")
     def main() -> None:
-        script.counted("box2x2-few", **counted)
+        script.count_checked("box2x2-few", **options)
 
-    done = CliRunner().invoke(main)
-    assert done.exit_code == 1
-    assert done.stderr == "name.py: box2x2-few: 2 solutions counted, 3 are right\n"
+    result = CliRunner().invoke(main)
+    assert result.exit_code == 1
+    assert result.stderr == "name.py: box2x2-few: counted 2 solutions, expected 3\n"
 
 
 def test_cases_take_turns() -> None:
-    """The first turn warms up, if there is to be one."""
-    kept = [("a", True), ("b", True)]
-    assert list(script.turns("ab", 2, str)) == [("a", False), ("b", False), *kept, *kept]
-    assert list(script.turns("ab", 1, str, warm_up=False)) == kept
-    assert script.repeated([[1], [1]]) == "Every case was run once."
-    assert script.repeated([[1], [1, 2, 3]]) == "Medians of 1 to 3 runs, which took turns."
+    """An additional first turn warms up, unless a script does without."""
+    recorded_turn = [("a", True), ("b", True)]
+    warm_up_turn = [("a", False), ("b", False)]
+    assert [*script.take_turns("ab", 2, str)] == [*warm_up_turn, *recorded_turn, *recorded_turn]
+    assert [*script.take_turns("ab", 1, str, warm_up=False)] == recorded_turn
+    assert script.describe_repeats([[1], [1]]) == "Every case was run once."
+    assert script.describe_repeats([[1], [1, 2, 3]]) == "Medians of 1 to 3 runs, which took turns."
 
 
-def test_results_and_where_they_are_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_and_the_line_that_names_their_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("gpusudoku.bench.suite.commit", lambda: "0123456789ab")
     path = tmp_path / "new" / "runs.json"
     machine.record(path, [{"seconds": 1.5}], gigahertz=[3.0, 3.25])
-    assert machine.recorded(path)["runs"] == [{"seconds": 1.5}]
-    text = machine.source(path, "python script.py")
+    assert machine.read_results(path)["runs"] == [{"seconds": 1.5}]
+    text = machine.source_line(path, "python script.py")
     release = f"release {gpusudoku.__version__}, commit 0123456789ab"
     assert f"; a core got 3.00 GHz before and 3.25 GHz after; {release}; " in text
     with pytest.raises(InputError, match="cannot be written"):
         machine.record(tmp_path, [])
-    described = {"processor": "X", "cores": 2, "date": "2026-01-01", "gpusudoku": "0.2.0"}
-    path.write_text(json.dumps({"machine": described, "runs": []}))
-    assert machine.source(path, "c") == "*X, 2 cores, 2026-01-01; release 0.2.0; `c`*"
+    description = {"processor": "X", "cores": 2, "date": "2026-01-01", "gpusudoku": "0.2.0"}
+    path.write_text(json.dumps({"machine": description, "runs": []}))
+    assert machine.source_line(path, "c") == "*X, 2 cores, 2026-01-01; release 0.2.0; `c`*"
 
 
 def test_recorded_random_boards_can_be_made_again() -> None:
-    recorded = machine.recorded(machine.RESULTS / "contraction.json")
-    groups = script.grouped(recorded["runs"], "group")
+    results = machine.read_results(machine.RESULTS / "contraction.json")
+    groups = script.group_runs(results["runs"], "group")
     for clues in (0, 5, 30):
-        made = [str(board) for board in generated.random_boards(clues, 100)]
-        assert made == [run["board"] for run in groups[f"{clues}",]]
-    made = [str(board) for board in generated.expensive_boards(50)]
-    assert made == [run["board"] for run in groups["expensive",]]
+        boards = [str(board) for board in generated.random_boards(clues, 100)]
+        assert boards == [run["board"] for run in groups[f"{clues}",]]
+    boards = [str(board) for board in generated.expensive_boards(50)]
+    assert boards == [run["board"] for run in groups["expensive",]]

@@ -1,4 +1,4 @@
-"""Topics are timed and shown from end to end; a wrong answer ends the run with status 1."""
+"""Topics are timed and shown; a wrong answer ends the run with status 1."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def run(*words: object) -> Result:
     [pytest.param(name, marks=pytest.mark.slow if name in COMMANDS else ()) for name in TOPICS],
 )
 def test_a_topic_is_timed_and_shown(name: str, tmp_path: Path) -> None:
-    done = run(name, "--quick", "--repeats", 1, "--results", tmp_path)
-    assert done.exit_code == 0, (done.output, done.exception)
+    result = run(name, "--quick", "--repeats", 1, "--results", tmp_path)
+    assert result.exit_code == 0, (result.output, result.exception)
     [path] = tmp_path.iterdir()
     runs = json.loads(path.read_text())["runs"]
     assert path.name == f"timings-{name}.json"
     assert all(run["seconds"] > 0 and run["cpu_seconds"] > 0 for run in runs)
-    assert all(f"| {run['label']} | " in done.stdout for run in runs)
-    assert done.stdout.rstrip().endswith(f"; `python benchmarks/timings.py {name}`*")
-    assert run("--show", name, "--results", tmp_path).stdout == done.stdout
+    assert all(f"| {run['label']} | " in result.stdout for run in runs)
+    assert result.stdout.rstrip().endswith(f"; `python benchmarks/timings.py {name}`*")
+    assert run("--show", name, "--results", tmp_path).stdout == result.stdout
     assert str(tmp_path) not in path.read_text()
 
 
@@ -44,9 +44,9 @@ def test_a_wrong_answer_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
     case = Case("adding", "Python", 3, lambda: 1 + 1, int)
     topic = Topic("sums", "sum", "number", True, lambda _: iter([case]))
     monkeypatch.setitem(TOPICS, "sums", topic)
-    done = run("sums", "--results", tmp_path)
-    assert done.exit_code == 1
-    assert done.stderr.endswith("timings.py: adding, Python: 2 items are right, expected 3\n")
+    result = run("sums", "--results", tmp_path)
+    assert result.exit_code == 1
+    assert result.stderr.endswith("timings.py: adding, Python: 2 items are right, expected 3\n")
     assert [*tmp_path.iterdir()] == []
 
 
@@ -71,15 +71,17 @@ def test_wrong_puzzles_are_found(tmp_path: Path) -> None:
 
 
 def test_tables_have_medians_of_cpu_seconds(tmp_path: Path) -> None:
-    """In three digits."""
-    row = {"label": "one", "items": 1000, "seconds": 9.0}
-    runs = [{**row, "variant": "-j 1", "cpu_seconds": seconds} for seconds in (3.0, 0.75, 0.1)]
-    runs.append({**row, "label": "two", "variant": "-j 2", "cpu_seconds": 0.1})
+    """Rates and times have three digits."""
+    run_of_one = {"label": "one", "items": 1000, "seconds": 9.0}
+    runs = [
+        {**run_of_one, "variant": "-j 1", "cpu_seconds": seconds} for seconds in (3.0, 0.75, 0.1)
+    ]
+    runs.append({**run_of_one, "label": "two", "variant": "-j 2", "cpu_seconds": 0.1})
     timings.record(tmp_path / "timings-batches.json", runs, topic="batches")
     out = run("--show", "batches", "--results", tmp_path).stdout
     assert "Puzzles a second and core. Medians of 1 to 3 runs, which took turns.\n" in out
     assert "| command | -j 1 | -j 2 |" in out
     assert "| one | 1,330 |  |" in out
     assert "| two |  | 10,000 |" in out
-    times = [script.duration(seconds) for seconds in (12.345, 0.05, 0.0009999, 1.2345e-7)]
+    times = [script.format_duration(seconds) for seconds in (12.345, 0.05, 0.0009999, 1.2345e-7)]
     assert times == ["12.3 s", "50 ms", "1 ms", "0.123 µs"]

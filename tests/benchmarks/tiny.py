@@ -1,4 +1,4 @@
-"""Sizes at which ``benchmarks/gpu.py`` does everything once, without a GPU, too."""
+"""Sizes with which ``benchmarks/gpu.py`` does every kind of step once, in the simulator, too."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ def test_a_signal_saves_and_says_how_to_go_on(start, run, path):
     _, err = process.communicate(timeout=300)
     assert process.returncode == 143
     count = json.loads(run("status", path, "--json")[1])["count"]
-    how = f"'gpusudoku resume {path}' goes on"
+    how = f"'gpusudoku resume {path}' continues the run"
     last_line = err.splitlines()[-1]
     assert last_line == f"gpusudoku: interrupted: at least {count} solutions; {how}"
     assert "not running" in run("status", path)[1]
@@ -251,7 +251,7 @@ def test_a_run_that_goes_on_before_its_first_save(run, path, monkeypatch, option
         patch.setattr(RunStore, "save", interrupted)
         status, out, err = run(*arguments, "--checkpoint", path)
     assert (status, out) == (130, "")
-    assert f"'gpusudoku resume {path}' goes on" in err
+    assert f"'gpusudoku resume {path}' continues the run" in err
     status, resumed, err = run("resume", path)
     assert status == 0
     whole = run(*arguments)[1]

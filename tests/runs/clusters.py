@@ -13,7 +13,7 @@ from gpusudoku.runs import worker
 
 @contextmanager
 def cluster_of(workers, **settings):
-    """A cluster, and a client of it, for a while."""
+    """Start a cluster; yield a client of it."""
     with (
         distributed.LocalCluster(
             n_workers=workers,
@@ -31,29 +31,34 @@ def cluster_of(workers, **settings):
 
 @contextmanager
 def cluster_here(workers=2):
-    """A cluster whose workers are threads of this process."""
+    """Start a cluster whose workers are threads of this process; yield a client of it."""
     with cluster_of(workers, processes=False, protocol="tcp") as client:
         yield client
 
 
-class Steps:
-    """Calls a function before each unit of work, with the number of units so far."""
+class WorkItemCounter:
+    """Counts the work items that workers begin, and calls ``on_item`` with the number each time."""
 
-    def __init__(self, monkeypatch, before):
-        self.number, self.workers, self._lock = 0, set(), threading.Lock()
-        me = worker._self
+    def __init__(self, monkeypatch, on_item):
+        self.item_count = 0
+        self.workers = set()
+        """The addresses of the workers that have worked."""
+        self._lock = threading.Lock()
+        this_worker = worker._this_worker
 
-        def counted():
-            address, threads = me()
+        def counting():
+            address, threads = this_worker()
             with self._lock:
-                self.number += 1
+                self.item_count += 1
                 self.workers.add(address)
-                number = self.number
-            before(number)
+                item_count = self.item_count
+            on_item(item_count)
             return address, threads
 
-        monkeypatch.setattr(worker, "_self", counted)
+        # Workers call it once for each work item.
+        monkeypatch.setattr(worker, "_this_worker", counting)
 
 
 def texts(results):
+    """Return each result as the texts of its board and its count."""
     return [(str(result.board), str(result)) for result in results]

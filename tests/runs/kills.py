@@ -1,7 +1,7 @@
-"""Long runs that are killed at random moments, again and again, and go on each time.
+"""Long runs that are killed at random moments, and resumed each time.
 
-As a program this has all modules in memory, and each run is a fork of it: it is at work within
-milliseconds, and many can be killed in little time.
+As a program, this module imports everything once, and each run is a fork of it. So a run begins to
+work within milliseconds, and many runs can be killed in little time.
 """
 
 from __future__ import annotations
@@ -25,47 +25,48 @@ from gpusudoku.jobs.interrupts import catch_interrupts, enable_interrupts
 from tests.session import captured, status_of
 
 ROOT = Path(__file__).resolve().parents[2]
-EVERY_SECONDS = 0.01
-"""Between two saves: so that most runs get something done before they are killed."""
-SAVES = 4
-"""Fewer saves are waited for before the clock of a run starts, as the machine may be busy."""
+SAVE_SECONDS = 0.01
+"""The time between two saves: so short that most runs save something before they are killed."""
+MAX_AWAITED_SAVES = 3
+"""The time to the kill begins after up to this number of saves, as the machine may be busy."""
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-ENDED = (-signal.SIGKILL, 128 + signal.SIGTERM, 128 + signal.SIGINT)
-"""The statuses of a run that one of them ended."""
-STOPPED_SECONDS = 0.2
-"""One of three runs is stopped for so long before it is killed."""
+KILLED_STATUSES = (-signal.SIGKILL, 128 + signal.SIGTERM, 128 + signal.SIGINT)
+"""The exit statuses of runs that these signals ended."""
+PAUSE_SECONDS = 0.2
+"""One of three runs is paused for this time before it is killed."""
 POLL_SECONDS = 0.001
-"""Between two looks at the checkpoint."""
+"""The time between two looks at the checkpoint."""
 
 
 @dataclass(frozen=True)
 class Killing:
-    """What is to be killed."""
+    """A run that is killed and resumed again and again, and how often."""
 
     commands: Sequence[Sequence[str]]
-    """Arguments of the program: of the first run, and of those after it, taken in turn."""
+    """The arguments of the first run, and of the runs after it, which are taken in turn."""
     output: str
-    """The file that they write."""
+    """The file that the commands write."""
     checkpoint: str
     kills: int
-    """How many runs are killed. What ends before is compared, removed, and begun again."""
+    """The number of runs to kill. When a run finishes before, its output is compared."""
     seconds: float
-    """No run lives longer than so many after it has saved a few times."""
+    """The longest time between the awaited saves of a run and its kill."""
     in_order: bool = True
-    """Whether the lines of the file are in the same order every time."""
+    """True if the lines of the output have the same order every time."""
     saved: int = 0
-    """How many of the killed runs have saved something, at least: more are killed until then."""
+    """The least number of killed runs that have saved something: more are killed until then."""
     in_parts: bool = False
-    """Whether counts are by a contraction in small parts, whatever is quicker."""
+    """True to count by a contraction in small parts, whatever is faster."""
 
     def run(self) -> Counter[str]:
-        """Kill runs, and compare what comes of them.
+        """Kill runs in a new process, and compare the output of those that finish.
 
         Returns
         -------
-        How many were ``killed``, had ``saved`` something by then and more to do, were ``done``.
+        The number of runs that were ``killed``; of those that had ``saved`` solutions, but not
+        finished, when they were killed; and of those that are ``done``.
         """
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-m", "tests.runs.kills"],
             input=json.dumps(asdict(self)),
             cwd=ROOT,
@@ -74,55 +75,59 @@ class Killing:
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return Counter(json.loads(done.stdout))
+        assert completed.returncode == 0, completed.stderr
+        return Counter(json.loads(completed.stdout))
 
     def _kill(self) -> Counter[str]:
-        """Do it, in a process that does nothing else; every run that ends is compared here."""
+        """Do the same in this process, which does nothing else."""
         from gpusudoku.contraction.general import parts
         from gpusudoku.runs import store, tasks
         from tests.planning.plans import in_parts
 
-        store.FIRST_SECONDS = EVERY_SECONDS
-        store.MAX_SECONDS = EVERY_SECONDS
+        store.FIRST_SECONDS = SAVE_SECONDS
+        store.MAX_SECONDS = SAVE_SECONDS
         if self.in_parts:
-            parts.PART_MAPS, parts.TASK_LISTINGS = 10, 1
-            made = cache(in_parts)  # by the first run, of which all others are forks
-            tasks.choose = lambda board, *_, **__: made(board)
-        first = self.commands[0]
-        others = cycle(self.commands[1:])
-        if status := status_of(first):  # nobody kills this one; here, so that all is in memory
-            sys.exit(f"{first} ended with {status}")
-        if self.in_parts and not made.cache_info().currsize:
+            parts.PART_MAPS = 10
+            parts.TASK_LISTINGS = 1
+            plan_of = cache(in_parts)  # made once: all runs are forks of this process
+            tasks.choose = lambda board, *_, **__: plan_of(board)
+
+        # One run that is not killed gives the expected output, and loads everything into memory.
+        first_command = self.commands[0]
+        next_commands = cycle(self.commands[1:])
+        if status := status_of(first_command):
+            sys.exit(f"{first_command} ended with {status}")
+        if self.in_parts and not plan_of.cache_info().currsize:
             sys.exit("nothing was counted in parts")
-        wanted = self._content()
-        command = first
-        self._remove()
+        expected = self._content()
+        self._remove_files()
+
+        command = first_command
         chance = random.Random(self.kills)
         tally = Counter[str]()
         while not tally["done"] or self._kills_more(tally):
-            status = self._forked(command, chance if self._kills_more(tally) else None)
-            if status in ENDED:
+            status = self._run_fork(command, chance if self._kills_more(tally) else None)
+            if status in KILLED_STATUSES:
                 tally["killed"] += 1
                 facts = self._status()
                 tally["saved"] += bool(facts and int(facts["count"]) and not facts["finished"])
-                command = next(others) if facts else first
+                command = next(next_commands) if facts else first_command
                 continue
             if status:
                 sys.exit(f"{command} ended with {status} after {tally}")
-            if self._content() != wanted:
+            if self._content() != expected:
                 sys.exit(f"{command} left another file after {tally}")
             tally["done"] += 1
-            command = first
-            self._remove()
+            command = first_command
+            self._remove_files()
         return tally
 
     def _kills_more(self, tally: Counter[str]) -> bool:
         return tally["killed"] < self.kills or tally["saved"] < self.saved
 
-    def _forked(self, arguments: Sequence[str], chance: random.Random | None) -> int:
-        """Run the program in a process that is killed at some moment, if any; its status."""
-        before = self._state()
+    def _run_fork(self, arguments: Sequence[str], chance: random.Random | None) -> int:
+        """Run the program in a fork, and kill it if ``chance`` is given; return its status."""
+        old_state = self._state()
         child = os.fork()
         if not child:
             status = 70
@@ -132,53 +137,60 @@ class Killing:
                 status = status_of(arguments)
             finally:
                 os._exit(status)
-        if chance and self._survives(child, chance, before):
+        if chance and self._survives(child, chance, old_state):
             if chance.randrange(3) == 0:
                 os.kill(child, signal.SIGSTOP)
-                time.sleep(STOPPED_SECONDS)
+                time.sleep(PAUSE_SECONDS)
                 os.kill(child, signal.SIGCONT)
             os.kill(child, chance.choice(SIGNALS))
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
-    def _survives(self, child: int, chance: random.Random, state: object) -> bool:
-        """Wait until a child has saved a few times and for a while; False if it ends before."""
-        saves = chance.randrange(SAVES)
+    def _survives(self, child: int, chance: random.Random, old_state: object) -> bool:
+        """Wait until a child has saved some times, and then for a while; False if it ends before.
+
+        ``old_state`` is the state of the checkpoint before the child was started.
+        """
+        awaited_saves = chance.randrange(MAX_AWAITED_SAVES + 1)
         seconds = chance.uniform(0, self.seconds)
         end = None
         while end is None or time.monotonic() < end:
             if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
                 return False
-            if state != (state := self._state()):
-                saves -= 1
-            if end is None and saves <= 0:
+            state = self._state()
+            if state != old_state:
+                awaited_saves -= 1
+                old_state = state
+            if end is None and awaited_saves <= 0:
                 end = time.monotonic() + seconds
             time.sleep(POLL_SECONDS)
         return True
 
     def _state(self) -> tuple[int, int] | None:
-        """What changes with each save of the checkpoint; None if there is none."""
+        """Return what changes with each save of the checkpoint; None if there is none."""
         try:
-            found = Path(self.checkpoint).stat()
+            status = Path(self.checkpoint).stat()
         except FileNotFoundError:
             return None
-        return found.st_mtime_ns, found.st_ino
+        return status.st_mtime_ns, status.st_ino
 
     def _content(self) -> list[bytes]:
+        """Return the lines of the output, sorted if their order may differ."""
         lines = Path(self.output).read_bytes().splitlines(keepends=True)
         return lines if self.in_order else sorted(lines)
 
     def _status(self) -> dict[str, Any] | None:
-        """Return what the checkpoint holds; None if its run was killed before the first save."""
+        """Return the status of the run; None if it was killed before the first save."""
         status, out, _ = captured(["status", self.checkpoint, "--json"])
         return None if status else json.loads(out)
 
-    def _remove(self) -> None:
+    def _remove_files(self) -> None:
         Path(self.output).unlink()
         Path(self.checkpoint).unlink()
 
 
 if __name__ == "__main__":
-    asked = json.load(sys.stdin)
-    tally = os.dup(1)
+    options = json.load(sys.stdin)
+    # What the runs print goes to stderr, so that stdout has the tally only.
+    stdout = os.dup(1)
     os.dup2(2, 1)
-    os.write(tally, json.dumps(Killing(**asked)._kill()).encode())
+    os.write(stdout, json.dumps(Killing(**options)._kill()).encode())

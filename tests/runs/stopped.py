@@ -1,4 +1,4 @@
-"""Counts that stop in the middle."""
+"""A count that is stopped in the middle."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from gpusudoku.runs.store import RunStore
 from tests.boards import puzzle
 
 BOARD = puzzle("3x3", 22, 1)
+"""A board that a search counts in a tenth of a second."""
 TOTAL = 245_769
-"""A board that a search counts in a tenth of a second, and what its contraction gives."""
+"""The number of its solutions, from a contraction."""
 SEARCH = {"method": "search", "device": "cpu"}
 
 
-def stopped(path, **options):
-    """Count a board until something is found and saved, and stop; the error that tells so."""
+def count_partly(path, **options):
+    """Count BOARD with a checkpoint until the first solutions are saved; return the Cancelled."""
     save = RunStore.save
     while True:
         token = CancelToken()
 
-        def saved(store, *arguments, token=token):
+        def save_and_cancel(store, *arguments, token=token):
             save(store, *arguments)
             if store.state.count:
                 token.cancel()
 
         try:
-            with patch.object(RunStore, "save", saved):
+            with patch.object(RunStore, "save", save_and_cancel):
                 gpusudoku.count(BOARD, checkpoint=path, cancel=token, **{**SEARCH, **options})
         except Cancelled as error:
             if error.count < TOTAL:
                 return error
-        path.unlink()  # on a busy machine all may be counted in the first step
+        path.unlink()  # on a busy machine the first step may have counted everything

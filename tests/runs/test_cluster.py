@@ -10,10 +10,10 @@ distributed = pytest.importorskip("distributed", reason="Dask distributed is not
 
 import gpusudoku  # noqa: E402
 from gpusudoku import BadBoard, Cancelled, CancelToken, ClusterError, InputError  # noqa: E402
-from gpusudoku.runs import cluster, worker  # noqa: E402
+from gpusudoku.runs import cluster, dispatcher, worker  # noqa: E402
 from tests.boards import LINE_4X4, puzzle  # noqa: E402
-from tests.runs.clusters import Steps, cluster_here, texts  # noqa: E402
-from tests.runs.stopped import BOARD, SEARCH, TOTAL, stopped  # noqa: E402
+from tests.runs.clusters import WorkItemCounter, cluster_here, texts  # noqa: E402
+from tests.runs.stopped import BOARD, SEARCH, TOTAL, count_partly  # noqa: E402
 
 SOME = [str(puzzle("2x2", clues, clues)) for clues in range(2, 12)] * 10
 MANY = [*SOME, *(str(puzzle("2x3", 12, seed)) for seed in range(20)), *SOME]
@@ -28,10 +28,11 @@ def client():
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Let there be many short steps, and workers be looked for all the time."""
-    monkeypatch.setattr(cluster, "UNITS", 4)
-    monkeypatch.setattr(cluster, "STEP_SECONDS", (0.01, 0.01))
-    monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.0)
-    monkeypatch.setattr(cluster, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(cluster, "PORTIONS_PER_WORKER", 4)
+    monkeypatch.setattr(cluster, "MIN_STEP_SECONDS", 0.01)
+    monkeypatch.setattr(cluster, "MAX_STEP_SECONDS", 0.01)
+    monkeypatch.setattr(dispatcher, "UPDATE_SECONDS", 0.0)
+    monkeypatch.setattr(dispatcher, "WAIT_SECONDS", 0.01)
 
 
 def leave(client, workers=1):
@@ -53,13 +54,13 @@ def there(boards, client, **options):
 @pytest.mark.parametrize("method", ["search", "contraction"])
 def test_a_count_is_made_by_all(client, method, monkeypatch):
     reports = []
-    steps = Steps(monkeypatch, lambda number: None)
+    counter = WorkItemCounter(monkeypatch, lambda number: None)
     result = gpusudoku.count(
         BOARD, cluster=client, method=method, device="cpu", progress=reports.append
     )
     assert (result.count, result.exact, result.device) == (TOTAL, True, "cpu")
     assert result.jobs == 2
-    assert len(steps.workers) == len(result.stats.utilisation) == 2
+    assert len(counter.workers) == len(result.stats.utilisation) == 2
     assert [each.done for each in reports] == sorted(each.done for each in reports)
     assert (reports[-1].done, reports[-1].count) == (1, TOTAL)
     assert client.status == "running"  # it was not ours to close
@@ -80,8 +81,8 @@ def test_an_error_of_a_worker_ends_the_count(client, path, monkeypatch):
             raise ValueError("it is broken")
 
     with monkeypatch.context() as patch:
-        Steps(patch, fail)
-        words = f"^a worker failed: it is broken; 'gpusudoku resume {path}' goes on$"
+        WorkItemCounter(patch, fail)
+        words = f"^a worker failed: it is broken; 'gpusudoku resume {path}' continues the run$"
         with pytest.raises(ClusterError, match=words):
             gpusudoku.count(BOARD, cluster=client, checkpoint=path, **SEARCH)
     assert gpusudoku.resume(path).count == TOTAL
@@ -103,19 +104,21 @@ def test_the_scheduler_is_lost(client, path, monkeypatch, error):
 
     monkeypatch.setattr(client, "submit", fail)
     words = "scheduler of the cluster was lost" if error is None else f"cluster was lost: {error}"
-    with pytest.raises(ClusterError, match=f"^the {words}; 'gpusudoku resume {path}' goes on$"):
+    with pytest.raises(
+        ClusterError, match=f"^the {words}; 'gpusudoku resume {path}' continues the run$"
+    ):
         gpusudoku.count(BOARD, cluster=client, checkpoint=path, **SEARCH)
     assert gpusudoku.resume(path).count == TOTAL
 
 
 @pytest.mark.parametrize("began", ["here", "there"])
-def test_a_count_goes_on_here_and_there(client, path, often, began, monkeypatch):
+def test_a_count_goes_on_here_and_there(client, path, frequent_saves, began, monkeypatch):
     """The threads that it had here are no reason against a cluster."""
     options = {"jobs": 1} if began == "here" else {"cluster": client}
-    assert stopped(path, **options).count > 0
+    assert count_partly(path, **options).count > 0
     token = CancelToken()
     with monkeypatch.context() as patch, suppress(Cancelled):  # unless little was left
-        Steps(patch, lambda number: token.cancel() if number == 3 else None)
+        WorkItemCounter(patch, lambda number: token.cancel() if number == 3 else None)
         gpusudoku.resume(path, cluster=client, cancel=token)
     assert gpusudoku.resume(path, cluster=client).count == TOTAL
     assert gpusudoku.resume(path).count == TOTAL
@@ -158,17 +161,17 @@ def test_a_worker_of_another_version_is_refused_and_gets_no_work_later(client, w
         return found
 
     monkeypatch.setattr(client, "scheduler_info", late)
-    steps = Steps(monkeypatch, lambda number: None)
+    counter = WorkItemCounter(monkeypatch, lambda number: None)
     assert gpusudoku.count(BOARD, cluster=client, **SEARCH).count == TOTAL
     assert len(looks) > 3
-    assert first not in steps.workers
+    assert first not in counter.workers
 
 
 @pytest.mark.parametrize("limit", [None, 2])
 def test_boards_come_in_their_order(client, limit, monkeypatch):
-    steps = Steps(monkeypatch, lambda number: None)
+    counter = WorkItemCounter(monkeypatch, lambda number: None)
     assert there(MANY, client, limit=limit) == here(MANY, limit=limit)
-    assert steps.number < len(MANY)
+    assert counter.item_count < len(MANY)
     assert client.status == "running"
 
 
@@ -185,7 +188,7 @@ def test_boards_are_solved(client):
 def test_workers_that_come_and_leave(monkeypatch):
     """All that are there at first leave, one after the other, in the middle of their work."""
     with cluster_here() as client:
-        Steps(monkeypatch, lambda n: client.cluster.scale(3) if n == 2 else None)
+        WorkItemCounter(monkeypatch, lambda n: client.cluster.scale(3) if n == 2 else None)
         assert gpusudoku.count(BOARD, cluster=client, **SEARCH).count == TOTAL
         assert there(MANY, client) == here(MANY)
         leave(client, 2)
@@ -223,7 +226,7 @@ def test_boards_that_take_a_worker_long_are_answered_by_all(client, monkeypatch,
 
 
 def test_a_batch_stops_when_it_is_closed_or_cancelled(client, monkeypatch):
-    steps = Steps(monkeypatch, lambda number: None)
+    counter = WorkItemCounter(monkeypatch, lambda number: None)
     token = CancelToken()
     results = gpusudoku.count_many(MANY, cluster=client, device="cpu", cancel=token)
     next(results)
@@ -233,9 +236,9 @@ def test_a_batch_stops_when_it_is_closed_or_cancelled(client, monkeypatch):
     results = gpusudoku.count_many(MANY, cluster=client, device="cpu")
     next(results)
     results.close()
-    sent = steps.number
+    sent = counter.item_count
     assert next(results, None) is None
-    assert steps.number == sent
+    assert counter.item_count == sent
 
 
 def test_what_is_no_cluster():

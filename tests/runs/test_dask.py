@@ -135,7 +135,7 @@ def test_what_is_no_count_does_not_go_on_there(run, address, file):
     out = file.with_name("out.txt")
     run_file = file.with_name("a.run")
     assert run("enumerate", file, "-o", out, "--checkpoint", run_file)[0] == 0
-    why = f"gpusudoku: {run_file}: holds enumerate, and only count and solve run on a cluster\n"
+    why = f"gpusudoku: {run_file}: contains enumerate, and only count and solve run on a cluster\n"
     assert run("resume", run_file, "--cluster", address) == (2, "", why)
 
 
@@ -174,7 +174,7 @@ class Deadly(distributed.WorkerPlugin):
     def setup(self, worker):
         from gpusudoku.runs import worker as functions
 
-        functions._self = lambda: os._exit(1)
+        functions._this_worker = lambda: os._exit(1)
 
 
 @pytest.mark.slow
@@ -184,6 +184,6 @@ def test_workers_that_die_of_the_same_work_end_the_count(workers, tmp_path):
     with cluster_of(workers) as client:
         client.register_plugin(Deadly())
         words = f"4 workers died of the same work, one after the other; 'gpusudoku resume {path}'"
-        with pytest.raises(ClusterError, match=f"^{words} goes on$"):
+        with pytest.raises(ClusterError, match=f"^{words} continues the run$"):
             gpusudoku.count(BOARD, cluster=client, checkpoint=path, **SEARCH)
     assert gpusudoku.resume(path).count == TOTAL

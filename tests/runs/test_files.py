@@ -129,8 +129,8 @@ def test_no_ordinary_file(tmp_path):
     (tmp_path / "file").write_text("")
     for path, words in {
         str(tmp_path): "is a folder",
-        "/dev/null": "is no ordinary file",
-        str(tmp_path / "pipe"): "is no ordinary file",
+        "/dev/null": "is not a regular file",
+        str(tmp_path / "pipe"): "is not a regular file",
         str(tmp_path / "loop"): "cannot be opened: Too many levels of symbolic links",
         str(tmp_path / "file" / "x"): "cannot be opened: Not a directory",
     }.items():
@@ -145,7 +145,7 @@ def test_no_ordinary_file(tmp_path):
 def test_an_empty_file_is_as_good_as_none(path):
     """As mktemp makes them."""
     path.write_text("")
-    refused(path, "empty: no run is kept in it", uses=[gpusudoku.resume])
+    refused(path, "is empty: it contains no run", uses=[gpusudoku.resume])
     assert count(path).count == TOTAL
 
 

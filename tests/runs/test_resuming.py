@@ -15,7 +15,7 @@ import pytest
 import gpusudoku
 from gpusudoku import Cancelled, CancelToken, InputError, Interrupted, SaveError, collection
 from tests.boards import LINE_4X4, puzzle
-from tests.runs.stopped import BOARD, SEARCH, TOTAL, stopped
+from tests.runs.stopped import BOARD, SEARCH, TOTAL, count_partly
 
 LONG = collection.load("b8")
 """One whose search takes seconds, and leaves many boards."""
@@ -59,7 +59,7 @@ def test_boards_without_much_to_do(path, board):
         assert gpusudoku.count(board, checkpoint=path, **SEARCH).count == expected
 
 
-@pytest.mark.usefixtures("often")
+@pytest.mark.usefixtures("frequent_saves")
 def test_a_search_goes_on_wherever_it_stops(path):
     """With other threads each time: it never has less than before, and in the end all."""
     found = [0]
@@ -82,7 +82,7 @@ def test_a_search_goes_on_wherever_it_stops(path):
             break
         except Cancelled as error:
             found.append(error.count)
-            goes_on = f"; 'gpusudoku resume {path}' goes on"
+            goes_on = f"; 'gpusudoku resume {path}' continues the run"
             assert str(error) == f"cancelled: at least {error.count} solutions{goes_on}"  # noqa: PT017
     assert len(found) > 1  # three or more, but on a busy machine
     assert found == sorted(found)
@@ -90,7 +90,7 @@ def test_a_search_goes_on_wherever_it_stops(path):
     assert result.count == TOTAL
 
 
-@pytest.mark.usefixtures("often")
+@pytest.mark.usefixtures("frequent_saves")
 @pytest.mark.parametrize("board", [BOARD, GENERAL], ids=["9x9", "6x6"])
 def test_a_contraction_goes_on(path, board):
     """It stops before the first save, at any time after, or not at all."""
@@ -114,13 +114,15 @@ def test_a_contraction_goes_on(path, board):
     assert gpusudoku.resume(path).count == expected
 
 
-@pytest.mark.usefixtures("often")
+@pytest.mark.usefixtures("frequent_saves")
 def test_ctrl_c_saves_first(path, run):
     def interrupt(progress):
         if progress.count:
             raise KeyboardInterrupt
 
-    with pytest.raises(Interrupted, match=f"^interrupted.*'gpusudoku resume {path}' goes on$") as e:
+    with pytest.raises(
+        Interrupted, match=f"^interrupted.*'gpusudoku resume {path}' continues the run$"
+    ) as e:
         gpusudoku.count(BOARD, checkpoint=path, progress=interrupt, **SEARCH)
     assert not isinstance(e.value, Cancelled)
     assert e.value.count > 0
@@ -137,8 +139,8 @@ def test_python_and_the_command_go_on_with_each_others_counts(unfinished, tmp_pa
     assert gpusudoku.count(BOARD, checkpoint=other, **SEARCH).count == TOTAL
 
 
-def test_options_of_numpy_are_kept_as_integers(path, often):
-    stopped(path, jobs=np.int64(1), memory=np.int64(1 << 30))
+def test_options_of_numpy_are_kept_as_integers(path, frequent_saves):
+    count_partly(path, jobs=np.int64(1), memory=np.int64(1 << 30))
     assert gpusudoku.resume(path, jobs=np.int64(2)).count == TOTAL
 
 
@@ -163,7 +165,7 @@ def test_another_count_is_refused_and_the_file_stays(unfinished):
         f"{another}strategy min, not first": {"strategy": "first"},
         f"{another}propagate naked-single,hidden-single, not none": {"propagate": "none"},
         "^limit 3: a count in tasks is of all solutions": {"limit": 3},
-        "^engine 3: expected one that make_engine gives": {"engine": 3},
+        "^engine 3: expected one from make_engine": {"engine": 3},
     }.items():
         with pytest.raises(InputError, match=words):
             gpusudoku.count(**{"board": BOARD, "checkpoint": unfinished, **SEARCH, **options})
@@ -188,14 +190,14 @@ def test_what_cannot_be_resumed(tmp_path, run):
     assert run("enumerate", LINE_4X4, "-q", "-o", tmp_path / "x", "--checkpoint", command)[0] == 0
     assert run("count", LINE_4X4, "--part", "1/2", "--checkpoint", part)[0] == 0
     for file, words in {
-        command: f"keeps a command: 'gpusudoku resume {command}' goes on with it",
-        part: f"a part of a count: 'gpusudoku resume {part}' goes on with it",
+        command: f"holds the run of a command: 'gpusudoku resume {command}' continues it",
+        part: f"holds a part of a count: 'gpusudoku resume {part}' continues it",
     }.items():
         with pytest.raises(InputError, match=f"^{file}: {words}$"):
             gpusudoku.resume(file)
 
 
-@pytest.mark.usefixtures("often")
+@pytest.mark.usefixtures("frequent_saves")
 def test_while_a_count_goes_on_nobody_else_in_this_process_may(path):
     errors = []
 
@@ -210,8 +212,8 @@ def test_while_a_count_goes_on_nobody_else_in_this_process_may(path):
     assert errors
 
 
-def test_a_full_disk_stops_a_count_which_goes_on_when_there_is_room(path, often, monkeypatch, run):
-    """The file may have no page more than when it was begun."""
+def test_a_count_stopped_by_a_full_disk_can_be_resumed(path, frequent_saves, monkeypatch, run):
+    """The file can have no more pages than after the first save."""
     stopped_before_the_first_task(path, LONG)
     connect = sqlite3.connect
 
@@ -220,7 +222,9 @@ def test_a_full_disk_stops_a_count_which_goes_on_when_there_is_room(path, often,
         connection.execute("PRAGMA max_page_count = 1")  # it is never less than there are
         return connection
 
-    full = f"{path}: cannot be saved: the disk is full; it has all up to the save before"
+    full = (
+        f"{path}: cannot be saved: the disk is full; it contains everything up to the previous save"
+    )
     with monkeypatch.context() as patch:
         patch.setattr(sqlite3, "connect", limited)
         with pytest.raises(SaveError, match=f"^{full}$"):

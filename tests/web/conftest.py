@@ -1,4 +1,4 @@
-"""`gpusudoku serve` as a process of its own, asked over HTTP."""
+"""`gpusudoku serve` as a process of its own, with requests over HTTP."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ pytest.importorskip("uvicorn", reason="the server needs the extra web")
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = "https://example.org"
-"""A site whose pages may ask the server of all tests."""
+"""A site whose pages may send requests to the server of all tests."""
 EVENTS = "text/event-stream"
 PROGRAM = """
 from gpusudoku.jobs import interrupts
-interrupts.PATIENCE_SECONDS = 120  # on a busy machine it may take long to end
+interrupts.PATIENCE_SECONDS = 120  # on a busy machine it may take long to stop
 %s
 from gpusudoku.__main__ import main
 main()
@@ -35,38 +35,39 @@ main()
 
 
 class Running:
-    """A server that runs until ``stop``, and Python code that its process runs ``first``."""
+    """A server that runs until ``stop``. Its process first runs the Python code ``first``."""
 
     def __init__(
         self, folder: Path, *options: object, compiled: bool = True, first: str = ""
     ) -> None:
-        if compiled:  # here, where each kernel is compiled once for all processes
+        if compiled:  # in this process, where each kernel is compiled once for all servers
             ready(usual_kernels(NINE))
-        self._said = folder / "stderr"
+        self._stderr_path = folder / "stderr"
         arguments = ["serve", "--device", "cpu", *options]
         if "--port" not in arguments:
             arguments += ["--port", 0]
-        with self._said.open("wb") as said:
+        with self._stderr_path.open("wb") as stderr:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", PROGRAM % first, *map(str, arguments)],
                 cwd=ROOT,
                 stdout=subprocess.PIPE,
-                stderr=said,
+                stderr=stderr,
                 text=True,
             )
         assert self.process.stdout is not None
         self.printed = self.process.stdout.readline().rstrip("\n")
-        assert self.printed, self.said
+        assert self.printed, self.stderr
         self.address = self.printed.partition("#")[0]
         host, _, port = self.address.removeprefix("http://").rstrip("/").rpartition(":")
-        self.host, self.port = host.strip("[]"), int(port)
+        self.host = host.strip("[]")
+        self.port = int(port)
         if compiled:
             until(lambda: not self.state()["compiling"])
 
     @property
-    def said(self) -> str:
-        """What it has said on stderr so far."""
-        return self._said.read_text()
+    def stderr(self) -> str:
+        """Everything that the server has printed on stderr so far."""
+        return self._stderr_path.read_text()
 
     def connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection(self.host, self.port, timeout=300)
@@ -74,42 +75,45 @@ class Running:
     def request(
         self, method: str, path: str, body: Any = None, **headers: str
     ) -> http.client.HTTPResponse:
-        """Ask by a connection of its own; what is no bytes is sent as JSON."""
+        """Send a request over a new connection. A body that is not bytes is sent as JSON."""
         connection = self.connect()
-        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        connection.request(method, path, data, {k.replace("_", "-"): v for k, v in headers.items()})
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+        header_fields = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, body, header_fields)
         return connection.getresponse()
 
     def ask(self, kind: str, board: Any, **fields: Any) -> dict[str, Any]:
-        """Ask a question; return the answer, be it an error."""
+        """Ask a question; return the answer, or the error."""
         return self.post(kind, {"board": board, **fields})
 
     def post(self, kind: str, body: Any) -> dict[str, Any]:
-        """Ask with any body."""
+        """Ask a question with any body; return the answer, or the error."""
         with self.request("POST", f"/{kind}", body) as response:
             facts: dict[str, Any] = json.load(response)
             assert facts.get("status", 200) == response.status
             return facts
 
     def events(self, kind: str, board: str, **fields: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Give the events of an answer; the question is cancelled when this is closed."""
-        with self.request("POST", f"/{kind}", {"board": board, **fields}, Accept=EVENTS) as answer:
-            assert answer.status == 200, answer.read()
-            yield from events_of(answer)
+        """Yield the events of an answer. Closing the generator cancels the question."""
+        question = {"board": board, **fields}
+        with self.request("POST", f"/{kind}", question, Accept=EVENTS) as response:
+            assert response.status == 200, response.read()
+            yield from events_of(response)
 
     def state(self) -> dict[str, Any]:
-        """Return what the server says of itself."""
+        """Return the status of the server."""
         with self.request("GET", "/status") as response:
             facts: dict[str, Any] = json.load(response)
             return facts
 
     def status(self) -> tuple[int, int]:
-        """Return how many questions are worked at, and how many wait."""
+        """Return the numbers of questions that are worked on, and that wait."""
         facts = self.state()
         return facts["working"], facts["waiting"]
 
     def until_idle(self) -> None:
-        """Wait until nothing is worked at."""
+        """Wait until no question is worked on."""
         until(lambda: self.status() == (0, 0))
 
     def stop(self) -> int:
@@ -126,7 +130,7 @@ class Running:
 
 
 def events_of(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give the events of a stream, as they come."""
+    """Yield the events of a stream as they come."""
     while name := response.readline():
         data = response.readline()
         empty = response.readline()
@@ -138,7 +142,7 @@ def events_of(response: http.client.HTTPResponse) -> Iterator[tuple[str, dict[st
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Run a server for all tests, which goes by a few names, and which one site may ask."""
+    """Run a server for all tests, with a few further names and one allowed site."""
     names = "--allow-host", "Box.example", "--allow-host", "::2", "--allow-origin", SITE
     running = Running(tmp_path_factory.mktemp("server"), *names)
     yield running
@@ -147,7 +151,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture(scope="session")
 def searching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Run a server that searches only: it never comes to the end of an empty board."""
+    """Run a server that only searches. A search of an empty board never ends."""
     running = Running(tmp_path_factory.mktemp("searching"), "--method", "search", "--most", 2)
     yield running
     running.stop()
@@ -155,7 +159,7 @@ def searching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Callable[..., Running]]:
-    """Start a server with options; it does not outlive the test."""
+    """Yield a function that starts a server with options. It is stopped after the test."""
     started: list[Running] = []
 
     def start(*options: object, **settings: Any) -> Running:

@@ -107,7 +107,7 @@ class TestReading:
         assert server.ask("count", text)["count"] == "144"
         [*_, (name, facts)] = server.events("read", text)
         assert (name, facts["status"]) == ("error", 400)
-        assert facts["error"].endswith("given candidates: only one without can be edited")
+        assert facts["error"].endswith("given candidates: only a board without them can be edited")
 
 
 class TestEvents:

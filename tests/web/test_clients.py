@@ -32,7 +32,7 @@ def test_of_many_questions_of_a_page_the_last_is_answered(searching):
         asked = [pool.submit(searching.ask, "count", EMPTY, page="c") for _ in range(30)]
         until(lambda: sum(each.done() for each in asked) == 29)
         assert searching.ask("count", PUZZLE, page="c")["count"] == "1"
-        words = "the page has a newer question", "a newer question of the page is worked at"
+        words = "the page has a newer question", "a newer question of the page is being answered"
         for each in asked:
             facts = each.result()
             assert facts.pop("error") in words
@@ -77,7 +77,7 @@ class TestWaiting:
         with searching.request("POST", "/count", {"board": PUZZLE}) as response:
             facts = json.load(response)
             assert (response.status, facts["kind"]) == (503, "busy")
-            assert facts["error"] == "64 questions wait already: ask again later"
+            assert facts["error"] == "64 questions are waiting: ask again later"
             assert int(response.headers["Retry-After"]) > 0
         instead = send(searching, EMPTY, page="7")  # in place of one that waits
         with waiting[7].getresponse() as response:
@@ -118,7 +118,7 @@ def test_half_a_request_does_not_stop_the_server(server):
             half.sendall(part)
             assert server.ask("count", PUZZLE)["count"] == "1"
     server.until_idle()
-    assert "Traceback" not in server.said
+    assert "Traceback" not in server.stderr
 
 
 def threads_and_memory(running):

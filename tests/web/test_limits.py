@@ -80,15 +80,15 @@ def limited(tmp_path_factory):
 
 def test_what_an_error_of_ours_was_is_said_on_the_terminal_once(faulty):
     for board, name, words in [
-        (LINE_4X4, "ZeroDivisionError", "something went wrong here; the server's terminal"),
+        (LINE_4X4, "ZeroDivisionError", "an unexpected error occurred; the server's terminal"),
         ("." * 36, "MemoryError", "out of memory"),
     ]:
         for _ in range(3):
             facts = faulty.ask("simplify", board)
             assert (facts["status"], facts["kind"]) == (500, "failed")
             assert facts["error"].startswith(words)
-        assert "secret" not in f"{facts}{faulty.said}"
-        [said] = [line for line in faulty.said.splitlines() if name in line]
+        assert "secret" not in f"{facts}{faulty.stderr}"
+        [said] = [line for line in faulty.stderr.splitlines() if name in line]
         assert said.startswith(f"gpusudoku: a question (simplify) failed: {name} in ")
 
 
@@ -119,13 +119,13 @@ def test_after_the_limit_of_the_server_a_question_is_given_up(limited):
     limited.hold()
     facts = limited.ask("simplify", PUZZLE)
     assert (facts["status"], facts["kind"]) == (504, "late")
-    assert facts["error"] == "given up after 0.3 s, as the server is told to"
+    assert facts["error"] == "ended after 0.3 s, the time limit of the server"
     name, facts = list(limited.events("count", PUZZLE))[-1]
     assert (name, facts["status"], facts["kind"]) == ("error", 504, "late")
     assert limited.status() == (1, 0)
     limited.go()
     limited.until_idle()
-    assert limited.said == ""
+    assert limited.stderr == ""
 
 
 @pytest.mark.parametrize("begin", [
@@ -194,4 +194,4 @@ def test_of_too_many_connections_idle_and_slow_ones_are_closed(limited):
     for each in (*slow, *idle):
         each.close()
     words = f"gpusudoku: more than {MOST} connections: closed idle and slow ones\n"
-    assert limited.said == words
+    assert limited.stderr == words

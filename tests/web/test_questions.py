@@ -7,15 +7,15 @@ from tests.boards import LINE_4X4
 CUT = "\n---+---+---\n".join(["1 2|3 4|5 6"] * 6)
 
 BODIES = [
-    (b"", "no JSON: Expecting value, line 1, column 1"),
-    (b'{"board": "1', "no JSON: Unterminated string"),
-    (b"{} {}", "no JSON: Extra data, line 1, column 4"),
+    (b"", "invalid JSON: Expecting value, line 1, column 1"),
+    (b'{"board": "1', "invalid JSON: Unterminated string"),
+    (b"{} {}", "invalid JSON: Extra data, line 1, column 4"),
     (b"[]", "expected a JSON object"),
     (b'{"board": "\xe9"}', "byte 11 is not UTF-8"),
-    (b'{"seconds": NaN}', "no JSON: NaN is no number"),
-    (b"[" * 200_000, "no JSON that can be read: lists in lists in lists"),
+    (b'{"seconds": NaN}', "invalid JSON: NaN is not a number"),
+    (b"[" * 200_000, "invalid JSON: lists or objects are nested too deeply"),
     (b'{"k": 1' + b"0" * 100_000 + b"}", "an integer of 100001 digits: 4000 at most"),
-    (b'{"box": "2x2", "board": "1", "box": "1x4"}', "'box' stands there more than once"),
+    (b'{"box": "2x2", "board": "1", "box": "1x4"}', "'box' occurs more than once"),
     (b'{"board": "\\ud800"}', "board, column 1: unknown character '\ufffd'"),
     (b'{"board": "\\u001b[2J"}', "board: binary data (byte 0x1b)"),
     (b'{"board":"' + b"1" * 250_000 + b'"}', "board: 250000 cells: a board of 500 rows"),

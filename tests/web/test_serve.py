@@ -49,13 +49,13 @@ def test_it_stops_in_the_middle_of_long_counts(serve, name):
         running.process.send_signal(getattr(signal, name))
         for stream in streams:
             last_event = list(events_of(stream))[-1:]
-            assert last_event, running.said
+            assert last_event, running.stderr
             event, facts = last_event[0]
-            assert (event, facts.get("status")) == ("error", 503), running.said
+            assert (event, facts.get("status")) == ("error", 503), running.stderr
             assert facts["error"] == "the server was stopped"
         assert running.process.wait(300) == 0
     assert running.process.stdout.read() == ""
-    assert running.said.endswith("gpusudoku: stopped\n")
+    assert running.stderr.endswith("gpusudoku: stopped\n")
 
 
 def test_it_answers_as_far_as_it_can_while_it_compiles(serve, tmp_path):
@@ -76,7 +76,7 @@ def test_it_answers_as_far_as_it_can_while_it_compiles(serve, tmp_path):
         assert (name, facts["compiling"]) == ("progress", True)
     done.touch()
     assert list(events)[-1][1]["count"] == "6"
-    until(lambda: "gpusudoku: ready\n" in running.said)
+    until(lambda: "gpusudoku: ready\n" in running.stderr)
     done.unlink()  # boards of another shape
     events = running.events("count", LINE_4X4, seconds=1)
     assert [next(events)[1]["compiling"] for _ in range(5)] == [True] * 5
@@ -91,7 +91,7 @@ def test_it_can_be_stopped_while_it_compiles(serve, monkeypatch, tmp_path):
     assert next(events)[1]["compiling"] is True
     assert running.stop() == 0
     assert list(events)[-1][1]["kind"] == "busy"
-    assert running.said.endswith("gpusudoku: stopped\n")
+    assert running.stderr.endswith("gpusudoku: stopped\n")
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

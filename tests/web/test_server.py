@@ -153,7 +153,7 @@ class TestHosts:
             with get(server, host=host) as response:
                 facts = json.load(response)
                 assert (response.status, facts["kind"]) == (403, "foreign"), host
-                words = f"the server does not go by '{host}' (see --allow-host)"
+                words = f"'{host}' is not a name of this server (see --allow-host)"
                 assert facts["error"] == words
                 assert response.headers["Connection"] == "close"
 
@@ -177,7 +177,9 @@ class TestOrigins:
             with get(server, origin=origin) as response:
                 facts = json.load(response)
             assert (response.status, facts["kind"]) == (403, "foreign"), origin
-            assert facts["error"] == f"pages of '{origin}' may not ask (see --allow-origin)"
+            assert (
+                facts["error"] == f"pages of '{origin}' may not send requests (see --allow-origin)"
+            )
             assert "Access-Control-Allow-Origin" not in response.headers
 
     def test_an_allowed_one(self, server):
@@ -199,7 +201,7 @@ class TestOrigins:
         assert get(server, "/", **visit, sec_fetch_dest="document").status == 200
         assert get(server, "/", **visit, sec_fetch_dest="iframe").status == 403
         with get(server, **visit, sec_fetch_dest="document") as response:
-            assert json.load(response)["error"] == "pages of other sites may not ask"
+            assert json.load(response)["error"] == "pages of other sites may not send requests"
         assert get(server, sec_fetch_site="cross-site", sec_fetch_mode="no-cors").status == 403
         assert get(server, sec_fetch_site="same-origin").status == 200
         assert get(server, sec_fetch_site="none").status == 200

@@ -142,7 +142,7 @@ def test_boards_that_are_refused(widget):
     given = gpusudoku.Board([0] * 16, candidates=[3] * 16)
     for board, words in [
         ("12x", "3 cells make no board"), (3, "expected a board"),
-        (large, "of up to 25x25 cells"), (given, "given candidates: only one without can be"),
+        (large, "of up to 25x25 cells"), (given, "only a board without them can be"),
     ]:  # fmt: skip
         with pytest.raises(gpusudoku.InputError, match=words):
             widget.board = board
@@ -229,7 +229,7 @@ class TestErrors:
         made.comm.ask(1)
         event, facts = made.comm.end(1)
         assert (event, facts["kind"], facts["status"]) == ("error", "failed", 500)
-        assert facts["error"].startswith("not foreseen: KeyError in")
+        assert facts["error"].startswith("unexpected error: KeyError in")
         assert "secret" not in facts["error"]
 
 

@@ -46,7 +46,7 @@ addEventListener("hashchange", ({ newURL }) => {
   checkAddress(other);
 });
 
-// A browser may keep a page that is left, with its questions: the server would work for nobody.
+// A browser may keep a page that the user has left. The server would work on its questions in vain.
 addEventListener("pagehide", () => {
   recovering.destroy();
   destroy();

@@ -10,10 +10,10 @@ const OFFLINE = "the server does not answer: is gpusudoku serve still running?";
  * @param {string} kind "count", "shares", ...
  * @param {object} question The fields of the question.
  * @param {object} [options]
- * @param {(facts: object) => void} [options.progress] Is told how far the answer is.
- * @param {AbortSignal} [options.signal] Gives the question up; the server notices.
+ * @param {(facts: object) => void} [options.progress] Called with the progress of the answer.
+ * @param {AbortSignal} [options.signal] Cancels the question, also on the server.
  * @returns {Promise<object>} The answer.
- * @throws {AskError} If there is none.
+ * @throws {AskError} If there is no answer.
  * @throws {DOMException} "AbortError" once the signal is aborted.
  */
 export async function ask(kind, question, { progress = () => {}, signal } = {}) {
@@ -45,13 +45,13 @@ export async function ask(kind, question, { progress = () => {}, signal } = {}) 
       }
     }
   } finally {
-    // What is left of the stream would hold the connection, and with it the server's work.
+    // Unread, the stream would keep the connection open, and the server at work.
     reader.cancel().catch(() => {});
   }
 }
 
 /**
- * What answers, and the boards that come with it; an empty object if nobody tells.
+ * Describe the engine and the example boards; an empty object if the server does not answer.
  *
  * @returns {Promise<object>}
  */
@@ -73,7 +73,7 @@ export async function reachable() {
   }
 }
 
-/** The events in a stream of bytes that comes in pieces of any size. */
+/** Splits a stream of bytes, in chunks of any size, into events. */
 class EventReader {
   #decoder = new TextDecoder();
   #rest = "";
@@ -81,7 +81,7 @@ class EventReader {
   #data = [];
 
   /**
-   * The events that are complete with one more piece.
+   * Return the events that one more chunk completes.
    *
    * @param {Uint8Array} bytes
    * @returns {{name: string, data: string}[]}
@@ -115,7 +115,7 @@ async function reached(step, signal) {
   try {
     return await step();
   } catch {
-    // An abort is told as it is, also where the browser calls it a failure of the network.
+    // An abort stays an AbortError, even if the browser reports a network error.
     signal?.throwIfAborted();
     throw new AskError(OFFLINE, { kind: "offline" });
   }

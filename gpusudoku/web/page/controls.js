@@ -35,7 +35,7 @@ export class Controls {
   constructor(element, { puzzle, grid, ask, about, link, scope }) {
     Object.assign(this, { puzzle, grid, link });
     const root = element.closest(".gs-app") ?? element;
-    // A click beside everything leaves the keyboard here, and not with the page around.
+    // A click between the controls keeps the focus here, not in the page around.
     root.tabIndex = -1;
     root.dataset.lmSuppressShortcuts = "true"; // JupyterLab takes no keys from here then.
     this.scope = scope ?? root;
@@ -115,7 +115,7 @@ export class Controls {
       save(drawn(), name(), "image/svg+xml"));
     if (link === null) return [picture];
     return [
-      this.#button("link", icon("link"), "Copy a link that holds the board", () =>
+      this.#button("link", icon("link"), "Copy a link that contains the board", () =>
         exchange.copy(link(puzzle), "The link")),
       picture,
       this.#button("print", icon("print"), "Print the board (Ctrl+P)", () => print()),
@@ -160,7 +160,7 @@ export class Controls {
     event.preventDefault();
   }
 
-  /** Empty the board, and say how it comes back. */
+  /** Empty the board, and show how to undo that. */
   #empty(shape) {
     const erased = this.puzzle.cells.some(Boolean);
     this.puzzle.reshape(shape);
@@ -171,7 +171,7 @@ export class Controls {
     this.grid.focusCell(this.grid.focused);
   }
 
-  /** Whoever walks through a closed menu with keys goes on there. */
+  /** Focus the board, unless the user is changing a closed menu with keys. */
   #focusBoardFrom(menu) {
     if (!menu.dataset.walking) this.#focusBoard();
   }
@@ -230,7 +230,7 @@ export class Controls {
   }
 }
 
-/** Fill the menu of examples with those that fit the page; returns them by name. */
+/** Fill the menu with the examples that fit the page; return them by name. */
 function fillExamples(menu, boards) {
   const known = new Map();
   const groups = new Map();

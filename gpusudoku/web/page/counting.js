@@ -1,4 +1,4 @@
-// Keeps the count and the shares of the board that is shown: asks anew at every change.
+// Keeps the count and the shares of the shown board: asks again after every change.
 
 import { Lane } from "./lane.js";
 import { complaintOf } from "./messages.js";
@@ -19,7 +19,7 @@ const AT_ONCE = 5;
  * @property {number} elapsed Seconds since the question.
  * @property {?number} estimate Seconds that the count should take.
  * @property {boolean} waiting Whether the engine is busy.
- * @property {boolean} own Whether it is busy with a question that this one has overtaken.
+ * @property {boolean} own Whether it is busy with an older question of this page.
  * @property {boolean} compiling Whether what the shape of the board needs is being compiled.
  * @property {?Error} error Why there is no count.
  * @property {Shares} shares
@@ -61,7 +61,7 @@ export class Counting extends EventTarget {
     return this.known.state === "working" || this.known.shares.state === "working";
   }
 
-  /** Whether no more becomes known unless somebody asks for it. */
+  /** Whether nothing more becomes known until the next question. */
   get settled() {
     return this.known.state === "done" && this.known.shares.state !== "working";
   }

@@ -4,7 +4,7 @@ import { digitOf, shapeOf } from "./geometry.js";
 import { make, sentence } from "./making.js";
 import { Puzzle } from "./puzzle.js";
 
-export const NO_BOARD_IN_LINK = "This link holds no board.";
+export const NO_BOARD_IN_LINK = "This link contains no board.";
 const IS_LINK = /^(?:https?:\/\/\S*|\S*#\d+x\d+\/\S*)$/i;
 const NO_SIGN = /^[^\d.*_?|-]*$/;
 const TEXT = "textarea, [contenteditable], " +
@@ -20,7 +20,7 @@ export class Exchange {
   #back = null;
 
   /**
-   * @param {HTMLElement} element Is given the form.
+   * @param {HTMLElement} element The parent of the form.
    * @param {object} parts
    * @param {EventTarget} parts.clipboard Where Ctrl+V and Ctrl+C are heard.
    * @param {Puzzle} parts.puzzle
@@ -38,7 +38,7 @@ export class Exchange {
     clipboard.addEventListener("copy", (event) => this.#copied(event), { signal });
   }
 
-  /** Ask for a text; what the clipboard holds stands there already, if it may be read. */
+  /** Show the form for a text, with the text of the clipboard if it may be read. */
   async paste() {
     this.#open("Paste or type a board, in any form:", "");
     let text = "";
@@ -58,7 +58,7 @@ export class Exchange {
     return this.copy(this.puzzle.portable(), "The board");
   }
 
-  /** Copy text to the clipboard; where that is closed, show it. */
+  /** Copy text to the clipboard; show it if that is not allowed. */
   async copy(text, what) {
     try {
       await navigator.clipboard.writeText(text);
@@ -103,7 +103,7 @@ export class Exchange {
       if (linked === null) throw new Error(NO_BOARD_IN_LINK);
       return linked;
     }
-    if (NO_SIGN.test(bare)) throw new Error("This text holds no board.");
+    if (NO_SIGN.test(bare)) throw new Error("This text contains no board.");
     const near = String(this.puzzle.shape);
     const { box, cells } = await this.ask("read", { board: text, near });
     if (shapeOf(box) === null) throw new Error("This page shows boards up to 25x25 only.");
@@ -182,7 +182,7 @@ export function isText(target) {
   return target.closest?.(TEXT) != null;
 }
 
-/** A message for who has no fields to give: where it asks for "box", it says what else will do. */
+/** Reword a message that asks for the field "box", which users of the page cannot give. */
 function withoutFields(message) {
   const said = message.replace(/^board[,:] /, "");
   const [advice, latin] = /(?:: |, or )give [^:]*"box"(?:: "(1x\d+)")?.*$/.exec(said) ?? [];

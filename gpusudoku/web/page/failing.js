@@ -1,4 +1,4 @@
-// What goes wrong when a question is asked, for whoever carries it: HTTP or a notebook.
+// Errors of questions, over HTTP and in a notebook.
 
 /** A question without an answer. The message is one line for people. */
 export class AskError extends Error {
@@ -6,7 +6,7 @@ export class AskError extends Error {
    * @param {string} message
    * @param {object} [details]
    * @param {string} [details.kind] As the interface has them ("input", "expensive", "busy", ...),
-   *   or "offline" if nobody answers.
+   *   or "offline" if the server does not answer.
    * @param {number} [details.status] The HTTP status, 0 if there is none.
    * @param {?number} [details.seconds] What an answer should take, if it was too expensive.
    * @param {?bigint} [details.atLeast] How many solutions had been found.
@@ -20,7 +20,7 @@ export class AskError extends Error {
   }
 
   /**
-   * The error that an answer tells.
+   * Make the error that an answer describes.
    *
    * @param {unknown} facts The JSON of the answer, or whatever came in its place.
    * @param {number} [status] The HTTP status that it came with.

@@ -66,13 +66,13 @@ export class Frame {
     this.#fit();
   }
 
-  /** Tell below the board what is wrong with it, or what else it is. */
+  /** Show the state of the board below it, such as a conflict. */
   describe(text, kind) {
     this.state.dataset.kind = kind;
     setText(this.state, text);
   }
 
-  /** Tell something else behind that. */
+  /** Show a note behind the state. */
   say(text, kind) {
     this.note.dataset.kind = kind;
     setText(this.note, text);

@@ -25,7 +25,7 @@ export class Grid extends EventTarget {
   #stop = new AbortController();
 
   /**
-   * @param {HTMLElement} element Is given the grid and the line below it.
+   * @param {HTMLElement} element The parent of the grid and of the line below it.
    * @param {import("./puzzle.js").Puzzle} puzzle
    */
   constructor(element, puzzle) {
@@ -196,7 +196,7 @@ export class Grid extends EventTarget {
     this.#describe();
   }
 
-  /** Tell below the board that a solution is shown, what is wrong, or that all is solved. */
+  /** Show below the board that a solution is shown, a conflict, or that the board is solved. */
   #describe() {
     const complaint = complaintOf(this.puzzle);
     if (this.solution !== null) {

@@ -1,4 +1,4 @@
-// The dialog that tells what keys do, and what the looks of the board mean.
+// The dialog that explains keys and colours.
 
 import { make, makeButton } from "./making.js";
 
@@ -17,15 +17,15 @@ const HELP_LINES = [
     "hidden until you press Shares."],
   ["Text", "Ctrl+V pastes a board in any usual form, Ctrl+C copies it."],
 ];
-const LINK_LINE = ["Link", "It holds the board, clues and edits. It opens only where gpusudoku " +
-  "serve runs at the same address; to anybody else send the text."];
+const LINK_LINE = ["Link", "It contains the board with its clues and edits. It opens only where " +
+  "gpusudoku serve runs at the same address. To other people, send the text."];
 
-/** A dialog that Escape closes; the focus is then where it was before. */
+/** A dialog that Escape closes. The focus then returns to its previous place. */
 export class Help {
   #heading;
 
   /**
-   * @param {HTMLElement} element Is given the dialog.
+   * @param {HTMLElement} element The parent of the dialog.
    * @param {boolean} hasLink Whether the page has a link that holds the board.
    */
   constructor(element, hasLink) {

@@ -19,7 +19,7 @@ export class Keypad {
     element.append(this.element);
     const { signal } = this.#stop;
     const on = (type, listener) => this.element.addEventListener(type, listener, { signal });
-    // The grid keeps the focus, so that a keyboard goes on where the finger left off.
+    // The grid keeps the focus, so that keys continue in the cell of the last tap.
     on("pointerdown", (event) => event.preventDefault());
     on("mousedown", (event) => event.preventDefault());
     on("click", (event) => {

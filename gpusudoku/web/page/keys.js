@@ -63,7 +63,7 @@ export function typedDigitOf(event, n) {
   return n > 9 || /\d/.test(event.key) ? digitOf(event.key) || null : null;
 }
 
-/** @returns {boolean} Whether a key stands alone, or with Shift. */
+/** @returns {boolean} Whether a key is pressed alone, or with Shift. */
 export function isPlain(event) {
   return !(event.ctrlKey || event.altKey || event.metaKey);
 }

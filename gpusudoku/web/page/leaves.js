@@ -43,7 +43,7 @@ export class Leaves {
     this.reshape();
   }
 
-  /** Make the rows anew, for a board of another shape. */
+  /** Make new rows for a board of another shape. */
   reshape() {
     const { n } = this.#puzzle.shape;
     this.element.style.setProperty("--rows", Math.min(n, 9));
@@ -65,7 +65,7 @@ export class Leaves {
   }
 
   /**
-   * Take the shares that are shown from now on.
+   * Show other shares.
    *
    * @param {?{count: bigint, cells: bigint[][]}} shares
    */
@@ -79,7 +79,7 @@ export class Leaves {
   }
 
   /**
-   * Tell which candidate the grid points to.
+   * Set the candidate to which the grid points.
    *
    * @param {?{cell: number, digit: number}} pointed
    */
@@ -154,7 +154,7 @@ export class Leaves {
     const { state, count, shares } = this.#counting.known;
     let text = "";
     let offer = "";
-    if (digit > 0) text = `${name} holds ${symbol(digit)}.`;
+    if (digit > 0) text = `${name} contains ${symbol(digit)}.`;
     else if (this.#grid.hidesCounts) text = "Hidden while you solve; \u201cShares\u201d shows it.";
     else if (state === "done" && count === 0n) text = "The board has no solution.";
     else if (state !== "done") text = state === "working" ? "" : "This needs the count.";

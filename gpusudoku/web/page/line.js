@@ -12,7 +12,7 @@ export class CountLine {
   /**
    * @param {string} kind none, unique, several or unknown
    * @param {string} number
-   * @param {string} rest What stands behind the number.
+   * @param {string} rest The text behind the number.
    */
   show(kind, number, rest) {
     this.element.dataset.kind = kind;

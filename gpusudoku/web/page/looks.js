@@ -11,7 +11,7 @@ const REMOVED = { classes: " gs-removed", weight: 0 };
 /**
  * @param {number} mask Candidates, bit d - 1 for digit d.
  * @param {number} n
- * @param {number} removed Of these those that a step of logic removes.
+ * @param {number} removed The candidates among these that a step of logic removes.
  * @returns {({classes: string, weight: number}|null)[]} One for each digit.
  */
 export function looksByRules(mask, n, removed = 0) {

@@ -14,7 +14,7 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /**
- * Write a text, unless it stands there: a screen reader says again what is written again.
+ * Set a text if it differs: screen readers repeat a text that is set again.
  *
  * @param {HTMLElement} element
  * @param {string} text

@@ -15,7 +15,7 @@ export function complaintOf(puzzle) {
     const times = cells.length === 2 ? "twice" : `${cells.length} times`;
     const where = listed(units.map((unit) => shape.unitName(unit)));
     const which = listed(cells.map((cell) => shape.name(cell)));
-    return `${symbol(digit)} stands ${times} in ${where}: ${which}.${moreOf(clashes.length - 1)}`;
+    return `${symbol(digit)} occurs ${times} in ${where}: ${which}.${moreOf(clashes.length - 1)}`;
   }
   const stuck = puzzle.candidates().findIndex((mask, cell) => mask === 0 && !puzzle.cells[cell]);
   return stuck < 0 ? "" : `No digit fits into ${shape.name(stuck)}.`;

@@ -13,7 +13,8 @@ export class Painter {
 
   /**
    * @param {import("./puzzle.js").Puzzle} puzzle
-   * @param {(busy: boolean) => void} tell Is told while not all is drawn yet.
+   * @param {(busy: boolean) => void} tell Called with true when drawing begins, and with false when
+   *   everything is drawn.
    */
   constructor(puzzle, tell) {
     this.#pieces = new Pieces(tell);

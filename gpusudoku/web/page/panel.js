@@ -1,7 +1,7 @@
 // What is known of the board's solutions, and what can be done with them.
 //
 // For tests and styles: the root is `[data-part=panel]`. It has `aria-busy=true` while something
-// is asked, `gs-fading` once that goes on for a moment, and `data-settled=true` once the count, and
+// is asked, `gs-fading` once that takes a moment, and `data-settled=true` once the count, and
 // the shares if they are asked for without a click, are those of the board on the screen.
 // Parts: `result` with `badge` (`data-kind` none, unique, several, unknown, hidden), `count`
 // (`data-count`: all digits), `words`, `method`, `note`;

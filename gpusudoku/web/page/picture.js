@@ -1,4 +1,4 @@
-// A board as an SVG picture that stands alone: black on white, clues bold, ready for print.
+// A board as a self-contained SVG picture: black on white, clues bold, ready for print.
 
 import { symbol } from "./geometry.js";
 

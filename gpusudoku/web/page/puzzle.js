@@ -43,7 +43,7 @@ export class Puzzle extends EventTarget {
     return this.#state.cells;
   }
 
-  /** @returns {Uint8Array} 1 where a clue stands. */
+  /** @returns {Uint8Array} 1 for cells with a clue. */
   get clues() {
     return this.#state.clues;
   }
@@ -177,7 +177,7 @@ export class Puzzle extends EventTarget {
       for (const cell of cells) {
         const others = listed(cells.filter((other) => other !== cell).map(this.#name));
         const where = listed(units.map((unit) => this.shape.unitName(unit)));
-        const said = `${symbol(digit)} stands in ${others}, too (${where})`;
+        const said = `${symbol(digit)} occurs in ${others}, too (${where})`;
         if (!found.has(cell)) found.set(cell, said);
       }
     }

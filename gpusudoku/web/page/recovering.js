@@ -13,7 +13,7 @@ export class Recovering {
 
   /**
    * @param {import("./counting.js").Counting} counting
-   * @param {() => Promise<boolean>} reachable Whether somebody would answer.
+   * @param {() => Promise<boolean>} reachable Whether the server answers.
    */
   constructor(counting, reachable) {
     this.#counting = counting;

@@ -124,7 +124,7 @@ export class Solutions {
     this.#field.removeAttribute("aria-invalid");
   }
 
-  /** Where the slider stands for a solution. */
+  /** The position of the slider for a solution. */
   #place(at) {
     const steps = BigInt(this.#slider.max);
     return this.#count > 1n ? Number((at * steps) / (this.#count - 1n)) : 0;

@@ -62,7 +62,7 @@ def test_multiplicities():
 
 def test_a_tensor_entry_that_is_zero():
     assert says(
-        "W_1(13/24, 14/23) is 0: only 12/34 differs from both, and band 1 does not have it."
+        "W_1(13/24, 14/23) is 0: only 12/34 differs from both, and it has multiplicity 0 in band 1."
     )
     x = PARTITIONS["13/24"]
     y = PARTITIONS["14/23"]

@@ -54,8 +54,8 @@ def clue_free_tensor() -> np.ndarray:
 
 
 def test_partitions_of_nine_digits():
-    assert says("A code is one of 1,680, a partition one of **280**.")
-    assert says("Each is orthogonal to **36** others")
+    assert says("There are 1,680 codes and **280** partitions.")
+    assert says("Each partition is orthogonal to **36** partitions")
     assert len(set(thirds())) == len(thirds()) == 280
     assert 280 * factorial(3) == len(set(permutations((0, 0, 0, 1, 1, 1, 2, 2, 2)))) == 1680
     assert set(orthogonality().sum(axis=1).tolist()) == {36}
@@ -158,12 +158,12 @@ def test_the_empty_9x9():
 def test_bounds():
     largest = int(clue_free_tensor().max())
     assert says(
-        "a multiplicity is at most 12, an entry of W at most 1,728 and an entry of V at most"
+        "a multiplicity is at most 12, an element of W is at most 1,728, and an element of V is"
     )
-    assert says("12 * 12 * 1,728 = 248,832.")
+    assert says("is at most 12 * 12 * 1,728 = 248,832.")
     assert largest == 1728
     assert 12 * 12 * 1728 == 248_832
-    assert says("multiplicities become 1 and 2, an entry of W at most 288")
+    assert says("multiplicities become 1 and 2. An element of W is at most 288")
     assert says("2 * 2 * 288 = 1,152")
     assert says("288 * 1,152 * 3,025 = 1,003,622,400 < 2^31")
     assert {m // 6 for m in clue_free().values()} == {1, 2}

@@ -1,4 +1,4 @@
-"""Solutions by number (section 9): the order of the board of section 4."""
+"""Solutions by rank (section 9): the order of the board of section 4."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_terms_are_those_of_the_table():
 
 
 def test_the_solution_in_the_example():
-    assert says("As 7 = 2 + 4 + 0 + 1, it is number 1 of the two solutions with x = 14/23")
+    assert says("Because 7 = 2 + 4 + 0 + 1, it has rank 1 among the two solutions with x = 14/23")
     names, solutions = list(terms_in_order())[3]
     assert names == ("14/23", "12/34")
     assert [len({maps[line] for maps in solutions}) for line in range(4)] == [1, 2, 1, 1]

@@ -1,18 +1,20 @@
-"""What somebody does on the page, and what is seen there."""
+"""Actions of a user on the page, and conditions on what the page shows."""
 
 from tests.web.browser.screen import link
 
 NOTE = "return document.querySelector('.gs-note').textContent"
-"""What is told below the board."""
-SAID = "return document.querySelector('[data-part=solutions] [role=status]').textContent"
-"""What is told of solutions by number and at random."""
+"""The note below the board."""
+SOLUTIONS_STATUS = (
+    "return document.querySelector('[data-part=solutions] [role=status]').textContent"
+)
+"""The message of the card of solutions."""
 CANDIDATES = """
 return [...document.querySelectorAll('.gs-cell')].map((cell) =>
   [...cell.querySelectorAll('.gs-candidates:not([hidden]) > .gs-candidate:not(.gs-none)')].map(
-    (each) => Number(each.dataset.digit)));
+    (candidate) => Number(candidate.dataset.digit)));
 """
 """The small digits of every cell."""
-ANSWER = """
+INTERCEPT = """
 const [kind, error] = arguments;
 const real = window.fetch;
 window.fetch = (address, request) => {
@@ -23,18 +25,21 @@ window.fetch = (address, request) => {
 };
 window.answered = () => { window.fetch = real; };
 """
-"""Questions of a kind are answered by an error, or without one not at all."""
+"""Let questions of a kind get an error, or no answer if there is no error.
+
+``window.answered()`` ends this.
+"""
 
 
 def click(screen, action, part=""):
-    """Click on a button, once that can be done."""
+    """Click on a button, once it is enabled."""
     name = f"{f'[data-part={part}] ' if part else ''}button[data-action={action}]"
     screen.until("return document.querySelector(arguments[0]).disabled === false", name)
     screen.driver.find_element("css selector", name).click()
 
 
 def choose(screen, action, value):
-    """Choose from a menu as with the mouse."""
+    """Choose an entry of a menu, as with the mouse."""
     screen.js(
         "const menu = document.querySelector(`[data-action=${arguments[0]}]`);"
         "menu.focus(); menu.value = arguments[1];"
@@ -44,13 +49,13 @@ def choose(screen, action, value):
 
 
 def load(screen, board):
-    """Go to another board by its link, and wait until it stands there."""
+    """Go to another board by its link, and wait until it is shown."""
     screen.js("location.hash = arguments[0]", link(board))
-    shows(screen, board)
+    wait_for_board(screen, board)
 
 
-def shows(screen, board):
-    """Wait until a board stands there, in its shape."""
+def wait_for_board(screen, board):
+    """Wait until the grid shows a board with its box shape."""
     screen.until(
         "return document.querySelector('.gs-grid').dataset.shape === arguments[0] &&"
         " arguments[1] === [...document.querySelectorAll('.gs-cell')].map((cell) =>"
@@ -59,29 +64,30 @@ def shows(screen, board):
     )
 
 
-def says(screen, text):
-    """Wait until something is told below the board."""
+def wait_for_note(screen, text):
+    """Wait until the note below the board is ``text``."""
     screen.until(f"{NOTE} === arguments[0]", text)
 
 
 def is_shown(screen, selector):
+    """Return whether an element is visible."""
     return screen.js(
         "return document.querySelector(arguments[0]).checkVisibility({ visibilityProperty: true })",
         selector,
     )
 
 
-def marked(screen, name):
-    """Return the cells of a class."""
+def cells_of_class(screen, name):
+    """Return the indices of the cells that have a CSS class."""
     return screen.js(
-        "return [...document.querySelectorAll('.gs-cell')].flatMap((each, cell) =>"
-        " each.classList.contains(arguments[0]) ? [cell] : [])",
+        "return [...document.querySelectorAll('.gs-cell')].flatMap((element, cell) =>"
+        " element.classList.contains(arguments[0]) ? [cell] : [])",
         name,
     )
 
 
-def focused(screen):
-    """Return the cell that has the keyboard, or the action of the button."""
+def focus_of(screen):
+    """Return the index of the focused cell, or the action of the focused button."""
     return screen.js(
         "const { cell, action } = document.activeElement.dataset;"
         "return cell === undefined ? action ?? null : Number(cell)"
@@ -89,24 +95,24 @@ def focused(screen):
 
 
 def go_to(screen, text):
-    """Write into the field of a solution's number."""
+    """Enter the number of a solution."""
     field = screen.driver.find_element("css selector", "[data-part=number]")
     screen.js("arguments[0].value = ''", field)
     field.send_keys(text, "\n")
 
 
 def copy(screen):
-    """Press Ctrl+C, and return what is on the clipboard then."""
+    """Press Ctrl+C; return the text on the clipboard."""
     screen.allow_clipboard()
     key = {"key": "c", "code": "KeyC", "windowsVirtualKeyCode": 67, "modifiers": 2}
     screen.cdp("Input.dispatchKeyEvent", type="rawKeyDown", commands=["copy"], **key)
     screen.cdp("Input.dispatchKeyEvent", type="keyUp", **key)
-    says(screen, "The board is copied.")
+    wait_for_note(screen, "The board is copied.")
     return screen.clipboard()
 
 
 def place_of(screen, selector):
-    """Return where the middle of an element is."""
+    """Return the position of the middle of an element."""
     return screen.js(
         "const element = document.querySelector(arguments[0]);"
         "element.scrollIntoView({ block: 'nearest' });"

@@ -1,4 +1,4 @@
-"""One browser for all tests, with one tab: in the end nothing has complained."""
+"""One browser with one tab for all tests. After each test its console must have no errors."""
 
 from __future__ import annotations
 
@@ -35,28 +35,29 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture
 def screen(driver: Any, server: Running, request: pytest.FixtureRequest) -> Iterator[Screen]:
-    """Give the tab: no other host may be asked, nor an error be left where none is expected."""
+    """Yield the tab. The test fails if the page sends requests to other hosts, or on an error."""
     screen = Screen(driver, server.address)
     screen.resize(*WIDE)
     screen.cdp("Emulation.setEmulatedMedia", media="", features=[])
-    screen.requests(), screen.complaints()  # those of others
+    screen.requests()  # discards those of earlier tests
+    screen.complaints()
     yield screen
     complaints = screen.complaints()
     requests = screen.requests()
     driver.get("about:blank")
-    assert [url for url in requests if is_elsewhere(url, screen.url)] == []
+    assert [url for url in requests if is_other_host(url, screen.url)] == []
     if "expects_errors" not in request.fixturenames:
         assert complaints == []
 
 
 @pytest.fixture
 def expects_errors() -> None:
-    """Let the console have errors, as of answers that are none."""
+    """Allow errors in the console, such as those of failed requests."""
 
 
-def is_elsewhere(url: str, here: str) -> bool:
-    """Return whether a request goes to another host than a page's."""
+def is_other_host(url: str, page_url: str) -> bool:
+    """Return whether a request goes to another host than the page was loaded from."""
     parts = urlsplit(url)
     return parts.scheme not in ("data", "blob", "about", "file") and (
-        parts.netloc != urlsplit(here).netloc
+        parts.netloc != urlsplit(page_url).netloc
     )

@@ -8,7 +8,7 @@ import gpusudoku
 from gpusudoku import collection
 from tests.boards import puzzle
 from tests.waiting import until
-from tests.web.browser.acting import ANSWER, click, is_shown
+from tests.web.browser.acting import INTERCEPT, click, is_shown
 from tests.web.browser.chromium import serving
 from tests.web.browser.screen import Screen, link
 
@@ -76,7 +76,7 @@ class TestOldAnswers:
         screen.open(link(SOME))
         assert screen.count() == 1014785
         assert not screen.js(NO_SMALL_DIGITS)
-        screen.js(ANSWER, kind)
+        screen.js(INTERCEPT, kind)
         screen.focus(int(SOME.cells.nonzero()[0][0]))
         screen.press("Delete")
 

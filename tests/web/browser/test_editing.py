@@ -5,13 +5,13 @@ from gpusudoku import Board, collection
 from tests.boards import PUZZLE
 from tests.web.browser.acting import (
     NOTE,
+    cells_of_class,
     choose,
     click,
-    focused,
+    focus_of,
     is_shown,
-    marked,
     place_of,
-    shows,
+    wait_for_board,
 )
 from tests.web.browser.screen import link
 
@@ -25,7 +25,7 @@ class TestKeys:
         assert screen.count() == 6670903752021072936960
         screen.focus(0)
         screen.press("5", "ArrowRight", "3", "ArrowDown", "ArrowDown", "7", "ArrowLeft", "1")
-        assert focused(screen) == 18
+        assert focus_of(screen) == 18
         board = [0] * 81
         board[0], board[1], board[19], board[18] = 5, 3, 7, 1
         assert screen.digits() == board
@@ -47,7 +47,7 @@ class TestKeys:
         assert screen.digits()[0] == 0
         screen.press("8")
         click(screen, "erase")
-        assert screen.digits()[0] == focused(screen) == 0
+        assert screen.digits()[0] == focus_of(screen) == 0
         assert not is_shown(screen, "[data-action=erase]")
         assert screen.count() == gpusudoku.count("." + PUZZLE[1:], device="cpu").count
 
@@ -59,7 +59,7 @@ class TestKeys:
             "ArrowUp": 71, "Control+Home": 0, "ArrowUp ": 0,
         }.items():  # fmt: skip
             screen.press(key.strip())
-            assert focused(screen) == cell, key
+            assert focus_of(screen) == cell, key
 
     def test_letters_are_digits_of_large_boards_only(self, screen):
         screen.open("#4x4/setting/" + "0" * 256)
@@ -82,10 +82,10 @@ class TestKeysOutsideTheGrid:
         for digit, place in enumerate(places, 1):
             screen.focus(40)
             click_at(screen, place)
-            assert focused(screen) != 40
+            assert focus_of(screen) != 40
             screen.press(str(digit))
             assert screen.digits()[40] == digit
-            assert focused(screen) == 40
+            assert focus_of(screen) == 40
             click_at(screen, place)
             screen.press("Backspace")
             assert screen.digits()[40] == 0
@@ -125,7 +125,7 @@ class TestKeysOutsideTheGrid:
         assert "solving" in screen.js(
             "return document.querySelector('[aria-pressed=true]').outerHTML"
         )
-        assert focused(screen) == "solving"
+        assert focus_of(screen) == "solving"
         assert screen.digits() == BOARD.cells.tolist()
         for key in (
             {"key": "5", "ctrlKey": True}, {"key": "5", "altKey": True}, {"key": " "},
@@ -180,26 +180,26 @@ def test_conflicts_are_marked_and_told(screen):
     screen.open(link(BOARD))
     screen.focus(1)
     screen.press("8")
-    assert marked(screen, "gs-wrong") == [0, 1]
+    assert cells_of_class(screen, "gs-wrong") == [0, 1]
     cell = screen.driver.find_elements("css selector", ".gs-cell")[1]
-    assert cell.get_attribute("aria-description") == "8 stands in r1c1, too (row 1 and box 1)"
+    assert cell.get_attribute("aria-description") == "8 occurs in r1c1, too (row 1 and box 1)"
     assert cell.get_attribute("aria-invalid") == "true"
     assert screen.count() == 0
-    assert "8 stands twice in row 1 and box 1" in screen.text("[data-part=note]")
+    assert "8 occurs twice in row 1 and box 1" in screen.text("[data-part=note]")
     screen.press("Backspace")
-    assert marked(screen, "gs-wrong") == []
+    assert cells_of_class(screen, "gs-wrong") == []
     assert screen.count() == 1
 
 
 class TestSolving:
     def test_clues_stay_and_edits_change(self, screen):
         screen.open(link(BOARD, "solving"))
-        assert marked(screen, "gs-clue") == BOARD.cells.nonzero()[0].tolist()
+        assert cells_of_class(screen, "gs-clue") == BOARD.cells.nonzero()[0].tolist()
         screen.focus(0)
         assert not is_shown(screen, "[data-action=erase]")
         screen.press("5", "Backspace", "ArrowRight", str(SOLVED.cells[1]))
         assert screen.digits()[:2] == [8, SOLVED.cells[1]]
-        assert marked(screen, "gs-edit") == [1]
+        assert cells_of_class(screen, "gs-edit") == [1]
         click(screen, "erase")
         assert screen.digits() == BOARD.cells.tolist()
 
@@ -222,7 +222,7 @@ class TestSolving:
         screen.focus(cell)
         right = int(SOLVED.cells[cell])
         screen.press(str(right % 9 + 1))
-        assert "stands twice" in screen.text(".gs-state")
+        assert "occurs twice" in screen.text(".gs-state")
         screen.press(str(right))
         assert screen.text(".gs-state") == "Solved: every digit is in its place."
         screen.press("Delete")
@@ -234,9 +234,9 @@ class TestSolving:
             empty()
             assert mode_of(screen) == "setting"
             screen.press("3")
-            assert marked(screen, "gs-clue") == [focused(screen)]
+            assert cells_of_class(screen, "gs-clue") == [focus_of(screen)]
             screen.press("Control+z", "Control+z")
-            shows(screen, BOARD)
+            wait_for_board(screen, BOARD)
             assert mode_of(screen) == "solving"
             screen.press("Control+y")
             assert mode_of(screen) == "setting"
@@ -268,19 +268,19 @@ class TestMouse:
     def test_after_another_board_the_keyboard_is_in_the_grid(self, screen):
         screen.open(link(BOARD))
         choose(screen, "size", "2x3")
-        assert isinstance(focused(screen), int)
+        assert isinstance(focus_of(screen), int)
         assert screen.count() == 28200960
         assert "Undo" in screen.js(NOTE)
         screen.press("Control+z")
-        shows(screen, BOARD)
+        wait_for_board(screen, BOARD)
         assert screen.js(NOTE) == ""
         choose(screen, "example", "a1")
-        assert isinstance(focused(screen), int)
-        shows(screen, collection.load("a1"))
+        assert isinstance(focus_of(screen), int)
+        wait_for_board(screen, collection.load("a1"))
         screen.js("document.querySelector('[data-action=size]').focus()")
         screen.press("ArrowUp")  # keys that walk through the sizes stay there
         screen.until("return document.querySelector('.gs-grid').dataset.shape === '4x2'")
-        assert focused(screen) == "size"
+        assert focus_of(screen) == "size"
 
 
 def test_a_tap_on_a_cell_and_one_on_the_keypad(screen):

@@ -7,14 +7,22 @@ import pytest
 import gpusudoku
 from gpusudoku import collection
 from tests.boards import PUZZLE
-from tests.web.browser.acting import NOTE, click, copy, load, marked, says, shows
+from tests.web.browser.acting import (
+    NOTE,
+    cells_of_class,
+    click,
+    copy,
+    load,
+    wait_for_board,
+    wait_for_note,
+)
 from tests.web.browser.screen import link
 
 BOARD = gpusudoku.parse(PUZZLE)
 OTHER = collection.load("2b")
 ROWS = [PUZZLE[at : at + 9] for at in range(0, 81, 9)]
 FORMS = PUZZLE, "#Apuzzle\n" + "\n".join(ROWS) + "\n", json.dumps(BOARD.grid.tolist())
-NO_BOARD = "This link holds no board."
+NO_BOARD = "This link contains no board."
 
 
 class TestPaste:
@@ -24,9 +32,9 @@ class TestPaste:
         screen.focus(0)
         for text in FORMS:
             screen.paste(text)
-            shows(screen, BOARD)
+            wait_for_board(screen, BOARD)
             screen.press("Control+z")
-            shows(screen, OTHER)
+            wait_for_board(screen, OTHER)
         screen.press("Control+y")
         assert screen.count() == 1
 
@@ -42,10 +50,10 @@ class TestPaste:
             assert (copied == str(board)) == (name not in ("box3x2-few", "box1x5-few"))
             click(screen, "new")
             screen.paste(str(board))
-            shows(screen, board)
+            wait_for_board(screen, board)
             load(screen, BOARD)
             screen.paste(copied)
-            shows(screen, board)
+            wait_for_board(screen, board)
         assert screen.count() == gpusudoku.count(board, device="cpu").count
 
     def test_a_board_is_pasted_anywhere_but_where_one_writes(self, screen):
@@ -54,13 +62,13 @@ class TestPaste:
             screen.settle()
             screen.driver.find_element("css selector", place).click()
             screen.paste(PUZZLE)
-            shows(screen, BOARD)
+            wait_for_board(screen, BOARD)
             assert copy(screen) == str(BOARD)
         field = screen.driver.find_element("css selector", "[data-part=number]")
         field.click()
         screen.paste(str(OTHER))
         screen.until("return arguments[0].value !== ''", field)
-        shows(screen, BOARD)
+        wait_for_board(screen, BOARD)
 
     def test_a_single_digit_is_typed(self, screen):
         screen.open(link(BOARD))
@@ -77,7 +85,7 @@ class TestWhatIsNoBoard:
         screen.open(link(BOARD))
         screen.focus(0)
         for text, said in {
-            "hello": "This text holds no board.",
+            "hello": "This text contains no board.",
             "12345": "5 cells make no board, the nearest is 4x4 with 16.",
             "https://example.org/puzzle": NO_BOARD,
             "#3x3/setting/123": NO_BOARD,
@@ -85,11 +93,11 @@ class TestWhatIsNoBoard:
             'Write a Latin square as {"board": "…", "box": "1x5"}.',  # not "use --box"
         }.items():
             screen.paste(text)
-            says(screen, said)
-            shows(screen, BOARD)
+            wait_for_note(screen, said)
+            wait_for_board(screen, BOARD)
             screen.paste(PUZZLE)
-            says(screen, "")
-        shows(screen, BOARD)
+            wait_for_note(screen, "")
+        wait_for_board(screen, BOARD)
 
     def test_nothing_in_it_is_run_or_asked_for(self, screen):
         evil = "<img src=x onerror='window.evil = 1'><script>window.evil = 1</script>"
@@ -122,7 +130,7 @@ def test_a_box_shows_the_text_before_it_is_used(screen):
             assert said in screen.until(error)
             screen.press("Escape")
     screen.until("return document.querySelector('.gs-exchange').hidden")
-    shows(screen, BOARD)
+    wait_for_board(screen, BOARD)
     assert screen.js("return document.activeElement.matches('.gs-cell')")
 
 
@@ -136,11 +144,19 @@ class TestLinks:
         screen.focus(7)
         screen.press("6")
         screen.until("return location.hash.includes('solving') && location.hash.includes('6')")
-        before = screen.digits(), marked(screen, "gs-clue"), marked(screen, "gs-edit")
+        before = (
+            screen.digits(),
+            cells_of_class(screen, "gs-clue"),
+            cells_of_class(screen, "gs-edit"),
+        )
         assert before[1:] == ([3], [7])
         address = screen.js("return location.hash")
         screen.open(address)
-        assert (screen.digits(), marked(screen, "gs-clue"), marked(screen, "gs-edit")) == before
+        assert (
+            screen.digits(),
+            cells_of_class(screen, "gs-clue"),
+            cells_of_class(screen, "gs-edit"),
+        ) == before
         assert screen.js("return location.hash") == address
 
     def test_a_copied_link_and_copied_text(self, screen):
@@ -168,19 +184,19 @@ class TestLinks:
             screen.paste(start + link(BOARD, "solving", OTHER))
             pressed = "return document.querySelector('[data-action=solving]').ariaPressed"
             screen.until(f"{pressed} === 'true'")
-            assert marked(screen, "gs-clue") == BOARD.cells.nonzero()[0].tolist()
+            assert cells_of_class(screen, "gs-clue") == BOARD.cells.nonzero()[0].tolist()
             click(screen, "new")
             click(screen, "setting")
 
     @pytest.mark.parametrize("bad", ["#26x1/setting/1", "#top", link(BOARD)[:-1]])
     def test_one_without_a_board(self, screen, bad):
         screen.open(bad)
-        says(screen, NO_BOARD)
+        wait_for_note(screen, NO_BOARD)
         assert screen.js("return location.hash") == "#3x3/setting/" + "0" * 81
         screen.press("7")
-        says(screen, "")
+        wait_for_note(screen, "")
         load(screen, BOARD)
         screen.js("location.hash = arguments[0]", bad)
-        says(screen, NO_BOARD)
-        shows(screen, BOARD)
+        wait_for_note(screen, NO_BOARD)
+        wait_for_board(screen, BOARD)
         screen.until("return location.hash === arguments[0]", link(BOARD))

@@ -4,7 +4,7 @@ import pytest
 
 import gpusudoku
 from gpusudoku import collection
-from tests.web.browser.acting import CANDIDATES, click, marked
+from tests.web.browser.acting import CANDIDATES, cells_of_class, click
 from tests.web.browser.screen import link
 
 BOARD = collection.load("techniques-9x9")
@@ -66,7 +66,9 @@ def test_each_step_names_its_technique_and_marks_its_reason(screen):
     names = [step.technique.replace("-", " ") for step in steps]
     assert "locked candidates" in names
     assert all(row.startswith(f"{name} ") for row, name in zip(rows, names, strict=True))
-    assert sorted(marked(screen, "gs-around")) == sorted(BOARD.geometry.units[first.unit].tolist())
+    assert sorted(cells_of_class(screen, "gs-around")) == sorted(
+        BOARD.geometry.units[first.unit].tolist()
+    )
     before = screen.js(MARKS)
     click(screen, "next-step")
     assert before != screen.js(MARKS)
@@ -85,11 +87,11 @@ def test_after_a_step_is_applied_the_next_is_shown(screen, mode, kind):
     click(screen, "apply")
     screen.settle()
     assert screen.js(AT) == 3
-    assert set(placed) <= set(marked(screen, kind))
+    assert set(placed) <= set(cells_of_class(screen, kind))
     click(screen, "undo")
     screen.settle()
     assert screen.js(AT) == 3
-    assert len(marked(screen, "gs-clue") + marked(screen, "gs-edit")) == BOARD.clues
+    assert len(cells_of_class(screen, "gs-clue") + cells_of_class(screen, "gs-edit")) == BOARD.clues
 
 
 @pytest.mark.parametrize("name", ["techniques-9x9", "a1", "box2x3-few"])

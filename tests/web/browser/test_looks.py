@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gpusudoku import collection
-from tests.web.browser.acting import CANDIDATES, click, focused, load
+from tests.web.browser.acting import CANDIDATES, click, focus_of, load
 from tests.web.browser.screen import link
 
 BOARDS = ["2b", "conflict-row", "box2x3-few", "16x16-few", "25x25-few"]
@@ -101,7 +101,7 @@ def test_the_empty_line_below_the_board_lets_clicks_through(screen):
     assert cell is not None
     for kind in ("mousePressed", "mouseReleased"):
         screen.cdp("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
-    assert focused(screen) == int(cell)
+    assert focus_of(screen) == int(cell)
 
 
 def test_forced_colours_keep_what_is_pressed_and_selected(screen):

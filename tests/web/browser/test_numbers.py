@@ -5,7 +5,7 @@ import pytest
 import gpusudoku
 from gpusudoku import collection
 from tests.boards import puzzle
-from tests.web.browser.acting import ANSWER, click, focused, is_shown, load
+from tests.web.browser.acting import INTERCEPT, click, focus_of, is_shown, load
 from tests.web.browser.screen import link, number
 
 NAMES = [
@@ -89,7 +89,7 @@ def test_what_a_digit_would_have_to_be_for_the_fewest_solutions(screen, name):
         advice = f"{sum(share == 1 for share, *_ in found)} placements make it unique"
     assert screen.text("[data-part=unique-placements]") == advice
     click(screen, "next-unique")
-    assert focused(screen) == cell
+    assert focus_of(screen) == cell
 
 
 class TestWhileOneSolves:
@@ -110,7 +110,8 @@ class TestWhileOneSolves:
                 screen.until("return document.querySelector('[data-part=spoken]').textContent")
                 seen.append(screen.js(
                     "const parts = document.querySelectorAll('.gs-side, [data-part=line]');"
-                    "return [[...parts].map((each) => each.textContent.replace(/holds \\d/, '')),"
+                    "const textOf = (part) => part.textContent.replace(/contains \\d/, '');"
+                    "return [[...parts].map(textOf),"
                     " [...document.querySelectorAll('button:disabled')].map((each) =>"
                     " each.dataset.action)]"
                 ))  # fmt: skip
@@ -154,7 +155,7 @@ def test_percentages(screen):
 def test_it_is_offered_to_go_on_where_that_can_end(screen, facts, said, offered):
     screen.open(link(collection.load("2b")))
     error = {"error": "it takes too long", "kind": "expensive", "at_least": "1234"}
-    screen.js(ANSWER, "/count", {**error, "status": 422, **facts})
+    screen.js(INTERCEPT, "/count", {**error, "status": 422, **facts})
     screen.focus(0)
     screen.press("5")
     note = screen.until("return document.querySelector('[data-part=note]').textContent")

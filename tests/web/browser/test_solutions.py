@@ -2,7 +2,7 @@
 
 import gpusudoku
 from gpusudoku import Board, collection
-from tests.web.browser.acting import SAID, click, go_to, shows
+from tests.web.browser.acting import SOLUTIONS_STATUS, click, go_to, wait_for_board
 from tests.web.browser.screen import link, number
 
 MANY = collection.load("2d")
@@ -22,25 +22,25 @@ class TestByNumber:
     def test_a_number_of_20_digits(self, screen):
         screen.open()
         go_to(screen, f"{K:,}")
-        shows(screen, gpusudoku.solutions("." * 81, device="cpu")[K - 1])
+        wait_for_board(screen, gpusudoku.solutions("." * 81, device="cpu")[K - 1])
 
     def test_next_previous_first_and_last(self, screen):
         screen.open(link(MANY))
         right = gpusudoku.solutions(MANY, device="cpu")
         go_to(screen, "500000")
-        shows(screen, right[499999])
+        wait_for_board(screen, right[499999])
         for action, at in {"next": 500000, "previous": 499999, "first": 0, "last": -1}.items():
             click(screen, action, "solutions")
-            shows(screen, right[at])
+            wait_for_board(screen, right[at])
         assert screen.text(".gs-state").startswith("Solution 1,014,785 is shown")
         for _ in range(15):  # more than come at a time
             click(screen, "previous", "solutions")
-        shows(screen, right[-16])
+        wait_for_board(screen, right[-16])
         assert number(screen.js(NUMBER)) == right.count - 15
         screen.driver.find_element("css selector", "[data-part=slider]").click()
         for key, at in {"Home": 0, "End": -1}.items():
             screen.press(key)
-            shows(screen, right[at])
+            wait_for_board(screen, right[at])
         click(screen, "hide", "solutions")
         assert screen.text(".gs-state") == ""
 
@@ -50,12 +50,12 @@ class TestByNumber:
             go_to(screen, text)
             invalid = "return document.querySelector('[aria-invalid]')?.value === arguments[0]"
             screen.until(invalid, text)
-            assert "from 1 to 1,014,785" in screen.until(SAID)
+            assert "from 1 to 1,014,785" in screen.until(SOLUTIONS_STATUS)
             assert screen.digits() == MANY.cells.tolist()
         found = gpusudoku.solutions(MANY, device="cpu")
         for at, text in enumerate(["1,000", "2 000", " 3000", "4.000"], 1):
             go_to(screen, text)
-            shows(screen, found[1000 * at - 1])
+            wait_for_board(screen, found[1000 * at - 1])
             assert screen.js("return document.querySelector('[aria-invalid]')") is None
         go_to(screen, "")
         assert screen.js(NUMBER) == "4,000"
@@ -81,24 +81,24 @@ class TestRandom:
         click(screen, "random", "solutions")
         found = solution(screen)
         assert number(screen.until(SEED)) >= 0
-        assert "the same seed" in screen.until(SAID)
+        assert "the same seed" in screen.until(SOLUTIONS_STATUS)
         cell = MANY.cells.tolist().index(0)
         screen.focus(cell)
         screen.press(str(found[cell]))
         assert screen.js("return document.querySelector('.gs-shown')") is None
-        assert screen.js(SEED) == screen.js(SAID) == ""
+        assert screen.js(SEED) == screen.js(SOLUTIONS_STATUS) == ""
         assert sum(map(bool, screen.digits())) == MANY.clues + 1
 
     def test_seeds_that_are_written(self, screen):
         screen.open(link(MANY))
         field = screen.driver.find_element("css selector", "[data-part=seed]")
         field.send_keys("many\n")
-        assert "from 0 to 2^128 - 1" in screen.js(SAID)
+        assert "from 0 to 2^128 - 1" in screen.js(SOLUTIONS_STATUS)
         assert field.get_attribute("aria-invalid") == "true"
         field.clear()
         field.send_keys("7\n")
         [row] = gpusudoku.solutions(MANY, device="cpu").sample(1, 7)
-        shows(screen, Board(row))
+        wait_for_board(screen, Board(row))
         assert field.get_attribute("aria-invalid") is None
 
 
